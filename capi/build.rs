@@ -1,12 +1,12 @@
-//! Names the shared object, since clients look for it by its soname, and keeps it in the process; says which kind of core a
-//! board has, and compiles the C++ part where there is one.
+//! Sets the soname of the shared object, by which clients find it, and keeps it loaded; detects microcontroller cores,
+//! and compiles the C++ part of builds that have one.
 
 use std::env;
 
-/// The microcontrollers among Arm's targets.
+/// The Arm targets that are microcontrollers.
 const CORTEX_M: [&str; 4] = ["thumbv6m", "thumbv7m", "thumbv7em", "thumbv8m"];
 
-/// The systems for which the crate for hosts has what `unwinder.ld` refers to.
+/// The targets for which the host crate defines the symbols of `unwinder.ld`.
 const LATE_UNWINDER: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
 fn main() {
@@ -28,7 +28,7 @@ fn main() {
     }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtvm_ffi.so");
-        // Once loaded it stays: objects have deleters in it, and clients remember type indices and addresses of its tables.
+        // Never unloaded: objects have deleters in it, and clients cache type indices and addresses of its tables.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     // The C++ runtime loads the unwinder anyway.
@@ -46,7 +46,7 @@ fn main() {
 #[cfg(feature = "cxx-abi")]
 fn compile_cxx() {
     println!("cargo:rerun-if-changed=cxx/unit.cc");
-    // No path of the building machine goes into the library.
+    // Keeps paths of the build machine out of the library.
     let relative = concat!("-ffile-prefix-map=", env!("CARGO_MANIFEST_DIR"), "=capi");
     let compiled = cc::Build::new()
         .flag_if_supported(relative)

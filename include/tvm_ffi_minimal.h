@@ -16,21 +16,21 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Sets the buffer from which `TVMBackendAllocWorkspace` serves compiled functions, and resets the high-water mark.
+ * Sets the buffer from which `TVMBackendAllocWorkspace` allocates, and resets the high-water mark.
  *
- * Until then there is none. Each workspace takes its size rounded up to the alignment of workspaces, and one such unit
- * more. Null with size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size,
+ * Initially there is none. Each workspace takes its size rounded up to the alignment of workspaces, plus one such
+ * unit. Null with size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size,
  * RuntimeError while a workspace is in use.
  *
  * The caller must ensure:
- * Nobody else uses the buffer until another one is set.
+ * Nothing else uses the buffer until another one is set.
  */
 TVM_FFI_DLL
 int FerriteWorkspaceSet(void *buffer,
                         size_t size);
 
 /**
- * Returns the most bytes of the workspace buffer that were in use at once: the size that it needs.
+ * Returns the high-water mark of the workspace buffer in bytes: the size that it needs.
  */
 TVM_FFI_DLL size_t FerriteWorkspaceHighWater(void);
 

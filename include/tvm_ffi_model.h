@@ -30,16 +30,16 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Makes a model of a serialised executable and kernels that are linked into the program.
+ * Makes a model from a serialised executable and kernels that are linked into the program.
  *
- * `executable` are `num_bytes` bytes that stay as they are while the program runs; aligned to 64 bytes, weights are used where they
- * lie. Functions that are no builtins are looked up among the `num_kernels` kernels.
+ * `executable` points to `num_bytes` bytes that are unchanged while the program runs; if aligned to 64 bytes, weights
+ * are used in place. Functions other than builtins are looked up among the `num_kernels` kernels.
  *
- * Returns 0 and the model, which the caller owns and gives back with `TVMFFIObjectDecRef`, in `out`; or -1 with an error raised:
- * InternalError for a malformed executable and for a missing kernel, MemoryError with the number of bytes.
+ * Returns 0 and the model, which the caller owns and releases with `TVMFFIObjectDecRef`, in `out`; or -1 with an error
+ * raised: InternalError for a malformed executable or a missing kernel, MemoryError with the number of bytes.
  *
  * The caller must ensure:
- * The kernels are functions that TVM generated for this model, with names that end with a zero.
+ * The kernels are functions that TVM generated for this model, with zero-terminated names.
  */
 TVM_FFI_DLL
 int FerriteModelCreate(const void *executable,
@@ -49,11 +49,11 @@ int FerriteModelCreate(const void *executable,
                        TVMFFIObjectHandle *out);
 
 /**
- * Calls a function of a model with values in the order of its parameters.
+ * Calls a function of a model with arguments in the order of its parameters.
  *
- * Tensors may be `DLTensor` pointers. Returns 0 and the value, which the caller owns, in `result`: a tensor, or an array of values; or
- * -1 with an error raised: ValueError for an unknown function, the model's own for wrong arguments, MemoryError with the number of
- * bytes. The model can be called again after every error.
+ * Tensors may be `DLTensor` pointers. Returns 0 and the value, which the caller owns, in `result`: a tensor, or an
+ * array of values; or -1 with an error raised: ValueError for an unknown function, the model's own for invalid
+ * arguments, MemoryError with the number of bytes. The model stays usable after every error.
  *
  * The caller must ensure:
  * As `TVMFFIFunctionCall`.

@@ -37,10 +37,10 @@
 #include <stdint.h>
 
 /**
- * A function that takes a line of the log: `size` bytes, of which the last is a newline, without a zero behind it. The
- * line is UTF-8, unless a name in it is not or the line was too long and was cut.
+ * Receives a line of the log: `size` bytes that end with a newline, without a terminating zero. The line is UTF-8,
+ * unless a name in it is not or the line was truncated.
  *
- * It runs on the stack of the call that logs, which may be in an interrupt handler; no lock is held meanwhile.
+ * Called on the stack of the logging call, which may be in an interrupt handler; no lock is held meanwhile.
  */
 typedef void (*FerriteLogSink)(const char *text, size_t size);
 
@@ -90,13 +90,13 @@ void **FerritePlatformRaisedSlot(void);
 void FerritePlatformYield(void);
 
 /**
- * Enters a critical section, which keeps out interrupt handlers, and other tasks where there are any. Returns the
- * state that `FerritePlatformUnlock` restores. Several cores that share the library need its feature `spin`;
- * without it, memory is ordered for one core only.
+ * Enters a critical section, which excludes interrupt handlers and, if any, other tasks. Returns the state that
+ * `FerritePlatformUnlock` restores. Several cores that share the library need its feature `spin`; without it,
+ * memory is ordered for one core only.
  *
  * Called by the library around a few instructions at a time, also before `main` and in interrupt handlers.
  * Sections nest. The default masks the interrupts of the core (PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V),
- * which is enough on one core, with or without an operating system. Other cores have no default.
+ * which suffices on one core, with or without an operating system. Other architectures have no default.
  */
 size_t FerritePlatformLock(void);
 
@@ -109,17 +109,17 @@ size_t FerritePlatformLock(void);
 void FerritePlatformUnlock(size_t state);
 
 /**
- * Ends the program; does not return. Called when a check inside the library fails, which is a bug of the library;
- * the log has a line about it.
+ * Ends the program; does not return. Called when a check inside the library fails, which is a bug of the library,
+ * after a line in the log.
  *
- * The default masks interrupts and executes an undefined instruction, so that a debugger or the fault handler sees the
- * place. Other cores have no default.
+ * The default masks interrupts and executes an undefined instruction, so that a debugger or the fault handler sees
+ * the location. Other architectures have no default.
  */
 void FerritePlatformAbort(void);
 
 /**
- * Sets the function that takes the lines of the log, which are warnings of the library. Null drops them, which is the
- * default.
+ * Sets the function that receives the lines of the log, which are warnings of the library. Null discards them, which
+ * is the default.
  *
  * The caller must ensure:
  * `sink` may be called at any time until another one is set.
@@ -127,51 +127,50 @@ void FerritePlatformAbort(void);
 void FerriteLogSet(FerriteLogSink sink);
 
 /**
- * Adds `size` bytes that start at `region` to the pool that all memory of the library comes from, permanently. Any
- * alignment will do.
+ * Adds `size` bytes that start at `region` to the library's memory pool, permanently. Any alignment will do.
  *
- * The pool starts with `FERRITE_POOL_BYTES`, chosen when the library is built. It may be 0, unless something registers
- * before `main`, as system libraries do. Returns 0; or -1 with ValueError raised for null or for less memory than a
- * block takes.
+ * The pool starts with `FERRITE_POOL_BYTES`, chosen when the library is built. It may be 0, unless code registers
+ * functions before `main`, as system libraries do. Returns 0; or -1 with ValueError raised for null or for a region
+ * smaller than a block.
  *
  * The caller must ensure:
- * Nobody else uses the memory as long as the program runs.
+ * Nothing else uses the memory as long as the program runs.
  */
 int FerriteMemoryAdd(void *region,
                      size_t size);
 
 /**
- * Returns the bytes of the pool that are in use, with the overhead of each block.
+ * Returns the number of bytes of the pool in use, including the overhead of each block.
  */
 size_t FerriteMemoryUsed(void);
 
 /**
- * Returns the most bytes of the pool that were in use at once. The pool must have this many, and some more for gaps
- * between blocks.
+ * Returns the high-water mark of the pool in bytes. The pool must have at least this many, plus some for gaps between
+ * blocks.
  */
 size_t FerriteMemoryHighWater(void);
 
 /**
- * Returns the bytes of the pool that are not in use.
+ * Returns the number of free bytes of the pool.
  */
 size_t FerriteMemoryFree(void);
 
 /**
- * Sets the buffer from which `TVMBackendAllocWorkspace` serves compiled functions, and resets the high-water mark.
+ * Sets the buffer from which `TVMBackendAllocWorkspace` allocates, and resets the high-water mark.
  *
- * Until then workspaces come from the pool. Each takes its size rounded up to `FERRITE_WORKSPACE_ALIGN`, and one such
- * unit more. They are freed in reverse order, so the buffer is for one task and for what interrupts it. Null with size
- * 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError while a
- * workspace is in use.
+ * Without a buffer, workspaces come from the pool. Each takes its size rounded up to `FERRITE_WORKSPACE_ALIGN`, plus
+ * one such unit. They are freed in reverse order, so the buffer serves one task and its interrupt handlers. Null with
+ * size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError while
+ * a workspace is in use.
  *
  * The caller must ensure:
- * Nobody else uses the buffer until another one is set.
+ * Nothing else uses the buffer until another one is set.
  */
 int FerriteWorkspaceSet(void *buffer,
                         size_t size);
 
 /**
- * Returns the most bytes of the workspace buffer that were in use at once: the size that it needs.
+ * Returns the high-water mark of the workspace buffer in bytes: the size that it needs.
  */
 size_t FerriteWorkspaceHighWater(void);
 

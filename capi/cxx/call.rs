@@ -10,7 +10,7 @@ use ferrite_core::plain_error;
 
 use crate::boundary;
 
-/// Gets what was thrown: an error that stays with the exception, or a text.
+/// Receives a caught exception: an error object owned by the exception, or a text.
 type Report = unsafe extern "C" fn(thrown: *mut Option<Error>, error: *mut TVMFFIObject, text: *const c_char);
 
 unsafe extern "C" {
@@ -30,13 +30,13 @@ unsafe extern "C" {
     );
 }
 
-/// Calls a function that gives its result in registers.
+/// Calls a function that returns its result in registers.
 ///
 /// # Errors
-/// What it throws: the error of a `tvm::ffi::Error`, or an InternalError.
+/// The error of a thrown `tvm::ffi::Error`; InternalError for any other exception.
 ///
 /// # Safety
-/// The function must accept the arguments; it ignores those that it does not have.
+/// The function must accept the arguments; it ignores surplus ones.
 pub(super) unsafe fn words(function: *const c_void, args: [*const c_void; 3]) -> Result<[u64; 2]> {
     let (mut result, mut thrown) = ([0; 2], None);
     // SAFETY: the caller vouches for function and arguments, and the other pointers are to locals.
@@ -44,8 +44,8 @@ pub(super) unsafe fn words(function: *const c_void, args: [*const c_void; 3]) ->
     thrown.map_or(Ok(result), Err)
 }
 
-/// Calls a function that returns a class with a destructor, of 8 or 16 bytes: a reference in the first half of the result,
-/// or a cell.
+/// Calls a function that returns a class with a destructor, of 8 or 16 bytes: a reference in the first half of the
+/// result, or a cell.
 ///
 /// # Errors
 /// As for [`words`].
@@ -59,7 +59,7 @@ pub(super) unsafe fn memory(function: *const c_void, args: [*const c_void; 2]) -
     thrown.map_or(Ok(result), Err)
 }
 
-/// Calls a key hook; see [`ferrite_alloc_ext::cxx::CxxRuntime`].
+/// Calls a hook of map keys; see [`ferrite_alloc_ext::cxx::CxxRuntime`].
 ///
 /// # Errors
 /// As for [`words`].
@@ -80,7 +80,7 @@ pub(super) unsafe fn hook(hook: *mut c_void, [lhs, rhs]: [*const TVMFFIAny; 2]) 
 /// # Safety
 /// `thrown` must be writable, `error` null or a live error, `text` null or a C string.
 unsafe extern "C" fn report(thrown: *mut Option<Error>, error: *mut TVMFFIObject, text: *const c_char) {
-    // SAFETY: the caller vouches for the error, whose reference it keeps.
+    // SAFETY: the caller vouches for the error and keeps its own reference.
     let error = NonNull::new(error).map(|error| unsafe { ObjectRef::borrow_raw(error) });
     let error = match error.map(ObjectRef::downcast::<Error>) {
         Some(Ok(error)) => error,
@@ -90,6 +90,6 @@ unsafe extern "C" fn report(thrown: *mut Option<Error>, error: *mut TVMFFIObject
             plain_error!(INTERNAL_ERROR, "{}", text)
         }
     };
-    // SAFETY: the caller vouches for the place.
+    // SAFETY: the caller vouches that `thrown` is writable.
     unsafe { *thrown = Some(error) };
 }

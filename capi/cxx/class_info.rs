@@ -1,6 +1,6 @@
-//! Virtual tables and typeinfo, as a C++ compiler lays them out (Itanium C++ ABI, 2.5 and 2.9.5).
+//! Virtual tables and typeinfo in the layout of the Itanium C++ ABI (2.5 and 2.9.5).
 //!
-//! C++ compares types by name, so a client's own copy of such a typeinfo names the same type.
+//! C++ compares types by name, so a client's own copy of a typeinfo denotes the same type.
 
 use core::ffi::{c_char, c_long, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64};
@@ -9,21 +9,21 @@ use ferrite_core::type_index;
 
 use super::{module_members, throw};
 
-/// Words that the linker fills in, and nobody changes.
+/// Immutable data that the linker relocates.
 #[repr(transparent)]
 pub(super) struct Constant<T>(pub T);
 
-// SAFETY: only read, and what it points to is constant.
+// SAFETY: only read, and all pointers refer to constants.
 unsafe impl<T> Sync for Constant<T> {}
 
 /// A virtual table with `N` functions.
 #[repr(C)]
 pub(super) struct VirtualTable<const N: usize> {
-    /// From a subobject to the whole: these classes begin with the subobject.
+    /// Offset from a subobject to the whole object; 0, since these classes begin with the subobject.
     pub offset_to_top: isize,
     /// The typeinfo.
     pub type_info: *const c_void,
-    /// Where vptrs point.
+    /// The functions, to which vptrs point.
     pub functions: [*const c_void; N],
 }
 
@@ -34,14 +34,14 @@ pub(super) struct TypeInfo {
     name: *const c_char,
 }
 
-/// `__si_class_type_info`: a class that derives from one other, which it begins with.
+/// `__si_class_type_info`: a class with one base, at offset 0.
 #[repr(C)]
 pub(super) struct DerivedTypeInfo {
     pub info: TypeInfo,
     pub base: *const c_void,
 }
 
-/// `__vmi_class_type_info`: a class with `N` bases anywhere.
+/// `__vmi_class_type_info`: a class with `N` bases at any offsets.
 #[repr(C)]
 struct BasesTypeInfo<const N: usize> {
     info: TypeInfo,
@@ -61,7 +61,7 @@ const fn public_base(info: *const c_void, offset: c_long) -> Base {
     Base { info, offset_flags: offset << 8 | 2 }
 }
 
-/// Enough of the runtime's tables to point into them.
+/// The start of a virtual table of the C++ runtime.
 type RuntimeTable = [*const c_void; 3];
 
 unsafe extern "C" {
@@ -77,11 +77,11 @@ unsafe extern "C" {
 }
 
 const fn info(table: *const RuntimeTable, name: *const c_char) -> TypeInfo {
-    // SAFETY: a vptr points behind the two words that a table begins with.
+    // SAFETY: a vptr points past the first two words of a table.
     TypeInfo { vptr: unsafe { table.cast::<*const c_void>().add(2).cast() }, name }
 }
 
-/// The typeinfo of a class that derives from `ModuleObj`.
+/// Makes the typeinfo of a class derived from `ModuleObj`.
 pub(super) const fn derived_module(name: *const c_char) -> DerivedTypeInfo {
     DerivedTypeInfo { info: info(&raw const DERIVED_CLASS, name), base: (&raw const MODULE_INFO).cast() }
 }
@@ -103,8 +103,8 @@ static MODULE_INFO: Constant<BasesTypeInfo<1>> = Constant(BasesTypeInfo {
 
 const PURE: *const c_void = __cxa_pure_virtual as *const c_void;
 
-/// The table of a `ModuleObj` whose derived part is not there yet or no more. Constructors store its address; no function but
-/// the last two can be called through it, since nothing in this class calls any.
+/// The virtual table of a `ModuleObj` during construction and destruction of its derived part. Constructors store its
+/// address. Only the last two functions can be called through it, since the class itself calls none.
 #[unsafe(export_name = "_ZTVN3tvm3ffi9ModuleObjE")]
 static MODULE_TABLE: Constant<VirtualTable<12>> = Constant(VirtualTable {
     offset_to_top: 0,
@@ -147,11 +147,11 @@ pub(super) const ERROR: *const c_void = (&raw const ERROR_INFO).cast();
 /// The vptr of `Error`.
 pub(super) const ERROR_VPTR: *const c_void = (&raw const ERROR_TABLE.0.functions).cast();
 
-/// The type index of `ModuleObj`, a static variable of one of its inline functions, which all libraries share. It is known
-/// from the start.
+/// The type index of `ModuleObj`: a static variable of one of its inline functions, shared by all libraries and known
+/// at link time.
 #[unsafe(export_name = "_ZZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex")]
 static MODULE_TYPE_INDEX: AtomicI32 = AtomicI32::new(type_index::MODULE);
 
-/// Its guard: the first byte says that it is initialised.
+/// The guard of the static variable; the first byte marks it as initialised.
 #[unsafe(export_name = "_ZGVZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex")]
 static MODULE_TYPE_INDEX_GUARD: AtomicU64 = AtomicU64::new(1u64.to_le());

@@ -1,8 +1,8 @@
-//! Functions that return a class, for C++ callers.
+//! Functions that return a class to C++ callers.
 //!
-//! C++ passes the address of such a result as a hidden argument. On x86-64 that is an ordinary first argument; on AArch64 it
-//! has a register of its own, x8, which no Rust signature expresses. So the Rust functions take it first, and C++ gets
-//! thunks: without a frame, so that exceptions do not meet them.
+//! C++ passes the address of a class result as a hidden argument. On x86-64 that is an ordinary first argument; on
+//! AArch64 it is in the register x8, which no Rust signature expresses. So the Rust functions take it as first
+//! argument, and C++ calls thunks, which have no frame, so that exceptions pass them.
 
 use core::ffi::c_void;
 
@@ -12,7 +12,7 @@ use ferrite_core::error::Result;
 
 use super::throw::or_throw;
 
-/// Makes a thunk of the same name as the Rust function `$function` in the module `$thunks`, under a C++ name if one is given.
+/// Makes a thunk for the Rust function `$function`, under a C++ name if one is given.
 macro_rules! returns_class {
     ($($(#[doc = $doc:literal])* $thunk:ident $(= $name:literal)? => $function:path;)*) => {$(
         $(#[doc = $doc])*
@@ -31,7 +31,7 @@ macro_rules! forward {
     };
 }
 
-/// Moves up to four arguments.
+/// Shifts up to four arguments.
 #[cfg(target_arch = "aarch64")]
 macro_rules! forward {
     ($function:path) => {
@@ -44,32 +44,32 @@ macro_rules! forward {
 
 pub(super) use {forward, returns_class};
 
-/// Where an object reference goes.
+/// The destination of an object reference.
 pub(super) type ObjectOut = *mut *mut TVMFFIObject;
-/// Where a cell goes: Any, String, Bytes or Optional.
+/// The destination of a cell: Any, String, Bytes or Optional.
 pub(super) type CellOut = *mut TVMFFIAny;
 
-/// The cell that `body` makes, for C++ to own; an error is thrown.
+/// Stores the cell of the value that `body` returns, owned by C++; throws its error.
 ///
 /// # Safety
-/// `out` must have room for it.
+/// `out` must be writable for a cell.
 pub(super) unsafe fn cell<T: AnyCompatible>(out: CellOut, body: impl FnOnce() -> Result<T>) -> *mut c_void {
     let cell = or_throw(|| Ok(body()?.into_any().into_raw()));
-    // SAFETY: the caller vouches for the place.
+    // SAFETY: the caller vouches for `out`.
     unsafe { out.write(cell) };
     out.cast()
 }
 
-/// The object that `body` makes, or null for None, for C++ to own; an error is thrown.
+/// Stores the object that `body` returns, or null for None, owned by C++; throws its error.
 ///
 /// # Safety
-/// `out` must have room for a reference.
+/// `out` must be writable for a reference.
 pub(super) unsafe fn object<T: AnyCompatible>(
     out: ObjectOut,
     body: impl FnOnce() -> Result<T>,
 ) -> *mut c_void {
     let cell = or_throw(|| Ok(body()?.into_any().into_raw()));
-    // SAFETY: the caller vouches for the place; the payload of an object is its address, that of None is zero.
+    // SAFETY: the caller vouches for `out`; the payload of an object is its address, that of None is zero.
     unsafe { out.write(cell.payload.v_obj.cast()) };
     out.cast()
 }

@@ -1,4 +1,4 @@
-//! Modules of C++, used by their virtual functions.
+//! Modules implemented by C++ classes, called through their virtual functions.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
@@ -16,7 +16,7 @@ use ferrite_core::string::{Bytes, String};
 use super::call;
 use super::module_slots::Slot;
 
-/// How they are used.
+/// The operations of modules implemented in C++.
 pub(super) const OPS: ModuleOps = ModuleOps {
     kind,
     property_mask,
@@ -29,22 +29,23 @@ pub(super) const OPS: ModuleOps = ModuleOps {
     clear_imports,
 };
 
-/// The virtual function of a module.
+/// Looks up a virtual function of a module.
 fn function(module: &Module, slot: Slot) -> *const c_void {
     let object: *const *const *const c_void = module.context_address().cast();
-    // SAFETY: a module begins with its vptr, which points to the twelve functions of `ModuleObj` and those of its class.
+    // SAFETY: a module begins with its vptr, which points to the twelve functions of `ModuleObj` and those of its
+    // class.
     unsafe { (*object).add(slot as usize).read() }
 }
 
-/// A string as C++ gets it: by the address of its cell, which is all that it consists of.
+/// The address of a string's cell, as C++ takes strings.
 fn address(string: &String) -> *const c_void {
     ptr::from_ref(string).cast()
 }
 
-/// Calls a virtual function that gives a plain value.
+/// Calls a virtual function that returns a plain value.
 ///
 /// # Safety
-/// It must take these arguments, addresses of live values.
+/// The function must take these arguments, addresses of live values.
 unsafe fn word(module: &Module, slot: Slot, args: [*const c_void; 2]) -> Result<u64> {
     let [first, second] = args;
     // SAFETY: the caller vouches for the arguments.
@@ -53,13 +54,13 @@ unsafe fn word(module: &Module, slot: Slot, args: [*const c_void; 2]) -> Result<
     Ok(word)
 }
 
-/// Calls a virtual function that gives an object reference.
+/// Calls a virtual function that returns an object reference.
 ///
 /// # Errors
 /// InternalError when the object is of another class.
 ///
 /// # Safety
-/// It must take this argument, null or the address of a live value.
+/// The function must take this argument, null or the address of a live value.
 unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void) -> Result<Option<T>> {
     let args = [module.context_address().cast_const(), arg];
     // SAFETY: the caller vouches for the argument; the result begins with a reference, which is owned, or null.
@@ -74,7 +75,7 @@ unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void
     }
 }
 
-/// Calls a virtual function that gives a cell.
+/// Calls a virtual function that returns a cell.
 ///
 /// # Safety
 /// As for [`object`].
@@ -85,12 +86,12 @@ unsafe fn cell(module: &Module, slot: Slot, arg: *const c_void) -> Result<Any> {
 }
 
 fn text(module: &Module, slot: Slot, arg: &String) -> Result<Any> {
-    // SAFETY: the slots that give texts take a string.
+    // SAFETY: the slots that return texts take a string.
     unsafe { cell(module, slot, address(arg)) }
 }
 
 fn kind(module: &Module) -> Result<&CStr> {
-    // SAFETY: the function takes nothing and gives null or a text that lives as long as the module.
+    // SAFETY: the function takes nothing and returns null or a text that lives as long as the module.
     unsafe {
         let text = word(module, Slot::Kind, [ptr::null(); 2])? as usize;
         Ok(if text == 0 { c"" } else { CStr::from_ptr(ptr::with_exposed_provenance(text)) })

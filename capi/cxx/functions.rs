@@ -1,7 +1,7 @@
 //! The free functions and static members that C++ clients link.
 //!
 //! # Safety
-//! C++ calls each with what its signature says: references to live values, and room for the result.
+//! C++ calls each with valid arguments of its signature: references to live values, and writable results.
 
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
@@ -56,7 +56,7 @@ unsafe extern "C-unwind" fn from_json_graph(out: CellOut, graph: &Any) -> *mut c
     unsafe { cell(out, || graph::from_json_graph(graph)) }
 }
 
-/// With a place for the message of an error, that is stored there, or an empty text; nothing is thrown then.
+/// Stores the message of an error in `message`, if given, or an empty text; nothing is thrown then.
 unsafe extern "C-unwind" fn json_parse(
     out: CellOut,
     text: &String,
@@ -81,8 +81,8 @@ unsafe extern "C-unwind" fn json_stringify(out: CellOut, value: &Any, indent: &A
     unsafe { cell(out, stringify) }
 }
 
-/// What `Optional<int>` was until 0.1.12: a `std::optional<int>` in a class with a copy constructor of its own, so that as
-/// an argument it is an address.
+/// `Optional<int>` until 0.1.12: a `std::optional<int>` in a class with a copy constructor of its own, hence passed by
+/// address.
 #[repr(C)]
 struct StdOptionalInt {
     value: MaybeUninit<i32>,
@@ -95,7 +95,7 @@ unsafe extern "C-unwind" fn json_stringify_0_1_12(
     value: &Any,
     indent: &StdOptionalInt,
 ) -> *mut c_void {
-    // SAFETY: C++ gives it a value where it says so.
+    // SAFETY: `has_value` says that the value is initialised.
     let indent = (indent.has_value != 0).then(|| i64::from(unsafe { indent.value.assume_init() }));
     // SAFETY: see the file.
     unsafe { cell(out, || json::stringify(value, indent)) }

@@ -1,18 +1,18 @@
-//! What C++ clients of upstream's library link and meet beside the C symbols: functions under their C++ names, classes that
-//! they derive from and catch, and calls in both directions.
+//! The C++ ABI of upstream's library besides the C symbols: functions under their C++ names, classes that clients
+//! derive from and catch, and calls in both directions.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `class_info` | virtual tables and typeinfo of `ModuleObj` and `Error` |
-//! | `throw` | our errors as C++ exceptions |
-//! | `call`, `unit.cc` | calls of C++ code, with what it throws as our error |
+//! | `throw` | the library's errors as C++ exceptions |
+//! | `call`, `unit.cc` | calls of C++ code, whose exceptions become errors |
 //! | `export` | functions that return classes, under the C++ calling convention |
 //! | `functions` | the free functions and static members |
-//! | `module_members`, `module_slots` | `ModuleObj`: the members that it exports; the virtual functions of modules made here |
-//! | `foreign` | modules of C++, used by their virtual functions |
+//! | `module_members`, `module_slots` | `ModuleObj`: its exported members; the virtual functions of the library's own modules |
+//! | `foreign` | modules implemented by C++ classes, called through their virtual functions |
 //!
-//! Errors of ours leave the outermost Rust function, which holds nothing by then. Exceptions of clients are stopped in
-//! `unit.cc`, below all Rust frames.
+//! The library's errors are thrown from the outermost Rust function, when nothing is left to drop. Exceptions of
+//! clients are caught in `unit.cc`, below all Rust frames.
 //!
 //! # Upstream
 //! The symbols that `libtvm_ffi.so` 0.1.15 defines for other libraries, with the Itanium C++ ABI.
@@ -36,7 +36,7 @@ static RUNTIME: CxxRuntime = CxxRuntime { call_hook: call::hook };
 
 static MODULE: CxxClass = CxxClass { vptr: module_slots::VPTR, ops: foreign::OPS };
 
-/// Lets C++ and modules use each other.
+/// Connects C++ classes and modules.
 pub(crate) fn install() {
     cxx::install(&RUNTIME);
     cxx_class::install(&MODULE);

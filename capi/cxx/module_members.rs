@@ -1,7 +1,7 @@
 //! The members of `tvm::ffi::ModuleObj` that C++ clients link.
 //!
 //! # Safety
-//! C++ calls each with a live module as `this`, references to live values, and room for the result.
+//! C++ calls each with a live module as `this`, references to live values, and writable results.
 
 use core::ffi::c_void;
 use core::mem::ManuallyDrop;
@@ -18,10 +18,10 @@ use crate::boundary::{self, arg};
 /// `this`: the C++ object, which begins with its vptr.
 pub(super) type This = *const c_void;
 
-/// Borrows the module that C++ calls.
+/// Borrows the module behind `this`.
 ///
 /// # Errors
-/// TypeError when there is another object.
+/// TypeError when the object is not a module.
 ///
 /// # Safety
 /// The module must be alive while the result is used.

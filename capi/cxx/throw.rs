@@ -1,4 +1,4 @@
-//! Our errors as C++ exceptions of type `tvm::ffi::Error`.
+//! The library's errors as C++ exceptions of type `tvm::ffi::Error`.
 
 use core::ffi::{c_char, c_void};
 use core::mem::{ManuallyDrop, size_of};
@@ -13,7 +13,7 @@ use ferrite_core::unwind;
 use super::class_info::{ERROR, ERROR_VPTR};
 use crate::builtins;
 
-/// `tvm::ffi::Error`.
+/// The layout of `tvm::ffi::Error`.
 #[repr(C)]
 pub(super) struct Exception {
     vptr: *const c_void,
@@ -35,9 +35,9 @@ unsafe extern "C-unwind" {
     ) -> !;
 }
 
-/// Runs the body of a function that C++ calls; an error is thrown.
+/// Runs the body of a function that C++ calls; throws its error.
 ///
-/// Whoever calls this must hold nothing that has to be dropped.
+/// The caller must not own anything that has to be dropped.
 pub(super) fn or_throw<T>(body: impl FnOnce() -> Result<T>) -> T {
     let outcome = unwind::catch(|| {
         builtins::ensure_installed();
@@ -49,14 +49,14 @@ pub(super) fn or_throw<T>(body: impl FnOnce() -> Result<T>) -> T {
     }
 }
 
-/// Throws an error, which has its backtrace then.
+/// Throws an error after capturing its backtrace.
 #[cold]
 #[inline(never)]
 fn throw(error: Error) -> ! {
-    // As a value it is complete: it has its backtrace.
+    // The conversion into a value captures the backtrace.
     let error = error.into_any().into_raw();
-    // SAFETY: the value is an error object, which the exception owns. The runtime gives room for an exception, or ends the
-    // process when there is none.
+    // SAFETY: the value is an error object, which the exception owns. The runtime allocates an exception, or ends the
+    // process when out of memory.
     unsafe {
         let exception = __cxa_allocate_exception(size_of::<Exception>());
         exception.write(Exception { vptr: ERROR_VPTR, error: error.payload.v_obj.cast() });
@@ -67,7 +67,7 @@ fn throw(error: Error) -> ! {
 /// The destructor.
 ///
 /// # Safety
-/// `this` must be an exception, which is not used any more.
+/// `this` must be an exception that is no longer used.
 pub(super) unsafe extern "C" fn destroy(this: *mut Exception) {
     // SAFETY: the caller vouches for the exception, which owns its error.
     drop(unsafe { NonNull::new((*this).error).map(|error| ObjectRef::from_raw(error)) });
@@ -76,7 +76,7 @@ pub(super) unsafe extern "C" fn destroy(this: *mut Exception) {
 /// The destructor that `delete` calls.
 ///
 /// # Safety
-/// As for [`destroy`], and the exception comes from `new`.
+/// As for [`destroy`]; the exception must come from `new`.
 pub(super) unsafe extern "C" fn destroy_and_free(this: *mut Exception) {
     // SAFETY: the caller vouches for both.
     unsafe {
@@ -94,7 +94,7 @@ pub(super) unsafe extern "C" fn what(this: *const Exception) -> *const c_char {
     let error = NonNull::new(unsafe { (*this).error })
         .map(|error| ManuallyDrop::new(unsafe { Error::from_object_unchecked(ObjectRef::from_raw(error)) }));
     match &error {
-        // Messages of errors end with a zero behind their last byte (ABI).
+        // Messages of errors are terminated by a zero (ABI).
         Some(error) if !error.message().is_empty() => error.message().as_ptr().cast(),
         _ => c"".as_ptr(),
     }

@@ -1,4 +1,4 @@
-// Calls code of C++ clients and stops what it throws: the one thing that Rust cannot do.
+// Calls functions of C++ clients and catches their exceptions, which Rust cannot do.
 
 #include <cstdint>
 #include <exception>
@@ -7,8 +7,8 @@
 namespace tvm {
 namespace ffi {
 
-// As clients lay them out. No function is defined here, so neither are the virtual table and the typeinfo of Error:
-// they come from class_info.rs.
+// Declared with the layout of the clients. No function is defined here, so neither are the virtual table and the
+// typeinfo of Error: they come from class_info.rs.
 struct ObjectRef {
   void* object;
 };
@@ -24,8 +24,8 @@ class Error : public ObjectRef, public std::exception {
 
 namespace {
 
-// A result that comes back in two registers, and one that comes back through memory because it has a destructor. A class
-// of 8 bytes is returned the same way as one of 16, and leaves the other half alone.
+// A result returned in two registers, and one returned through memory because it has a destructor. A class of 8 bytes
+// is returned like one of 16 and leaves the second half unchanged.
 struct Words {
   std::uint64_t words[2];
 };
@@ -34,7 +34,7 @@ struct Memory {
   ~Memory() {}
 };
 
-// Gets what was thrown: an error that stays with the exception, or else a text.
+// Receives a caught exception: an error object owned by the exception, or else a text.
 using Report = void (*)(void* context, void* error, const char* text);
 
 template <typename Body>
@@ -52,7 +52,7 @@ void stop(Report report, void* context, Body body) noexcept {
 
 }  // namespace
 
-// Functions that take fewer arguments ignore the others.
+// Functions with fewer parameters ignore the surplus arguments.
 extern "C" void ferrite_cxx_call_words(void* function, void* const* args, Words* result, Report report,
                                        void* context) noexcept {
   auto call = reinterpret_cast<Words (*)(void*, void*, void*)>(function);

@@ -7,24 +7,24 @@ use ferrite_core::{object_alloc, type_table};
 
 use crate::boundary::{self, arg};
 
-/// Returns the allocator that is set; never null.
+/// Returns the current allocator; never null.
 ///
-/// Without a custom allocator this is the built-in one, which clients may call too.
+/// Without a custom allocator this is the built-in one, which clients may call, too.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIGetCustomAllocator() -> *mut TVMFFICustomAllocator {
     object_alloc::custom_allocator()
 }
 
-/// Sets the allocator that new objects come from; null sets the built-in one.
+/// Sets the allocator of new objects; null restores the built-in one.
 ///
-/// Builds with the feature `cxx-abi` take memory for their own objects from `malloc`, as C++ clients do for theirs; there the
-/// allocator is only for clients that ask for it.
+/// Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do; there the allocator
+/// only serves clients that request it.
 ///
-/// Objects made before keep the allocator that they came from. Set it once, early. Returns 0; or -1 with ValueError raised when
-/// the record has no function.
+/// Existing objects keep their allocator. Set it once, early. Returns 0; or -1 with ValueError raised when the record
+/// has no function.
 ///
 /// # Safety
-/// `allocator` stays valid and unchanged as long as the process runs, and keeps the contract of the record.
+/// `allocator` stays valid and unchanged as long as the process runs, and obeys the contract of the record.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAllocator) -> c_int {
     boundary::status(|| {
@@ -32,7 +32,8 @@ pub unsafe extern "C" fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAl
             // SAFETY: not null, so valid.
             boundary::callback(unsafe { (*allocator).allocate }, arg(1, "allocator->allocate"))?;
         }
-        // What the library keeps for ever does not come from an allocator that may go away.
+        // Registers the library's own permanent objects first, since they must not come from an allocator that may be
+        // unloaded.
         type_table::ensure_provided();
         // SAFETY: contract of this function.
         unsafe { object_alloc::set_custom_allocator(allocator) };

@@ -1,4 +1,4 @@
-//! What code compiled by TVM needs from its runtime: workspaces and parallel loops.
+//! The runtime of code compiled by TVM: workspaces and parallel loops.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
@@ -7,11 +7,11 @@ use ferrite_core::backend::{self, ParallelGroupEnv, ParallelLambda};
 
 use crate::boundary::{self, arg};
 
-/// Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to `FERRITE_WORKSPACE_ALIGN` on
-/// boards.
+/// Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to `FERRITE_WORKSPACE_ALIGN` on bare
+/// metal.
 ///
-/// On devices, the result is what kernels take as a handle. The hints are ignored. Returns null with an error raised:
-/// MemoryError when memory is refused, another one when the build serves no such device.
+/// On devices, the result is the handle that kernels take. The hints are ignored. Returns null with an error raised:
+/// MemoryError when out of memory, another one when the build does not support the device.
 #[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
@@ -26,7 +26,8 @@ pub extern "C" fn TVMBackendAllocWorkspace(
 
 /// Frees memory of `TVMBackendAllocWorkspace` for the same device; null is ignored.
 ///
-/// Returns 0; or -1 with an error raised when the build serves no such device, or when this is none of its workspaces.
+/// Returns 0; or -1 with an error raised when the build does not support the device, or when `ptr` is not one of its
+/// workspaces.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
@@ -43,14 +44,14 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     })
 }
 
-/// Runs a function as `num_task` tasks, in parallel where there are threads, and waits for all of them.
+/// Runs a function as `num_task` tasks, in parallel if the build has threads, and waits for all of them.
 ///
-/// 0 tasks means as many as there are workers. A task takes the real number of tasks from its environment: nested loops, and
-/// all loops without threads, run as one task. Returns 0; or -1 with an error raised: that of the task that failed first,
-/// ValueError, or RuntimeError when so many tasks cannot run at once.
+/// 0 means one task per worker thread. A task reads the actual number of tasks from its environment: nested loops, and
+/// all loops without threads, run as one task. Returns 0; or -1 with an error raised: the error of the first task that
+/// failed, ValueError, or RuntimeError when that many tasks cannot run concurrently.
 ///
 /// # Safety
-/// `flambda` may run on several threads at once, each with its own `task_id`.
+/// `flambda` may run on several threads concurrently, each with its own `task_id`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendParallelLaunch(
     flambda: Option<ParallelLambda>,
@@ -64,12 +65,12 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
     })
 }
 
-/// Waits until every task of the loop has called it.
+/// Waits until every task of the loop has reached the barrier.
 ///
-/// Returns 0; or -1 with an error raised: ValueError, or RuntimeError when a task ended instead.
+/// Returns 0; or -1 with an error raised: ValueError, or RuntimeError when a task ended before the barrier.
 ///
 /// # Safety
-/// `penv` is what the task was given.
+/// `penv` is the environment of the task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut ParallelGroupEnv) -> c_int {
     boundary::status(|| {
@@ -81,12 +82,12 @@ pub unsafe extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut Pa
 
 /// Runs a function once per `*handle`, which is null before and not null afterwards.
 ///
-/// Of several threads one runs it and the others wait. Returns 0; or -1 with an error raised when the function
-/// returns something else, in which case a later call tries again; RuntimeError when the function asks for the same handle.
-/// `nbytes`, the size of what `cdata` points to, is ignored.
+/// One of several threads runs it and the others wait. Returns 0; or -1 with an error raised when the function returns
+/// another status, in which case a later call tries again; RuntimeError when the function requests the same handle.
+/// `nbytes`, the size of the data at `cdata`, is ignored.
 ///
 /// # Safety
-/// `handle` is written by this function only.
+/// `handle` is only written by this function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendRunOnce(
     handle: *mut *mut c_void,

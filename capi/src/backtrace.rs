@@ -7,10 +7,10 @@ use ferrite_core::backtrace;
 
 /// Describes the call stack of this thread, one line per frame, most recent call first.
 ///
-/// `filename`, `lineno` and `func` become the first line, in place of the frame of the caller; with a null `filename` or
-/// `func` they are left out. With `cross_ffi_boundary` 0 the text stops where the stack last entered through this ABI.
+/// `filename`, `lineno` and `func` form the first line, in place of the frame of the caller, unless `filename` or
+/// `func` is null. With `cross_ffi_boundary` 0 the text ends at the innermost call through this ABI.
 ///
-/// The result belongs to the thread and is valid until the next call on it. Never null. Empty in builds without
+/// The result belongs to the thread and is valid until the thread's next call. Never null. Empty in builds without
 /// backtraces.
 ///
 /// # Safety

@@ -7,10 +7,10 @@ use ferrite_core::big_int;
 
 use crate::boundary::{self, arg};
 
-/// Makes an integer value out of words, which are copied.
+/// Makes an integer value from words, which are copied.
 ///
-/// `input` holds whole 64-bit words in native byte order, least significant first, in two's complement; none at all is zero.
-/// What fits 64 bits becomes a plain integer. `out` is overwritten without being released.
+/// `input` contains whole 64-bit words in native byte order, least significant first, in two's complement; no words
+/// mean zero. A value that fits 64 bits becomes a plain integer. `out` is overwritten without being released.
 ///
 /// Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError (part of a word) or MemoryError raised.
 ///
@@ -30,17 +30,17 @@ pub unsafe extern "C" fn TVMFFIBigIntFromByteArray(
     })
 }
 
-/// Returns the words of an integer value, borrowed, in the form that `TVMFFIBigIntFromByteArray` takes.
+/// Borrows the words of an integer value, in the form that `TVMFFIBigIntFromByteArray` takes.
 ///
-/// The result points into `value` or into its object and is valid while both stay as they are. Empty when `value` is
-/// null or no integer.
+/// The result points into `value` or into its object and is valid while both are unchanged. Empty when `value` is null
+/// or not an integer.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIBigIntGetContentByteArray(value: *const TVMFFIAny) -> TVMFFIByteArray {
     boundary::logged(TVMFFIByteArray::EMPTY, || {
-        // SAFETY: contract of the crate: the value, if any, is as its type index says.
+        // SAFETY: contract of the crate: the content of the value, if any, matches its type index.
         Ok(unsafe { big_int::content_of(boundary::reference(value, arg(1, "value"))?) })
     })
 }

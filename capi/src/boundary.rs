@@ -1,4 +1,4 @@
-//! Argument checks, and the way from results to status codes: the only helpers of the C surface.
+//! Argument checks, and the conversion of results to status codes: the only helpers of the C symbols.
 
 #[cfg_attr(any(feature = "speed", feature = "alloc"), path = "boundary/wording.rs")]
 #[cfg_attr(not(any(feature = "speed", feature = "alloc")), path = "boundary/short_wording.rs")]
@@ -17,22 +17,22 @@ use ferrite_core::{plain_error, plain_warn, raised_error, type_table, unwind};
 
 pub(crate) use wording::{Name, arg};
 
-/// The status of a call that did what it should.
+/// The status of a successful call.
 pub(crate) const SUCCESS: c_int = 0;
 
-/// The status of a call that left a raised error.
+/// The status of a failed call, with an error raised.
 pub(crate) const FAILURE: c_int = -1;
 
-/// Whether entry points do what is asked most often before all else. That takes code, for which hosts have room.
-pub(crate) const SHORT_CUTS: bool = cfg!(feature = "speed");
+/// Whether entry points have fast paths, which take code. Only speed builds do.
+pub(crate) const FAST_PATHS: bool = cfg!(feature = "speed");
 
-/// Runs the body of an entry point: success is 0, an error or a panic is raised and -1.
+/// Runs the body of an entry point: returns 0 on success, and raises an error or panic and returns -1.
 #[inline]
 pub(crate) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     end(unwind::catch(body))
 }
 
-/// How every entry point ends: once for all of them where size counts.
+/// Converts the outcome of an entry point into a status. Size-optimised builds share one copy.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn end(outcome: Result<()>) -> c_int {
@@ -42,7 +42,8 @@ fn end(outcome: Result<()>) -> c_int {
     }
 }
 
-/// As [`status`], for a body that has a status itself, with the error already raised when that is not 0.
+/// Runs the body of an entry point that returns a status, with an error raised already if it is not 0; otherwise as
+/// [`status`].
 #[inline]
 pub(crate) fn status_of(body: impl FnOnce() -> Result<c_int>) -> c_int {
     match unwind::catch(body) {
@@ -51,7 +52,7 @@ pub(crate) fn status_of(body: impl FnOnce() -> Result<c_int>) -> c_int {
     }
 }
 
-/// Runs the body of an entry point that gives a pointer: on an error, which is raised, null.
+/// Runs the body of an entry point that returns a pointer; on an error, which is raised, null.
 #[inline]
 #[cfg_attr(not(feature = "backend"), expect(dead_code, reason = "only that section gives pointers"))]
 pub(crate) fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
@@ -64,7 +65,7 @@ pub(crate) fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
     }
 }
 
-/// Raises `error` and gives the status that says so.
+/// Raises `error` and returns the status of a failed call.
 #[cold]
 #[cfg_attr(feature = "speed", inline(never))]
 #[cfg_attr(not(feature = "speed"), inline(always))]
@@ -73,7 +74,7 @@ pub(crate) fn fail(error: Error) -> c_int {
     FAILURE
 }
 
-/// Runs the body of an entry point that has no status: an error is logged, stays raised, and the fallback is returned.
+/// Runs the body of an entry point without a status: an error is logged and stays raised, and the fallback is returned.
 #[inline]
 pub(crate) fn logged<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
     match unwind::catch(body) {
@@ -112,27 +113,27 @@ fn null_argument(name: Name) -> Error {
     plain_error!(VALUE_ERROR, "Argument `{}` must not be null", name; "Argument {} is null", name)
 }
 
-/// Where a result goes; written once, at the end, so that failure leaves it alone.
+/// An out-parameter; written once, at the end, so that it is unchanged on failure.
 pub(crate) struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
-    /// Stores the result. What was there is not dropped.
+    /// Stores the result. The previous content is not dropped.
     #[inline]
     pub(crate) fn write(self, value: T) {
-        // SAFETY: `out` was promised a place to write a T.
+        // SAFETY: contract of `out`: valid for writing a T.
         unsafe { self.0.write(value) }
     }
 
-    /// The place, for what stores its result itself.
+    /// Borrows the destination, for a function that stores its result itself.
     #[inline]
     pub(crate) fn place<'a>(self) -> &'a mut MaybeUninit<T> {
-        // SAFETY: `out` was promised a place to write a T until the symbol returns.
+        // SAFETY: contract of `out`: valid for writing a T until the symbol returns.
         unsafe { self.0.cast().as_mut() }
     }
 }
 
 impl Out<TVMFFIAny> {
-    /// The place, for a result that is made of what may lie there.
+    /// Returns the address of the destination, for a result whose input may lie there.
     #[inline]
     pub(crate) fn as_ptr(&self) -> *mut TVMFFIAny {
         self.0.as_ptr()
@@ -150,7 +151,7 @@ impl Out<TVMFFIObjectHandle> {
     }
 }
 
-/// An out-parameter; null is refused.
+/// Checks an out-parameter; null is refused.
 ///
 /// # Safety
 /// `pointer` is null or valid for writing a `T` until the symbol returns.
@@ -159,7 +160,7 @@ pub(crate) unsafe fn out<T>(pointer: *mut T, name: Name) -> Result<Out<T>> {
     non_null(pointer, name).map(Out)
 }
 
-/// Stores a result where an out-parameter says, if it is not null.
+/// Stores a result in an optional out-parameter, unless it is null.
 ///
 /// # Safety
 /// As for [`out`].
@@ -171,44 +172,44 @@ pub(crate) unsafe fn write_optional<T>(pointer: *mut T, result: T) {
     }
 }
 
-/// A record passed by pointer; null is refused.
+/// Borrows a record passed by pointer; null is refused.
 ///
 /// # Safety
 /// `pointer` is null or valid for reading a `T` for `'a`.
 #[inline(always)]
 pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: Name) -> Result<&'a T> {
-    // SAFETY: the caller vouches for what is not null.
+    // SAFETY: the caller vouches for a non-null pointer.
     non_null(pointer, name).map(|pointer| unsafe { pointer.as_ref() })
 }
 
-/// The content of a byte array; a null array, and null data with a size, are refused.
+/// Borrows the content of a byte array; a null array, and null data with a size, are refused.
 ///
 /// # Safety
 /// `array` is null or points to a byte array whose data, unless null, is readable for `'a`.
 #[inline(always)]
 pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: Name) -> Result<&'a [u8]> {
     // SAFETY: the caller vouches for the array.
-    unsafe { look_at(array, name).into_result() }
+    unsafe { check_bytes(array, name).into_result() }
 }
 
-/// What a byte array was found to be: its data and their size, or null and an error. Two words go in registers, where a result
-/// of the same size would go through memory.
-struct Found(*const u8, *mut TVMFFIObject);
+/// The result of checking a byte array: its data and size, or null and an error. Two words are returned in registers,
+/// where a `Result` of the same size would go through memory.
+struct CheckedBytes(*const u8, *mut TVMFFIObject);
 
-impl Found {
-    fn content(content: &[u8]) -> Found {
-        Found(content.as_ptr(), core::ptr::without_provenance_mut(content.len()))
+impl CheckedBytes {
+    fn content(content: &[u8]) -> CheckedBytes {
+        CheckedBytes(content.as_ptr(), core::ptr::without_provenance_mut(content.len()))
     }
 
-    fn refusal(error: Error) -> Found {
-        Found(core::ptr::null(), error.into_object().into_raw().as_ptr())
+    fn refusal(error: Error) -> CheckedBytes {
+        CheckedBytes(core::ptr::null(), error.into_object().into_raw().as_ptr())
     }
 
     /// # Safety
     /// The content is readable for `'a`.
     #[inline(always)]
     unsafe fn into_result<'a>(self) -> Result<&'a [u8]> {
-        // SAFETY: either the caller vouches for the content, or the other word is an error, which nobody else owns.
+        // SAFETY: either the caller vouches for the content, or the second word is an error, owned here alone.
         unsafe {
             if self.0.is_null() {
                 return Err(Error::from_object_unchecked(ObjectRef::from_raw(NonNull::new_unchecked(
@@ -220,22 +221,22 @@ impl Found {
     }
 }
 
-/// As [`bytes`]. Once for all arrays where size counts.
+/// Implements [`bytes`]. Size-optimised builds share one copy for all arrays.
 ///
 /// # Safety
 /// As for [`bytes`].
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
-unsafe fn look_at(array: *const TVMFFIByteArray, name: Name) -> Found {
+unsafe fn check_bytes(array: *const TVMFFIByteArray, name: Name) -> CheckedBytes {
     // SAFETY: the caller vouches for the array.
     let Some(array) = (unsafe { array.as_ref() }) else {
-        return Found::refusal(null_argument(name));
+        return CheckedBytes::refusal(null_argument(name));
     };
     if array.size != 0 && !has_content(array) {
-        return Found::refusal(impossible_size(name, array.size.into()));
+        return CheckedBytes::refusal(impossible_size(name, array.size.into()));
     }
     // SAFETY: the caller vouches for the data.
-    Found::content(unsafe { array.as_slice() })
+    CheckedBytes::content(unsafe { array.as_slice() })
 }
 
 #[cold]
@@ -251,23 +252,24 @@ fn impossible_size(name: Name, size: Arg<'_>) -> Error {
     )
 }
 
-/// The content of a byte array that makes sense.
+/// Borrows the content of a valid byte array; `None` if it has null data or an impossible size.
 ///
 /// # Safety
 /// The data of the array, unless null, is readable for `'a`.
 #[inline(always)]
-pub(crate) unsafe fn sound_bytes<'a>(array: &TVMFFIByteArray) -> Option<&'a [u8]> {
+pub(crate) unsafe fn valid_bytes<'a>(array: &TVMFFIByteArray) -> Option<&'a [u8]> {
     // SAFETY: the caller vouches for the data.
     has_content(array).then(|| unsafe { core::slice::from_raw_parts(array.data.cast(), array.size) })
 }
 
-/// Whether there is data of a size that memory can have: sizes beyond half the address space have the top bit set.
+/// Returns `true` if the data is not null and the size is possible: sizes beyond half the address space have the top
+/// bit set.
 #[inline(always)]
 fn has_content(array: &TVMFFIByteArray) -> bool {
     !array.data.is_null() && array.size.cast_signed() >= 0
 }
 
-/// The content of a C string; null is refused.
+/// Borrows the content of a C string; null is refused.
 ///
 /// # Safety
 /// `text` is null or a zero-terminated string that stays readable for `'a`.
@@ -278,11 +280,11 @@ fn has_content(array: &TVMFFIByteArray) -> bool {
 )]
 pub(crate) unsafe fn c_str<'a>(text: *const c_char, name: Name) -> Result<&'a [u8]> {
     non_null(text, name)?;
-    // SAFETY: not null, and the caller vouches for the rest.
+    // SAFETY: not null; the rest is the caller's promise.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// The content of a C string; null is empty.
+/// Borrows the content of a C string; null is empty.
 ///
 /// # Safety
 /// As for [`c_str`].
@@ -291,11 +293,11 @@ pub(crate) unsafe fn c_str_or_empty<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return &[];
     }
-    // SAFETY: not null, and the caller vouches for the rest.
+    // SAFETY: not null; the rest is the caller's promise.
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
-/// `count` records in a row; a negative count, and null with a count, are refused.
+/// Borrows `count` contiguous records; a negative count, and null with a count, are refused.
 ///
 /// # Safety
 /// `first` is null or points to `count` records that stay readable for `'a`.
@@ -308,11 +310,11 @@ pub(crate) unsafe fn slice<'a, T>(first: *const T, count: i32, name: Name) -> Re
         return Ok(&[]);
     }
     non_null(first, name)?;
-    // SAFETY: not null, and the caller vouches for the rest.
+    // SAFETY: not null; the rest is the caller's promise.
     Ok(unsafe { core::slice::from_raw_parts(first, count) })
 }
 
-/// A reference that the caller of the symbol keeps owning.
+/// A reference borrowed from the caller of the symbol.
 pub(crate) struct Borrowed<T>(ManuallyDrop<T>);
 
 impl<T> Deref for Borrowed<T> {
@@ -324,7 +326,7 @@ impl<T> Deref for Borrowed<T> {
     }
 }
 
-/// The object of a handle, as class `T`; null and other classes are refused.
+/// Borrows the object of a handle as class `T`; null and other classes are refused.
 ///
 /// # Safety
 /// `handle` is null or points to an object that lives until the symbol returns.
@@ -333,14 +335,14 @@ pub(crate) unsafe fn object_of<T: ObjectClass>(
     handle: TVMFFIObjectHandle,
     name: Name,
 ) -> Result<Borrowed<T>> {
-    // SAFETY: as the caller vouches; the object is alive and of that class.
+    // SAFETY: the caller's promise; the object is alive and of that class.
     unsafe {
         check_class(handle.cast(), name, T::type_index())?;
         Ok(borrow(NonNull::new_unchecked(handle.cast())))
     }
 }
 
-/// Lends an object as class `T`.
+/// Borrows an object as class `T`.
 ///
 /// # Safety
 /// The object is of that class and lives until the symbol returns.
@@ -350,7 +352,7 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
     Borrowed(ManuallyDrop::new(unsafe { T::from_object_unchecked(ObjectRef::from_raw(object)) }))
 }
 
-/// Refuses null and objects of other classes. Once for all classes where size counts.
+/// Refuses null and objects of other classes. Size-optimised builds share one copy for all classes.
 ///
 /// # Safety
 /// `object` is null or points to a live object.
@@ -358,12 +360,13 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) -> Result<()> {
     let object = non_null(object, name)?;
-    // SAFETY: the caller vouches for what is not null. Only this field is read: other threads count meanwhile.
+    // SAFETY: the caller vouches for a non-null pointer. Only this field is read, since other threads may change the
+    // count.
     let found = unsafe { (*object.as_ptr()).type_index };
     if type_table::is_instance(found, expected) { Ok(()) } else { Err(wrong_class(name, expected, found)) }
 }
 
-/// The TypeError for a handle of the wrong class.
+/// Makes the TypeError for a handle of the wrong class.
 #[cold]
 pub(crate) fn wrong_class(name: Name, expected: i32, found: i32) -> Error {
     plain_error!(

@@ -1,4 +1,4 @@
-//! The functions, context symbols and platform parts that this build of the library has.
+//! The built-in functions, context symbols and platform providers of this build.
 
 use ferrite_core::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,7 +48,7 @@ static BUILTINS: Builtins = Builtins {
     ],
 };
 
-/// The functions offered in place of TVM's runtime as long as that is not loaded.
+/// The default functions in place of TVM's runtime, used until that is loaded.
 #[cfg(feature = "host")]
 static DEFAULTS: Defaults = Defaults {
     groups: &[
@@ -62,7 +62,8 @@ static DEFAULTS: Defaults = Defaults {
     ],
 };
 
-/// Makes them known unless they are: where no constructor runs when the library is loaded, the first use does it.
+/// Installs the built-ins unless they are installed: on platforms without load-time constructors, the first use does
+/// it.
 #[inline]
 pub(crate) fn ensure_installed() {
     if !INSTALLED.load(Ordering::Acquire) {
@@ -70,7 +71,7 @@ pub(crate) fn ensure_installed() {
     }
 }
 
-/// Makes them known: several threads may do so at once, and before `main`. Atomic stores.
+/// Installs the built-ins. Several threads may do so concurrently, and before `main`. Atomic stores.
 #[cold]
 fn install() {
     builtins::install(&BUILTINS);
@@ -99,7 +100,8 @@ fn install_on_host() {
     crate::legacy::compiled::install();
 }
 
-/// What only programs need that look at types: the library's reflected classes, and attributes of built-in types.
+/// Registers the library's own types, for programs that look up types: its reflected classes, and attributes of
+/// built-in types.
 #[cfg(feature = "host")]
 fn register_own() -> ferrite_core::Result<()> {
     ferrite_alloc_ext::containers::key::install_hooks()?;

@@ -1,4 +1,4 @@
-//! Section "Data type support": data types from text and to text.
+//! Section "Data type support": parsing and formatting of data types.
 
 use core::ffi::c_int;
 
@@ -7,10 +7,10 @@ use ferrite_core::dtype;
 
 use crate::boundary::{self, arg};
 
-/// Reads a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
+/// Parses a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
 ///
-/// Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates for the error, and for `custom[name]`, whose
-/// code a global function gives; the profile `core` knows that with the feature `custom-dtypes`.
+/// Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates for the error, and for `custom[name]`,
+/// whose code a global function returns; the profile `core` supports that with the feature `custom-dtypes`.
 ///
 /// # Safety
 /// See the crate.
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn TVMFFIDataTypeFromString(
     })
 }
 
-/// Writes a data type as the text that `TVMFFIDataTypeFromString` reads.
+/// Formats a data type as text that `TVMFFIDataTypeFromString` parses.
 ///
 /// `out` is overwritten without being released. Returns 0 and a string value, which the caller owns, in `out`; or -1 with
 /// ValueError or MemoryError raised.

@@ -26,9 +26,9 @@ pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHand
     unsafe { result.write(error.unwrap_or(ptr::null_mut()).cast()) };
 }
 
-/// Raises an error object on this thread, in place of one that was raised before.
+/// Raises an error object on this thread, replacing any raised error.
 ///
-/// The thread keeps a reference of its own. Null clears the raised error. An object that is no error raises TypeError
+/// The thread retains the object. Null clears the raised error. An object that is not an error raises TypeError
 /// instead.
 ///
 /// # Safety
@@ -47,22 +47,22 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
 
 /// Raises an error of the given kind and message on this thread, with the backtrace of the caller.
 ///
-/// Both texts are copied. A null or empty `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is
-/// raised.
+/// Both texts are copied. A null or empty `kind` means RuntimeError, a null `message` is empty. When out of memory,
+/// MemoryError is raised.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, message: *const c_char) {
     let mut part = message;
-    // SAFETY: contract of the crate: the text, or null, is one part.
+    // SAFETY: contract of the crate: the text, or null, is the only part.
     unsafe { TVMFFIErrorSetRaisedFromCStrParts(kind, &mut part, 1) }
 }
 
-/// Raises an error whose message is the concatenation of parts, which messages can share.
+/// Raises an error whose message is the concatenation of parts, which several messages can share.
 ///
-/// Null parts are skipped. Otherwise as `TVMFFIErrorSetRaisedFromCStr`; a negative count or null `message_parts` give an
-/// empty message.
+/// Null parts are skipped; a negative count or null `message_parts` give an empty message. Otherwise as
+/// `TVMFFIErrorSetRaisedFromCStr`.
 ///
 /// # Safety
 /// `message_parts` points to `num_parts` strings or nulls.
@@ -88,8 +88,8 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
 
 /// Makes an error object. Texts are copied.
 ///
-/// `backtrace` holds one line per frame, most recent call first; boards do not keep it. Returns 0 and the object, which the
-/// caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+/// `backtrace` has one line per frame, most recent call first; bare-metal builds discard it. Returns 0 and the object,
+/// which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
 ///
 /// # Safety
 /// See the crate.
@@ -105,10 +105,10 @@ pub unsafe extern "C" fn TVMFFIErrorCreate(
     unsafe { TVMFFIErrorCreateWithCauseAndExtraContext(kind, message, backtrace, cause, context, out) }
 }
 
-/// Makes an error object with references to the error that caused it and to any other object.
+/// Makes an error object with references to its cause and to any other object as context.
 ///
-/// Either may be null; the new error keeps references of its own. Otherwise as `TVMFFIErrorCreate`; a `cause_chain`
-/// that is no error raises TypeError.
+/// Either may be null; the new error retains both. Otherwise as `TVMFFIErrorCreate`; a `cause_chain` that is not an
+/// error raises TypeError.
 ///
 /// # Safety
 /// See the crate.
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn TVMFFIErrorCreateWithCauseAndExtraContext(
     })
 }
 
-/// An object that may be absent.
+/// Borrows an object that may be null.
 ///
 /// # Safety
 /// As for [`boundary::object_of`].
@@ -149,6 +149,6 @@ unsafe fn optional<T: ObjectClass>(
     if handle.is_null() {
         return Ok(None);
     }
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe { boundary::object_of::<T>(handle, name) }.map(Some)
 }

@@ -15,7 +15,7 @@ use ferrite_core::{Function, global_table, type_index};
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// Makes a function object out of a C function and its state.
+/// Makes a function object from a C function and its state.
 ///
 /// The object owns `self` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure the
 /// caller keeps `self`.
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
         // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out, arg(4, "out"))? };
         let safe_call = boundary::callback(safe_call, arg(2, "safe_call"))?;
-        // SAFETY: the caller hands over `self` and functions that fit it.
+        // SAFETY: the caller transfers `self` and functions that fit it.
         let function = unsafe { Function::from_extern_c(self_, safe_call, deleter)? };
         out.write_object(Some(function));
         Ok(())
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
 
 /// Finds a global function by name.
 ///
-/// Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1 with
+/// Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1 with
 /// ValueError or MemoryError raised.
 ///
 /// # Safety
@@ -54,10 +54,10 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
     name: *const TVMFFIByteArray,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // A function that is in the table, or a name of others that is not, needs no memory and no error.
+    // A function in the table, or an unknown name, needs neither memory nor an error.
     if !name.is_null() && !out.is_null() {
         // SAFETY: neither is null, and contract of the crate.
-        let found = unsafe { boundary::sound_bytes(&*name) }.and_then(global_table::get_fast);
+        let found = unsafe { boundary::valid_bytes(&*name) }.and_then(global_table::get_fast);
         if let Some(function) = found {
             let object = function.map_or(ptr::null_mut(), |found| found.into_object().into_raw().as_ptr());
             // SAFETY: as above.
@@ -75,20 +75,20 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
     })
 }
 
-/// Turns a borrowed value into an owned one.
+/// Makes an owned value from a borrowed one.
 ///
-/// Raw strings and byte arrays are copied, objects get another reference, and an object offered by
-/// `kTVMFFIObjectRValueRef` is taken over. `out` is overwritten without being released.
+/// Raw strings and byte arrays are copied, objects are retained, and the object of a `kTVMFFIObjectRValueRef` is moved.
+/// `out` is overwritten without being released.
 ///
 /// Returns 0 and the value, which the caller owns, in `out`; or -1 with an error raised: ValueError for a null pointer,
-/// TypeError for a type index that no value has, InternalError for an object that was taken over before, MemoryError.
+/// TypeError for an invalid type index, InternalError for an object that was moved before, MemoryError.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(any_view: *const TVMFFIAny, out: *mut TVMFFIAny) -> c_int {
     // Most values need neither a copy nor an error.
-    if boundary::SHORT_CUTS && !any_view.is_null() && !out.is_null() {
+    if boundary::FAST_PATHS && !any_view.is_null() && !out.is_null() {
         // SAFETY: neither is null, and contract of the crate.
         if let Some(owned) = unsafe { AnyView::from_raw(*any_view) }.retain() {
             // SAFETY: as above.
@@ -105,11 +105,11 @@ pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(any_view: *const TVMFFIAny, out
 
 /// Calls a function object.
 ///
-/// `args` are borrowed for the call. `result` must come in holding a value that owns nothing, normally `kTVMFFINone`, and on
-/// success leaves with a value that the caller owns.
+/// `args` are borrowed for the call. On entry `result` must hold a value that owns nothing, normally `kTVMFFINone`; on
+/// success it holds a value owned by the caller.
 ///
-/// Returns what the function returns: 0, or -1 with an error raised; -1 with TypeError when `func` is not a function, and with
-/// ValueError when a pointer is null or the count negative.
+/// Returns the status of the function: 0, or -1 with an error raised; -1 with TypeError when `func` is not a function,
+/// and with ValueError when a pointer is null or the count negative.
 ///
 /// # Safety
 /// See the crate.
@@ -121,24 +121,24 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     result: *mut TVMFFIAny,
 ) -> c_int {
     let object = func.cast::<TVMFFIObject>();
-    // SAFETY: a handle that is not null points to a live object.
+    // SAFETY: a non-null handle points to a live object.
     let is_function = unsafe { !object.is_null() && (*object).type_index == type_index::FUNCTION };
-    // Two addresses with a bit in common are not null, which a single test tells. Pairs without one, and negative counts, which
-    // have the top bit set, are left to the careful path.
+    // Two addresses with a common bit are both non-null, which a single test shows. Other pairs of addresses, and
+    // negative counts, which have the top bit set, take the slow path.
     let has_both = args.addr() & result.addr() != 0;
     if is_function && num_args >= 0 && has_both {
         // SAFETY: a function object has its cell, with a call in it, after the header. In tail position, so that this is a
         // jump.
         return unsafe { call_cell(func, args, num_args, result) };
     }
-    // SAFETY: as the caller vouches.
-    unsafe { call_carefully(func, args, num_args, result) }
+    // SAFETY: the caller's promise.
+    unsafe { call_checked(func, args, num_args, result) }
 }
 
-/// Calls a function object.
+/// Calls a function object without checks.
 ///
 /// # Safety
-/// `func` is a function object, and the rest is as for [`TVMFFIFunctionCall`], with nothing wrong.
+/// `func` is a function object, and the other arguments are valid as for [`TVMFFIFunctionCall`].
 #[inline(always)]
 unsafe fn call_cell(
     func: TVMFFIObjectHandle,
@@ -146,26 +146,26 @@ unsafe fn call_cell(
     num_args: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the caller vouches for the object; whoever makes a function object gives it a safe call (ABI).
+    // SAFETY: the caller vouches for the object; every function object has a safe call (ABI).
     unsafe {
         let cell = func.cast::<TVMFFIObject>().add(1).cast::<TVMFFIFunctionCell>();
         (*cell).safe_call.unwrap_unchecked()(func, args, num_args, result)
     }
 }
 
-/// Calls a function without arguments, or says what is wrong with a call.
+/// The slow path of a call: checks all arguments, and calls the function or raises an error.
 ///
 /// # Safety
 /// As for [`TVMFFIFunctionCall`].
 #[cold]
 #[inline(never)]
-unsafe extern "C" fn call_carefully(
+unsafe extern "C" fn call_checked(
     func: TVMFFIObjectHandle,
     args: *mut TVMFFIAny,
     num_args: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: as the caller vouches; the call is made when nothing is wrong.
+    // SAFETY: the caller's promise; the call is made only if all arguments are valid.
     unsafe {
         match check_call(func, args, num_args, result) {
             Ok(()) => call_cell(func, args, num_args, result),
@@ -182,7 +182,7 @@ unsafe fn check_call(
     num_args: i32,
     result: *mut TVMFFIAny,
 ) -> Result<()> {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe {
         boundary::object_of::<Function>(func, arg(1, "func"))?;
         boundary::slice(args, num_args, arg(2, "args"))?;
@@ -193,8 +193,8 @@ unsafe fn check_call(
 
 /// Registers a global function under a name.
 ///
-/// The table keeps a reference of its own to `f`. Returns 0; or -1 with an error raised: the name is taken and
-/// `allow_override` is 0, `f` is no function, MemoryError.
+/// The table retains `f`. Returns 0; or -1 with an error raised: the name is taken and `allow_override` is 0, `f` is
+/// not a function, MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -224,7 +224,7 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(method_info, arg(1, "method_info"))? };
-        // SAFETY: contract of the crate: what is not null is readable.
+        // SAFETY: contract of the crate: non-null pointers are readable.
         let texts = unsafe {
             [
                 boundary::bytes(&info.doc, arg(1, "method_info->doc"))?,
@@ -240,8 +240,8 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
     })
 }
 
-/// Makes a name stand for a function, with documentation and metadata if there are any. Boards keep none, and have one body for
-/// both symbols.
+/// Registers a function, with documentation and metadata if given. Size-optimised builds discard those, and share one
+/// body for both symbols.
 ///
 /// # Safety
 /// As for the symbols.
@@ -255,10 +255,10 @@ unsafe fn set_global(
 ) -> Result<()> {
     let [name_is, function_is] = match texts {
         None => [arg(1, "name"), arg(2, "f")],
-        // With the numbers of the other symbol, since boards have one body for both.
+        // With the argument numbers of the other symbol, since size-optimised builds share one body.
         Some(_) => [arg(1, "method_info->name"), arg(2, "method_info->method")],
     };
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     let (name, function) =
         unsafe { (boundary::bytes(name, name_is)?, boundary::object_of::<Function>(function, function_is)?) };
     builtins::ensure_installed();

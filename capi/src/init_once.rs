@@ -1,4 +1,4 @@
-//! Section "Static handle initialization": handles made once.
+//! Section "Static handle initialization": one-time initialisation of handles.
 
 use core::ffi::{c_int, c_void};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
@@ -7,26 +7,26 @@ use ferrite_core::init_once::{self, InitFunction};
 
 use crate::boundary::{self, SUCCESS, arg};
 
-/// Makes a handle once, however many threads ask for it.
+/// Initialises a handle once, for any number of threads.
 ///
-/// While `*handle_addr` is null, one caller runs `init_func` and stores the handle that it makes, and the others wait.
-/// For languages without static constructors. Reading a handle that is there costs one load.
+/// While `*handle_addr` is null, one caller runs `init_func` and stores the resulting handle, and the others wait. For
+/// languages without static constructors. Reading an initialised handle costs one load.
 ///
-/// Returns 0; what `init_func` returns when that is not 0, which has raised its error then; or -1 with an error raised when it
+/// Returns 0; or the nonzero status of `init_func`, which has raised its error; or -1 with an error raised when it
 /// returns 0 without a handle, or for a null pointer. A later call tries again.
 ///
-/// A child process that was forked while another thread was in `init_func` does not have that thread: the first caller there runs
-/// `init_func` anew, and what was half made stays as it was.
+/// A child process forked while another thread runs `init_func` does not have that thread: the child's first caller
+/// runs `init_func` anew, and partial work of that thread remains.
 ///
 /// # Safety
-/// `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.
+/// `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     handle_addr: *mut *mut c_void,
     init_func: Option<unsafe extern "C" fn(result: *mut *mut c_void) -> c_int>,
 ) -> c_int {
-    if boundary::SHORT_CUTS && !handle_addr.is_null() {
-        // SAFETY: not null, so valid; others write the handle atomically.
+    if boundary::FAST_PATHS && !handle_addr.is_null() {
+        // SAFETY: not null, so valid; the handle is only written atomically.
         let handle = unsafe { AtomicPtr::from_ptr(handle_addr) }.load(Ordering::Acquire);
         if !handle.is_null() {
             return SUCCESS;
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     unsafe { init_first(handle_addr, init_func) }
 }
 
-/// Makes a handle that is not there yet.
+/// Initialises a handle; the slow path of [`TVMFFIHandleInitOnce`].
 ///
 /// # Safety
 /// As for [`TVMFFIHandleInitOnce`].
@@ -45,14 +45,15 @@ unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option
     boundary::status_of(|| {
         let handle = boundary::non_null(handle_addr, arg(1, "handle_addr"))?;
         let init = boundary::callback(init_func, arg(2, "init_func"))?;
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller's promise.
         unsafe { init_once::init(handle.as_ptr(), init) }
     })
 }
 
-/// Takes a handle away once: sets `*handle_addr` to null and calls `deinit_func` with what was there, unless it was null.
+/// Releases a handle once: sets `*handle_addr` to null and calls `deinit_func` with the previous handle, unless it was
+/// null.
 ///
-/// Returns 0 when there was nothing to do, otherwise what `deinit_func` returns, which raises an error when it is nonzero.
+/// Returns 0 if the handle was null, otherwise the status of `deinit_func`, which raises an error when it is nonzero.
 ///
 /// # Safety
 /// As for `TVMFFIHandleInitOnce`.

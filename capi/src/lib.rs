@@ -1,17 +1,17 @@
 //! `libtvm_ffi`: the C symbols of the TVM-FFI stable ABI.
 //!
-//! Each file holds one section of the headers `tvm/ffi/c_api.h` and `tvm/ffi/extra/c_env_api.h`, which are generated from the
-//! documentation here. A symbol checks its arguments, calls an inner crate once and turns the result into a status; there is no
-//! other logic in this crate.
+//! Each file contains one section of the headers `tvm/ffi/c_api.h` and `tvm/ffi/extra/c_env_api.h`, which are generated
+//! from the documentation here. A symbol checks its arguments, calls an inner crate once and turns the result into a
+//! status; there is no other logic in this crate.
 //!
 //! # Rules that every symbol keeps
 //! - 0 is success. Failure is -1 with the error raised on the calling thread; take it with `TVMFFIErrorMoveFromRaised`.
 //!   On failure no out-parameter is written and nothing has changed.
-//! - Results and arguments may overlap: an out-parameter may be where an argument lies, or what it points to.
+//! - Results and arguments may overlap: an out-parameter may alias an argument or its content.
 //! - A null handle, a null out-parameter, a null byte array, null data with a size and a negative count raise ValueError; a
 //!   handle of the wrong type raises TypeError.
 //! - Every symbol may be called from any thread.
-//! - A panic of the library itself becomes an InternalError where there is unwinding.
+//! - A panic of the library itself becomes an InternalError in builds with unwinding.
 //!
 //! # Safety
 //! Every pointer is either null or valid for the duration of the call, under the rules of [`core::ptr::read`] for inputs and
@@ -23,24 +23,25 @@
 //! - `speed` (default): fast code in place of small code, and error messages in full.
 //! - `std`: for hosts; without it the crate is `no_std` and a platform supplies memory, locks and a log.
 //! - `alloc`: the `TVMFFIEnv*` symbols; those of modules, `TVMFFIEnvMod*`, with `modules`.
-//! - `builtins`: the `ffi.*` global functions in groups, each a feature: `functions`, `modules`, `containers`, `json`, `graph`,
-//!   `dataclass`, `structural`, `reflection`.
+//! - `builtins`: the `ffi.*` global functions in groups, each a feature: `functions`, `modules`, `containers`, `json`,
+//!   `graph`, `dataclass`, `structural`, `reflection`.
 //! - `core`: a profile for C firmware: ring 1 (`ferrite-ffi-core`) alone.
 //! - `full`: a profile for C firmware: rings 1 and 2 (`ferrite-ffi-alloc`): containers, JSON and structural operations.
 //! - `host`: modules from dynamic libraries, and a thread pool. Needs an operating system.
-//! - `backtrace`: the calls that led to an error, by name. `backtrace-lines`: with files and lines.
-//! - `cxx-abi`: the symbols that C++ clients link beside those of C; see `cxx`.
+//! - `backtrace`: backtraces in errors, with function names. `backtrace-lines`: with files and lines.
+//! - `cxx-abi`: the symbols that C++ clients link besides those of C; see `cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
 //! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-ffi-gpu`.
 //! - `relax`: whole models that TVM compiled, and the machine that runs them; see `ferrite-ffi-relax`.
 //! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `legacy`.
 //! - `microtvm`: what firmware of microTVM 0.8 to 0.14 calls, with any profile; see `microtvm`.
-//! - `custom-dtypes`: data types that global functions name, `custom[name]`; all but `core` and `minimal` have them.
-//! - `spin`: spinning locks for several cores without an operating system.
+//! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions; part of every profile except
+//!   `core` and `minimal`.
+//! - `spin`: spin locks for several cores without an operating system.
 //! - `minimal`: a profile for C firmware: only the symbols that need no heap, in place of all others; see `minimal`.
 //! - `libm`: the rest of the C math functions, for firmware without a C library.
 //! - `small-memory`: `memcpy` and its family as loops over bytes, which take 100 bytes of flash.
-//! - `panic-handler`: ends a panic in C firmware by the hook `FerritePlatformAbort`.
+//! - `panic-handler`: handles panics in C firmware by the hook `FerritePlatformAbort`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
 

@@ -1,10 +1,10 @@
-//! The C math functions that TVM's generated code calls and that the compiler's own library lacks, for links without a C
+//! C math functions that TVM's generated code calls and the compiler's own library lacks, for links without a C
 //! library.
 //!
-//! Archives have `memcpy`, `memmove`, `memset`, `memcmp`, `strlen` and most of `math.h` already, under weak names:
-//! `compiler_builtins` brings them. These are the others.
+//! Archives already have `memcpy`, `memmove`, `memset`, `memcmp`, `strlen` and most of `math.h` as weak symbols of
+//! `compiler_builtins`.
 
-/// Exports functions of the crate `libm` under names of C.
+/// Exports functions of the crate `libm` under their C names.
 macro_rules! export {
     ($($name:ident = $function:ident($($argument:ident),+): $float:ty;)+) => {
         $(

@@ -1,12 +1,12 @@
-//! The memory functions that compilers call, each a loop over bytes: 100 bytes of flash in place of 3 KB, for firmware that
+//! The memory functions that compilers call, each a byte loop: 100 bytes of flash in place of 3 KB, for firmware that
 //! copies little.
 //!
-//! Their names are weak, so that those of a C library that the linker sees first are taken. The loops access memory as
-//! volatile: the compiler would turn plain ones into calls of the very functions that they are.
+//! They are weak symbols, so that a C library's functions take precedence. The loops use volatile accesses, since the
+//! compiler would turn plain ones into calls of these very functions.
 
 use core::ffi::{c_int, c_void};
 
-/// Gives functions weak names.
+/// Defines weak symbols for functions.
 #[cfg(target_os = "none")]
 macro_rules! weak {
     ($($function:ident: $($name:literal)+;)+) => {
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn bytes_are_copied_and_filled() {
         let mut to = [0u8; 8];
-        // SAFETY: the places are within the array.
+        // SAFETY: the ranges are within the array.
         unsafe {
             assert_eq!(copy((&raw mut to[1]).cast(), c"abcdef".as_ptr().cast(), 6), (&raw mut to[1]).cast());
             fill((&raw mut to[2]).cast(), 0x178, 2);
@@ -92,7 +92,7 @@ mod tests {
     fn overlapping_bytes_are_moved_either_way() {
         let mut bytes = *b"abcdef";
         let start: *mut u8 = bytes.as_mut_ptr();
-        // SAFETY: the places are within the array.
+        // SAFETY: the ranges are within the array.
         unsafe {
             copy_overlapping(start.add(1).cast(), start.cast(), 4);
             assert_eq!(*start.cast::<[u8; 6]>(), *b"aabcdf");

@@ -1,4 +1,4 @@
-//! Whole models: an executable that TVM compiled, with a machine that runs it.
+//! Whole models: an executable compiled by TVM, and the virtual machine that runs it.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -10,16 +10,16 @@ use ferrite_relax::model::{self, Kernel, Model};
 
 use crate::boundary::{self, arg};
 
-/// Makes a model of a serialised executable and kernels that are linked into the program.
+/// Makes a model from a serialised executable and kernels that are linked into the program.
 ///
-/// `executable` are `num_bytes` bytes that stay as they are while the program runs; aligned to 64 bytes, weights are used where they
-/// lie. Functions that are no builtins are looked up among the `num_kernels` kernels.
+/// `executable` points to `num_bytes` bytes that are unchanged while the program runs; if aligned to 64 bytes, weights
+/// are used in place. Functions other than builtins are looked up among the `num_kernels` kernels.
 ///
-/// Returns 0 and the model, which the caller owns and gives back with `TVMFFIObjectDecRef`, in `out`; or -1 with an error raised:
-/// InternalError for a malformed executable and for a missing kernel, MemoryError with the number of bytes.
+/// Returns 0 and the model, which the caller owns and releases with `TVMFFIObjectDecRef`, in `out`; or -1 with an error
+/// raised: InternalError for a malformed executable or a missing kernel, MemoryError with the number of bytes.
 ///
 /// # Safety
-/// The kernels are functions that TVM generated for this model, with names that end with a zero.
+/// The kernels are functions that TVM generated for this model, with zero-terminated names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelCreate(
     executable: *const c_void,
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn FerriteModelCreate(
     num_kernels: i32,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     boundary::status(|| unsafe {
         let out = boundary::out(out, arg(5, "out"))?;
         let start = boundary::non_null(executable, arg(1, "executable"))?;
@@ -41,11 +41,11 @@ pub unsafe extern "C" fn FerriteModelCreate(
     })
 }
 
-/// Calls a function of a model with values in the order of its parameters.
+/// Calls a function of a model with arguments in the order of its parameters.
 ///
-/// Tensors may be `DLTensor` pointers. Returns 0 and the value, which the caller owns, in `result`: a tensor, or an array of values; or
-/// -1 with an error raised: ValueError for an unknown function, the model's own for wrong arguments, MemoryError with the number of
-/// bytes. The model can be called again after every error.
+/// Tensors may be `DLTensor` pointers. Returns 0 and the value, which the caller owns, in `result`: a tensor, or an
+/// array of values; or -1 with an error raised: ValueError for an unknown function, the model's own for invalid
+/// arguments, MemoryError with the number of bytes. The model stays usable after every error.
 ///
 /// # Safety
 /// As `TVMFFIFunctionCall`.
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn FerriteModelCall(
     num_args: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     boundary::status(|| unsafe {
         let result_place = boundary::out(result, arg(5, "result"))?;
         let model = boundary::object_of::<Model>(model, arg(1, "model"))?;

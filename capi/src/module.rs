@@ -1,4 +1,4 @@
-//! Section "Module symbols": what generated code needs from the library that it is loaded beside.
+//! Section "Module symbols": the functions that generated code calls in the library.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -9,12 +9,13 @@ use ferrite_core::string::String;
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// Finds a function that a module's code calls: in the module's imports, then among the global functions.
+/// Finds a function for a module's code: in the module's imports, then among the global functions.
 ///
-/// `library_ctx` is what the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module object's C++
-/// part, eight bytes before its handle. The result is remembered.
+/// `library_ctx` is the value that the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module
+/// object's C++ part, eight bytes before its handle. The result is cached.
 ///
-/// Returns 0 and the function in `out`, borrowed from the module; or -1 with RuntimeError raised when there is none.
+/// Returns 0 and the function in `out`, borrowed from the module; or -1 with RuntimeError raised when it does not
+/// exist.
 ///
 /// # Safety
 /// `library_ctx` comes from a loader, and its module is still loaded.
@@ -39,12 +40,12 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
 }
 
 /// Registers an address for libraries loaded from now on: it is stored in the variable of this name of each library
-/// that has one.
+/// that defines it.
 ///
 /// Registering a name again replaces its address. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
 ///
 /// # Safety
-/// `symbol` is what libraries expect under that name, as long as the process runs.
+/// `symbol` has the type that libraries expect under that name, and stays valid as long as the process runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
     name: *const c_char,
@@ -60,11 +61,11 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
 
 /// Adds a symbol to the system library: code that is linked into the program instead of loaded.
 ///
-/// Generated code calls this from static constructors, before `main`. A name that gets another address is replaced, with a
-/// line in the log. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
+/// Generated code calls this from static constructors, before `main`. Registering a name again with another address
+/// replaces it and logs a warning. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
 ///
 /// # Safety
-/// `symbol` is what its name says, as long as the process runs.
+/// `symbol` has the type implied by its name, and stays valid as long as the process runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     name: *const c_char,

@@ -1,5 +1,5 @@
 //! Builds without any group of global functions: the global function table starts empty.
 
-/// There is nothing to make known.
+/// Does nothing: there are no built-in functions.
 #[inline]
 pub(crate) fn ensure_installed() {}

@@ -50,9 +50,10 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
 
 /// Releases a strong reference to an object, which is destroyed with the last one.
 ///
-/// Returns 0, or -1 with ValueError raised when `obj` is null. Objects that hold each other in long chains are released
-/// without deep recursion: what is released inside 32 destructions that are under way on this thread, on boards inside one,
-/// is destroyed later, before the outermost of them ends. A deleter at that depth must not take it for destroyed.
+/// Returns 0, or -1 with ValueError raised when `obj` is null. Long chains of objects are released without deep
+/// recursion: beyond 32 nested destructions on this thread (beyond one in size-optimised builds), an object is
+/// destroyed later, before the outermost destruction ends. A deleter at that depth must not rely on the destruction of
+/// the objects that it releases.
 ///
 /// # Safety
 /// The caller owns the reference, and does not use it afterwards.
@@ -61,18 +62,18 @@ pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
     if obj.is_null() {
         return refuse_null();
     }
-    // SAFETY: a handle points to a live object, one reference of which the caller gives up.
+    // SAFETY: a handle points to a live object, to which the caller transfers a reference.
     unsafe { release::release_inline(obj.cast::<TVMFFIObject>()) }
 }
 
-/// Raises the error for a null `obj`. Kept opaque to the compiler, so that its callers jump here and need no stack frame.
+/// Raises the error for a null `obj`. Opaque to the compiler, so that callers tail-call it and need no stack frame.
 #[cold]
 #[inline(never)]
 extern "C" fn refuse_null() -> c_int {
     black_box(boundary::status(|| boundary::non_null::<TVMFFIObject>(ptr::null(), arg(1, "obj")).map(drop)))
 }
 
-/// Makes an object that keeps a resource of another language, such as a Python object.
+/// Makes an object that owns a resource of another language, such as a Python object.
 ///
 /// The object owns `handle` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure
 /// the caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
@@ -92,7 +93,7 @@ pub unsafe extern "C" fn TVMFFIObjectCreateOpaque(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out, arg(4, "out"))? };
-        // SAFETY: the caller hands over `handle` and a deleter that fits it.
+        // SAFETY: the caller transfers `handle` and a deleter that fits it.
         let object = unsafe { opaque::create_opaque(handle, type_index, deleter)? };
         out.write_object(Some(object));
         Ok(())

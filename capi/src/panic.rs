@@ -1,4 +1,4 @@
-//! The end of a panic in firmware: one line in the log, then the platform's abort.
+//! The panic handler of firmware: logs one line, then calls the platform's abort hook.
 
 use core::panic::PanicInfo;
 

@@ -1,4 +1,4 @@
-//! What native code of models needs from the machine that runs it: lists of values.
+//! Functions for the native code of models, on the lists of values of the virtual machine.
 
 use core::ffi::{c_int, c_void};
 
@@ -22,7 +22,7 @@ fn end(outcome: Result<()>) -> c_int {
 /// Returns 0; or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the machine gave to the code, and has the element; so has `args` the argument.
+/// `anylist` is a list that the machine passed to the code and has the element; `args` has the argument.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
     anylist: *mut c_void,
@@ -39,19 +39,21 @@ pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
 /// Returns 0; or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the machine gave to the code, and has the element.
+/// `anylist` is a list that the machine passed to the code, and has the element.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListResetItem(anylist: *mut c_void, index: c_int) -> c_int {
     // SAFETY: contract of this function.
     end(unsafe { compiled::reset_item(anylist, index) })
 }
 
-/// Moves the result of a call, value `ret_offset` of `args`, to element `index` of a list of values. `args` then has None there.
+/// Moves the result of a call, value `ret_offset` of `args`, to element `index` of a list of values, and leaves None in
+/// `args`.
 ///
 /// Returns 0; or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the machine gave to the code, and has the element; `args` has an owned value at `ret_offset`.
+/// `anylist` is a list that the machine passed to the code, and has the element; `args` has an owned value at
+/// `ret_offset`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListMoveFromPackedReturn(
     anylist: *mut c_void,

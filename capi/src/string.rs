@@ -1,4 +1,4 @@
-//! Section "String and bytes support": values out of borrowed text.
+//! Section "String and bytes support": values from borrowed text.
 
 use core::ffi::c_int;
 
@@ -7,9 +7,10 @@ use ferrite_core::{string, type_index};
 
 use crate::boundary::{self, arg};
 
-/// Makes a string value out of borrowed text, which is copied.
+/// Makes a string value from borrowed text, which is copied.
 ///
-/// Up to seven bytes lie in the value itself, longer text in an object. `out` is overwritten without being released.
+/// Up to seven bytes are stored inline in the value, longer text in an object. `out` is overwritten without being
+/// released.
 ///
 /// Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
 ///
@@ -24,9 +25,9 @@ pub unsafe extern "C" fn TVMFFIStringFromByteArray(
     unsafe { copy::<{ instance(type_index::SMALL_STR) }>(input, out, type_index::SMALL_STR) }
 }
 
-/// Makes a bytes value out of borrowed bytes, which are copied.
+/// Makes a bytes value from borrowed bytes, which are copied, as `TVMFFIStringFromByteArray` does.
 ///
-/// As `TVMFFIStringFromByteArray`.
+/// Content and errors are as for `TVMFFIStringFromByteArray`.
 ///
 /// # Safety
 /// See the crate.
@@ -39,12 +40,12 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
     unsafe { copy::<{ instance(type_index::SMALL_BYTES) }>(input, out, type_index::SMALL_BYTES) }
 }
 
-/// Which instance of [`copy`] a symbol has: its own on hosts, which then have the code in line, and else one for both.
+/// The instance of [`copy`] for a symbol: its own in speed builds, with inlined code, and a shared one otherwise.
 const fn instance(small_index: i32) -> i32 {
     if cfg!(feature = "speed") { small_index } else { 0 }
 }
 
-/// Makes a value out of a copy of `input`; `small_index` says of which kind.
+/// Makes a string or bytes value from a copy of `input`; `small_index` is the type index of the small form.
 ///
 /// # Safety
 /// See the crate.
@@ -55,10 +56,10 @@ unsafe fn copy<const INSTANCE: i32>(
     small_index: i32,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller's promise.
         let (content, out) =
             unsafe { (boundary::bytes(input, arg(1, "input"))?, boundary::out(out, arg(2, "out"))?) };
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller's promise.
         unsafe { string::write_copy(out.as_ptr(), small_index, content) }
     })
 }

@@ -1,4 +1,4 @@
-//! Section "DLPack support": tensors in and out.
+//! Section "DLPack support": import and export of tensors.
 
 use core::ffi::{c_int, c_void};
 
@@ -8,11 +8,11 @@ use ferrite_core::tensor::{self, DLPackForm, Tensor};
 
 use crate::boundary::{self, arg};
 
-/// Makes a tensor object that takes over a managed tensor of DLPack before 1.0.
+/// Makes a tensor object that takes ownership of a managed tensor in the form before DLPack 1.0.
 ///
 /// The data is shared. The managed tensor's deleter runs when the tensor object is destroyed; on failure the caller
-/// keeps `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, a power of two or
-/// 0 for any; `require_contiguous` other than 0 demands compact row-major order.
+/// keeps `from`. `require_alignment` is the required alignment of the first element in bytes, a power of two or 0 for
+/// any; `require_contiguous` other than 0 requires compact row-major order.
 ///
 /// Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous,
 /// an invalid record, MemoryError.
@@ -26,13 +26,13 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPack(
     require_contiguous: i32,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     boundary::status(|| unsafe {
         import(from.cast(), require_alignment, require_contiguous, out, DLPackForm::Legacy)
     })
 }
 
-/// Lends the data of a tensor object as a managed tensor of DLPack before 1.0.
+/// Exports a tensor object as a managed tensor in the form before DLPack 1.0, which shares its data.
 ///
 /// The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and the managed tensor, which the
 /// caller owns, in `out`; or -1 with TypeError, ValueError or MemoryError raised.
@@ -44,13 +44,13 @@ pub unsafe extern "C" fn TVMFFITensorToDLPack(
     from: TVMFFIObjectHandle,
     out: *mut *mut DLManagedTensor,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     boundary::status(|| unsafe { export(from, out.cast(), DLPackForm::Legacy) })
 }
 
-/// Makes a tensor object that takes over a versioned managed tensor.
+/// Makes a tensor object that takes ownership of a versioned managed tensor.
 ///
-/// As `TVMFFITensorFromDLPack`; another major version of DLPack raises an error too.
+/// Otherwise as `TVMFFITensorFromDLPack`; another major version of DLPack raises an error, too.
 ///
 /// # Safety
 /// `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -61,15 +61,15 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPackVersioned(
     require_contiguous: i32,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     boundary::status(|| unsafe {
         import(from.cast(), require_alignment, require_contiguous, out, DLPackForm::Versioned)
     })
 }
 
-/// Lends the data of a tensor object as a versioned managed tensor.
+/// Exports a tensor object as a versioned managed tensor, which shares its data.
 ///
-/// As `TVMFFITensorToDLPack`.
+/// Ownership and errors are as for `TVMFFITensorToDLPack`.
 ///
 /// # Safety
 /// See the crate.
@@ -78,18 +78,18 @@ pub unsafe extern "C" fn TVMFFITensorToDLPackVersioned(
     from: TVMFFIObjectHandle,
     out: *mut *mut DLManagedTensorVersioned,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     boundary::status(|| unsafe { export(from, out.cast(), DLPackForm::Versioned) })
 }
 
-/// Makes a tensor that shows part of the memory of another, with the data pointer, shape, strides, data type and byte offset of
-/// a prototype.
+/// Makes a view: a tensor over the memory of another, with the data pointer, shape, strides, data type and byte offset
+/// of a prototype.
 ///
 /// Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and the tensor, which the caller owns, in
 /// `out`; or -1 with TypeError, ValueError or MemoryError raised.
 ///
 /// # Safety
-/// The data of `prototype` lies in memory that `source` keeps; this is not checked.
+/// The data of `prototype` lies in memory that `source` keeps alive; this is not checked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
     source: TVMFFIObjectHandle,
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
 /// Imports a managed tensor of either form.
 ///
 /// # Safety
-/// As for the symbols, with a record of this form.
+/// As for the symbols; the record has this form.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn import(
@@ -124,7 +124,7 @@ unsafe fn import(
     let from = boundary::non_null(from, arg(1, "from"))?;
     // SAFETY: contract of the crate.
     let out = unsafe { boundary::out(out, arg(4, "out"))? };
-    // SAFETY: the caller hands over a valid managed tensor.
+    // SAFETY: the caller transfers a valid managed tensor.
     let tensor = unsafe { tensor::import(from.as_ptr(), require_alignment, require_contiguous != 0, form)? };
     out.write_object(Some(tensor));
     Ok(())
@@ -133,7 +133,7 @@ unsafe fn import(
 /// Exports a managed tensor of either form.
 ///
 /// # Safety
-/// As for the symbols, with a place for a record of this form.
+/// As for the symbols; `out` is for a record of this form.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn export(from: TVMFFIObjectHandle, out: *mut *mut c_void, form: DLPackForm) -> Result<()> {

@@ -38,9 +38,9 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 
 /// Adds a field to a registered type.
 ///
-/// Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: InternalError (no such type, or a field of
-/// that name exists), ValueError (no name), TypeError (a setter that should be a function is none), MemoryError. Registering a
-/// field that the library itself provides does nothing.
+/// Texts are copied; a default value is retained. Returns 0, or -1 with an error raised: InternalError (no such type,
+/// or a field of that name exists), ValueError (no name), TypeError (a setter that should be a function is none),
+/// MemoryError. Registering a field that the library itself provides has no effect.
 ///
 /// # Safety
 /// Getter and setter work on the field of any object of the type.
@@ -49,15 +49,15 @@ pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const T
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(info, arg(2, "info"))? };
-        // SAFETY: the caller vouches for what the record points to.
+        // SAFETY: the caller vouches for the pointers in the record.
         unsafe { type_table::register_field(type_index, info) }
     })
 }
 
 /// Adds a method to a registered type.
 ///
-/// Texts are copied; the function is kept. Returns 0, or -1 with an error raised: InternalError (no such type), ValueError (no
-/// name), MemoryError. Registering a method that the library itself provides does nothing.
+/// Texts are copied; the function is retained. Returns 0, or -1 with an error raised: InternalError (no such type),
+/// ValueError (no name), MemoryError. Registering a method that the library itself provides has no effect.
 ///
 /// # Safety
 /// See the crate.
@@ -66,12 +66,12 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMethod(type_index: i32, info: *const 
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(info, arg(2, "info"))? };
-        // SAFETY: the caller vouches for what the record points to.
+        // SAFETY: the caller vouches for the pointers in the record.
         unsafe { type_table::register_method(type_index, info) }
     })
 }
 
-/// Sets the metadata of a registered type, once; setting the same again does nothing.
+/// Sets the metadata of a registered type, once; setting the same metadata again has no effect.
 ///
 /// Texts are copied. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has other
 /// metadata), MemoryError.
@@ -86,15 +86,15 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let metadata = unsafe { boundary::reference(metadata, arg(2, "metadata"))? };
-        // SAFETY: the caller vouches for what the record points to.
+        // SAFETY: the caller vouches for the pointers in the record.
         unsafe { type_table::register_metadata(type_index, metadata) }
     })
 }
 
-/// Gives a registered type an attribute, which `TVMFFIGetTypeAttrColumn` then finds.
+/// Sets an attribute of a registered type, which `TVMFFIGetTypeAttrColumn` then finds.
 ///
-/// The value is kept. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has the
-/// attribute), MemoryError. Registering an attribute that the library itself provides does nothing.
+/// The value is retained. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type
+/// has the attribute), MemoryError. Registering an attribute that the library itself provides has no effect.
 ///
 /// # Safety
 /// See the crate.
@@ -114,10 +114,10 @@ pub unsafe extern "C" fn TVMFFITypeRegisterAttr(
     })
 }
 
-/// Returns the column of an attribute, which has its value for every type; null when no type has it.
+/// Returns the column of an attribute, which has its value for every type; null if no type has the attribute.
 ///
-/// The column lives as long as the process. It may be replaced by a longer one as types register, so do not keep it across
-/// registrations.
+/// The column lives as long as the process. Its data may move to a longer array as types register, so do not cache
+/// `data` across registrations.
 ///
 /// # Safety
 /// See the crate.
@@ -134,15 +134,15 @@ pub unsafe extern "C" fn TVMFFIGetTypeAttrColumn(
 
 /// Registers a type, or finds it when its key is registered already.
 ///
-/// - `static_type_index`: the index of a built-in type, or -1 for an index given out at run time.
+/// - `static_type_index`: the index of a built-in type, or -1 for an index allocated at run time.
 /// - `type_depth`: the number of ancestors, one more than the parent's.
-/// - `num_child_slots`: how many indices right after the type's own to keep for its children, so that telling whether an object
-///   is an instance of the type is a range check.
+/// - `num_child_slots`: number of indices directly after the type's own to reserve for its children, so that an
+///   instance check is a range check.
 /// - `child_slots_can_overflow`: 0 to allow no more children than that.
 /// - `parent_type_index`: the parent, -1 for a root, or -2 to only look the key up.
 ///
-/// Returns the index; -2 when a lookup finds nothing; -1 with an error raised and logged when the type contradicts what is
-/// registered, a number makes no sense, or memory is refused.
+/// Returns the index; -2 when a lookup finds nothing; -1 with an error raised and logged when the type contradicts a
+/// registered one, a number is invalid, or out of memory.
 ///
 /// # Safety
 /// See the crate.
@@ -185,14 +185,15 @@ pub extern "C" fn TVMFFIGetTypeInfo(type_index: i32) -> *const TVMFFITypeInfo {
     let entry = if type_table::is_provided() { type_table::type_info(type_index) } else { None };
     match entry {
         Some(entry) => entry.as_ptr(),
-        None => look_again(type_index),
+        None => type_info_slow(type_index),
     }
 }
 
-/// The record of a type that was not found, or to which the library may have to add something first.
+/// The slow path of [`TVMFFIGetTypeInfo`]: registers the library's own types first if needed, and looks the type up
+/// again.
 #[cold]
 #[inline(never)]
-extern "C" fn look_again(type_index: i32) -> *const TVMFFITypeInfo {
+extern "C" fn type_info_slow(type_index: i32) -> *const TVMFFITypeInfo {
     if !type_table::is_provided() {
         type_table::ensure_provided();
         if let Some(entry) = type_table::type_info(type_index) {

@@ -1,14 +1,14 @@
-//! How messages say what is wrong: arguments by their names, types by their keys.
+//! Wording of messages: arguments are identified by name, types by key.
 
 use ferrite_core::error::Error;
 use ferrite_core::message::Arg;
 use ferrite_core::{plain_error, type_table};
 
-/// What an argument is called.
+/// The name of an argument in messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Name(&'static str);
 
-/// The name of the argument at a place, from 1 on.
+/// Names an argument, and ignores its number.
 #[inline(always)]
 pub(crate) const fn arg(_: u8, name: &'static str) -> Name {
     Name(name)
@@ -20,12 +20,12 @@ impl From<Name> for Arg<'_> {
     }
 }
 
-/// What stands for a type in a message.
+/// Names a type in a message.
 pub(super) fn type_name(type_index: i32) -> &'static [u8] {
     type_table::type_key_of(type_index)
 }
 
-/// The error for a negative number of records.
+/// Makes the error for a negative number of records.
 #[cold]
 pub(super) fn negative_count(name: Name, count: i32) -> Error {
     plain_error!(VALUE_ERROR, "The number of `{}` must not be negative, got {}", name, count)

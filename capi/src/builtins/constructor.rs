@@ -1,6 +1,6 @@
-//! Makes the built-ins known when the library is loaded, so that errors have backtraces from the start.
+//! Installs the built-ins when the library is loaded, so that errors have backtraces from the start.
 
-/// Found by the dynamic linker, or by the program's start code.
+/// Called by the dynamic linker, or by the program's start code.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static CONSTRUCTOR: extern "C" fn() = install;

@@ -11,7 +11,7 @@ use crate::function::TVMFFIFunctionCall;
 use crate::init_once::TVMFFIHandleInitOnce;
 use crate::module::TVMFFIEnvModLookupFromImports;
 
-/// In the order in which TVM's own runtime registers them.
+/// The symbols in the order of TVM's own runtime.
 static TABLE: ContextTable = ContextTable {
     symbols: &[
         ContextSymbol::new(c"__TVMFFIFunctionCall", TVMFFIFunctionCall as *const c_void),
@@ -38,7 +38,7 @@ static TABLE: ContextTable = ContextTable {
     ],
 };
 
-/// Makes the addresses known to the loader.
+/// Installs the addresses for the loader.
 pub(super) fn install() {
     context::install_builtin(&TABLE);
 }

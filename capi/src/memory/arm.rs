@@ -1,4 +1,4 @@
-//! The memory functions under the names that compilers for Arm call, and those which take their arguments in another order.
+//! The memory functions under the names of the Arm run-time ABI, some with another argument order.
 
 use core::ffi::{c_int, c_void};
 

@@ -1,9 +1,9 @@
-//! The loops that most programs have, for Cortex-M cores: naked, as a stack frame is larger than each.
+//! The common memory loops for Cortex-M cores; naked, since a stack frame would be larger than each.
 
 use core::arch::naked_asm;
 use core::ffi::{c_int, c_void};
 
-/// `memcpy`, from the end on.
+/// `memcpy`, backwards.
 ///
 /// # Safety
 /// `bytes` bytes are readable at `from` and writable at `to`, and the two do not overlap unless `to` lies higher.

@@ -1,8 +1,8 @@
-//! The loops that most programs have, for any core.
+//! The common memory loops, for any core.
 
 use core::ffi::{c_int, c_void};
 
-/// `memcpy`, from the end on, which takes the fewest instructions.
+/// `memcpy`, backwards, which takes the fewest instructions.
 ///
 /// # Safety
 /// `bytes` bytes are readable at `from` and writable at `to`, and the two do not overlap unless `to` lies higher.

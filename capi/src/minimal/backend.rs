@@ -1,4 +1,4 @@
-//! What code compiled by TVM needs from its runtime.
+//! The runtime of code compiled by TVM.
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -11,10 +11,10 @@ use ferrite_core::minimal::{Refusal, memory_error, workspace};
 use super::boundary::{fail, status};
 use super::error::TVMFFIErrorSetRaisedFromCStrParts;
 
-/// Gives memory for the time of a kernel, out of the buffer of `FerriteWorkspaceSet`, aligned to
+/// Allocates memory for the duration of a kernel from the buffer of `FerriteWorkspaceSet`, aligned to
 /// `FERRITE_WORKSPACE_ALIGN` bytes.
 ///
-/// The message of the MemoryError has the bytes asked for and those free.
+/// The message of the MemoryError states the requested and the free bytes.
 #[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
@@ -31,19 +31,19 @@ pub extern "C" fn TVMBackendAllocWorkspace(
     workspace::allocate(nbytes).unwrap_or_else(|exhausted| fail_exhausted(exhausted.asked, exhausted.free))
 }
 
-/// Raises the MemoryError that says so; gives null.
+/// Raises the MemoryError of an exhausted buffer and returns null.
 #[cold]
 #[inline(never)]
 fn fail_exhausted(asked: usize, free: usize) -> *mut c_void {
     let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let mut parts =
         [decimal(&mut first, asked), c" bytes asked, free: ".as_ptr(), decimal(&mut second, free)];
-    // SAFETY: all of them are C strings.
+    // SAFETY: all parts are C strings.
     unsafe { TVMFFIErrorSetRaisedFromCStrParts(memory_error(), parts.as_mut_ptr(), parts.len() as i32) };
     ptr::null_mut()
 }
 
-/// Takes the latest workspace back; ValueError when it is not: kernels release in the reverse order.
+/// Frees the latest workspace; ValueError for any other one, since kernels release in reverse order.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
     unsafe { task(0, &mut env, cdata) }
 }
 
-/// Waits for nobody: there is one task.
+/// Returns 0: a launch has one task.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut ParallelGroupEnv) -> c_int {
     let _ = (task_id, penv);

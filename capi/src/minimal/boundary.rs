@@ -1,4 +1,4 @@
-//! Argument checks, and the way from results to status codes.
+//! Argument checks, and the conversion of results to status codes.
 
 use core::ffi::c_int;
 use core::ptr::NonNull;
@@ -10,19 +10,19 @@ use ferrite_core::type_index;
 
 use super::error::TVMFFIErrorSetRaisedFromCStr;
 
-/// Runs the body of an entry point: success is 0; a refusal is raised, and -1.
+/// Runs the body of an entry point: returns 0 on success, and raises the error of a refusal and returns -1.
 #[inline(always)]
 pub(super) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     finish(body())
 }
 
-/// Raises a refusal; the status says so.
+/// Raises the error of a refusal and returns -1.
 #[inline(always)]
 pub(super) fn fail(refusal: Refusal) -> c_int {
     finish(Err(refusal))
 }
 
-/// The one way out of every entry point that can fail.
+/// Converts the result of an entry point into a status; shared by all of them.
 #[inline(never)]
 fn finish(result: Result<()>) -> c_int {
     match result {
@@ -31,7 +31,7 @@ fn finish(result: Result<()>) -> c_int {
             let (kind, message) = refusal.texts();
             // SAFETY: both are C strings.
             unsafe { TVMFFIErrorSetRaisedFromCStr(kind, message) };
-            // Kept from the compiler, which would write it once more wherever a status is passed on.
+            // Opaque to the compiler, which would otherwise duplicate the constant wherever a status is passed on.
             let mut failure = -1;
             // SAFETY: a local that was just written.
             unsafe { (&raw mut failure).read_volatile() }
@@ -51,7 +51,7 @@ pub(super) fn callback<F>(function: Option<F>) -> Result<F> {
     function.ok_or(Refusal::ARGUMENT)
 }
 
-/// Refuses a null array, null data with a size, and a size that no name has.
+/// Refuses a null array, null data with a size, and an impossible size of a name.
 ///
 /// # Safety
 /// `array` is null or points to a byte array.
@@ -61,7 +61,7 @@ pub(super) unsafe fn bytes<'a>(array: *const TVMFFIByteArray) -> Result<&'a TVMF
     callback(unsafe { checked_bytes(array) })
 }
 
-/// As [`bytes`].
+/// Implements [`bytes`], shared by all callers.
 ///
 /// # Safety
 /// As for [`bytes`].
@@ -73,14 +73,14 @@ unsafe fn checked_bytes<'a>(array: *const TVMFFIByteArray) -> Option<&'a TVMFFIB
     is_good.then_some(array)
 }
 
-/// The function of a handle; null and other objects are refused.
+/// Returns the function object of a handle; null and other objects are refused.
 ///
 /// # Safety
 /// `handle` is null or points to a live object.
 #[inline(always)]
 pub(super) unsafe fn function(handle: TVMFFIObjectHandle) -> Result<NonNull<TVMFFIObject>> {
     let object = non_null(handle.cast::<TVMFFIObject>())?;
-    // SAFETY: the object is alive. Only this field is read: other threads count meanwhile.
+    // SAFETY: the object is alive. Only this field is read, since its count may change meanwhile.
     if unsafe { (*object.as_ptr()).type_index } == type_index::FUNCTION {
         Ok(object)
     } else {

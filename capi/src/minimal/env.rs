@@ -1,4 +1,4 @@
-//! Section "Module symbols". There are no modules: generated code finds global functions, and `library_ctx` is ignored.
+//! Section "Module symbols". Without modules, generated code finds global functions, and `library_ctx` is ignored.
 
 use core::ffi::{c_char, c_int};
 use core::mem::MaybeUninit;
@@ -12,8 +12,8 @@ use super::boundary::fail;
 use super::function::{TVMFFIFunctionCreate, TVMFFIFunctionGetGlobal, TVMFFIFunctionSetGlobal};
 use super::object::TVMFFIObjectDecRef;
 
-/// Finds a global function that compiled code calls and keeps; it is borrowed: the library keeps a reference for each look-up,
-/// also when another function gets the name.
+/// Finds a global function for compiled code, which caches it. The result is borrowed: the library retains a reference
+/// per lookup, even if the name gets another function.
 ///
 /// # Safety
 /// See the crate.
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
         return fail(Refusal::ARGUMENT);
     }
     let (mut name, mut function) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: contract of the crate. A function is written unless the status says otherwise.
+    // SAFETY: contract of the crate. The function is written if the status is 0.
     unsafe {
         let status = TVMFFIFunctionGetGlobal(name_of(func_name, &mut name), function.as_mut_ptr());
         if status != 0 {
@@ -45,20 +45,20 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
 
 /// Adds a compiled function to the system library.
 ///
-/// It is a global function of the name of its symbol from then on: `TVMFFIFunctionGetGlobal` finds `__tvm_ffi_add_one`. The
-/// name is not copied, and nothing is said when a name gets another function. MemoryError as for `TVMFFIFunctionCreate` and
-/// `TVMFFIFunctionSetGlobal`.
+/// From then on it is a global function with the name of its symbol: `TVMFFIFunctionGetGlobal` finds
+/// `__tvm_ffi_add_one`. The name is not copied, and replacing a function is silent. MemoryError as for
+/// `TVMFFIFunctionCreate` and `TVMFFIFunctionSetGlobal`.
 ///
 /// # Safety
-/// `symbol` is what its name says as long as the program runs, and the name stays where it is: generated code has it in
-/// read-only data.
+/// `symbol` is the function of that name as long as the program runs, and the name stays valid: generated code has it
+/// in read-only data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     name: *const c_char,
     symbol: Option<TVMFFISafeCallType>,
 ) -> c_int {
     let (mut name_array, mut function) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: contract of this function. The table has a reference of its own; a function is written with status 0.
+    // SAFETY: contract of this function. The table retains the function, which is written if the status is 0.
     unsafe {
         let mut status = TVMFFIFunctionCreate(ptr::null_mut(), symbol, None, function.as_mut_ptr());
         if status == 0 {
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     }
 }
 
-/// The byte array, in `array`, of a C string; one that is refused when the string is null.
+/// Makes the byte array of a C string in `array`; an invalid one for a null string.
 ///
 /// # Safety
 /// `name` is null or a C string.

@@ -1,4 +1,4 @@
-//! Section "Error handling". Errors have no backtrace, and at most `FERRITE_ERROR_BYTES` of kind and message.
+//! Section "Error handling". Errors have no backtrace, and at most `FERRITE_ERROR_BYTES` bytes of kind and message.
 
 use core::ffi::c_char;
 use core::ptr;
@@ -10,7 +10,8 @@ use ferrite_core::type_index;
 use super::boundary::fail;
 use super::object::{TVMFFIObjectDecRef, TVMFFIObjectIncRef};
 
-/// Takes the raised error of the program. Does nothing when `result` is null: the error stays raised, and there is no log.
+/// Takes the raised error of the program. Does nothing when `result` is null: the error stays raised, and nothing is
+/// logged.
 ///
 /// # Safety
 /// See the crate.
@@ -22,7 +23,7 @@ pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHand
     }
 }
 
-/// Raises an error object, in place of one that is raised already.
+/// Raises an error object, replacing any raised error.
 ///
 /// # Safety
 /// See the crate.
@@ -52,7 +53,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, messa
     unsafe { TVMFFIErrorSetRaisedFromCStrParts(kind, &mut { message }, 1) };
 }
 
-/// Raises an error whose message is put together from parts.
+/// Raises an error whose message is the concatenation of parts.
 ///
 /// # Safety
 /// `message_parts` points to `num_parts` strings or nulls.
@@ -62,20 +63,20 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     message_parts: *mut *const c_char,
     num_parts: i32,
 ) {
-    // SAFETY: contract of this function. What nobody took makes room first.
+    // SAFETY: contract of this function. An untaken error is released first, to free its slot.
     unsafe {
         replace(ptr::null_mut());
         replace(raised_error::create(kind, message_parts, num_parts));
     }
 }
 
-/// Raises `error`, or none when it is null, in place of what is raised.
+/// Replaces the raised error by `error`, which may be null.
 ///
 /// # Safety
-/// `error` is null, or an error object with a reference that the caller gives up.
+/// `error` is null, or an error object to which the caller transfers a reference.
 #[inline(never)]
 unsafe fn replace(error: *mut TVMFFIObject) {
-    // SAFETY: the caller's promise; what was raised was owned.
+    // SAFETY: the caller's promise; the previous error is owned here.
     unsafe {
         let previous = raised_error::swap(error);
         if !previous.is_null() {

@@ -1,4 +1,4 @@
-//! Functions for firmware that only this profile has.
+//! Functions for firmware in this profile only.
 
 use core::ffi::{c_int, c_void};
 
@@ -6,14 +6,14 @@ use ferrite_core::minimal::{Refusal, workspace};
 
 use super::boundary::status;
 
-/// Sets the buffer from which `TVMBackendAllocWorkspace` serves compiled functions, and resets the high-water mark.
+/// Sets the buffer from which `TVMBackendAllocWorkspace` allocates, and resets the high-water mark.
 ///
-/// Until then there is none. Each workspace takes its size rounded up to the alignment of workspaces, and one such unit
-/// more. Null with size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size,
+/// Initially there is none. Each workspace takes its size rounded up to the alignment of workspaces, plus one such
+/// unit. Null with size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size,
 /// RuntimeError while a workspace is in use.
 ///
 /// # Safety
-/// Nobody else uses the buffer until another one is set.
+/// Nothing else uses the buffer until another one is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -> c_int {
     status(|| {
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -
     })
 }
 
-/// Returns the most bytes of the workspace buffer that were in use at once: the size that it needs.
+/// Returns the high-water mark of the workspace buffer in bytes: the size that it needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteWorkspaceHighWater() -> usize {
     workspace::high_water()

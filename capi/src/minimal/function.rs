@@ -10,9 +10,9 @@ use ferrite_core::minimal::{self, Refusal, Result, names};
 use super::boundary::{bytes, callback, fail, function, non_null, status};
 use super::object::TVMFFIObjectDecRef;
 
-/// Makes a function object out of a C function and its state.
+/// Makes a function object from a C function and its state.
 ///
-/// MemoryError when `FERRITE_FUNCTIONS` of them are alive.
+/// MemoryError when `FERRITE_FUNCTIONS` function objects are alive.
 ///
 /// # Safety
 /// `safe_call` and `deleter` may be called with `self` while the object lives.
@@ -33,13 +33,13 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
     })
 }
 
-/// Registers a global function under a name, which is not copied: names of firmware are in flash.
+/// Registers a global function under a name, which is not copied, since names of firmware are in flash.
 ///
-/// The same function again is refused too, unless `allow_override` is other than 0. MemoryError when there are `FERRITE_NAMES`
-/// names.
+/// The same function again is refused, too, unless `allow_override` is other than 0. MemoryError when the table has
+/// `FERRITE_NAMES` names.
 ///
 /// # Safety
-/// The name stays where it is.
+/// The name stays valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
     name: *const TVMFFIByteArray,
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
     allow_override: c_int,
 ) -> c_int {
     status(|| {
-        // SAFETY: contract of the crate; the function before was the table's.
+        // SAFETY: contract of the crate; the table owned the previous function.
         unsafe {
             let previous = names::set(bytes(name)?, function(f)?, allow_override != 0)?;
             if !previous.is_null() {

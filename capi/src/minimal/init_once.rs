@@ -7,10 +7,10 @@ use ferrite_core::minimal::{Refusal, init_once};
 
 use super::boundary::{callback, fail, non_null};
 
-/// Makes a handle once. One that is being made is refused, since nothing can be waited for.
+/// Initialises a handle once. A handle that is being initialised is refused, since waiting is impossible.
 ///
 /// # Safety
-/// `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.
+/// `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     handle_addr: *mut *mut c_void,
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     outcome.unwrap_or_else(fail)
 }
 
-/// Takes a handle away once.
+/// Releases a handle once.
 ///
 /// # Safety
 /// As for `TVMFFIHandleInitOnce`.

@@ -1,18 +1,18 @@
 //! The profile `minimal`: the symbols that firmware and compiled functions need, without any heap.
 //!
-//! Names and signatures are those of the whole library, and so are meanings and kinds of errors; the documentation of a symbol
-//! here says only what is different. Capacities are chosen when the library is built (see `core/src/config.rs`); what
-//! does not fit is refused with a MemoryError that names the capacity without `FERRITE_`, and everything goes on. Other
-//! messages are two or three words; that of an exhausted workspace has the bytes asked and those free.
+//! Names, signatures, meanings and error kinds are those of the whole library; the documentation of a symbol here only
+//! states differences. Capacities are chosen when the library is built (see `core/src/config.rs`); a request beyond one
+//! fails with a MemoryError that names the capacity without `FERRITE_`, and the library stays usable. Other messages
+//! are two or three words; that of an exhausted workspace states the requested and the free bytes.
 //!
 //! # Cost
-//! Cortex-M4F, every symbol kept: 2,041 bytes of flash, 1,532 of zeros. What is not called is not linked. From entry to return,
-//! a call takes 22 instructions, one reference up and down 27, a lookup among 16 names of 8 to 19 bytes 129 on average (166 for
-//! the last one); `./ci.sh minimal` measures them.
+//! Cortex-M4F, every symbol linked: 2,041 bytes of flash, 1,532 of zeros. Unused symbols are not linked. From entry to
+//! return, a call takes 22 instructions, a retain with a release 27, a lookup among 16 names of 8 to 19 bytes 129 on
+//! average (166 for the last one); `./ci.sh minimal` measures them.
 //!
 //! # Interrupts
-//! One core is assumed. The raised error is the program's: a handler that lets calls fail takes the raised error first
-//! (`TVMFFIErrorMoveFromRaised`) and puts it back last (`TVMFFIErrorSetRaised`, `TVMFFIObjectDecRef`).
+//! One core is assumed. The raised error belongs to the program: a handler whose calls may fail takes the raised error
+//! first (`TVMFFIErrorMoveFromRaised`) and restores it last (`TVMFFIErrorSetRaised`, `TVMFFIObjectDecRef`).
 //!
 //! | symbols | in an interrupt handler |
 //! |---|---|
@@ -24,13 +24,14 @@
 //! | `TVMFFIFunctionSetGlobal`, `TVMFFIEnvModRegisterSystemLibSymbol` | safe: done with interrupts masked |
 //! | `TVMFFIEnvModLookupFromImports` | safe |
 //! | `TVMFFIErrorSetRaised…`, `TVMFFIErrorMoveFromRaised` | safe, with the rule above |
-//! | `TVMBackendAllocWorkspace`, `TVMBackendFreeWorkspace` | safe: blocks of a handler lie above those that it interrupts, and end before it does |
+//! | `TVMBackendAllocWorkspace`, `TVMBackendFreeWorkspace` | safe: blocks of a handler lie above those of the interrupted code, and are freed before the handler returns |
 //! | `TVMBackendParallelLaunch`, `TVMBackendParallelBarrier` | safe |
-//! | `TVMFFIHandleInitOnce` | safe; refused with RuntimeError for a handle that is being made by what it interrupts |
+//! | `TVMFFIHandleInitOnce` | safe; refused with RuntimeError for a handle that the interrupted code is initialising |
 //! | `TVMFFIHandleDeinitOnce` | safe |
 //! | `FerriteWorkspaceSet` | safe; refused with RuntimeError while workspaces are in use |
 //!
-//! Interrupts are masked by the library itself: PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V. Nothing is asked of the board.
+//! The library masks interrupts itself: PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V. The firmware need not provide
+//! anything.
 
 pub mod backend;
 mod boundary;

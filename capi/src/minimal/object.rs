@@ -11,7 +11,7 @@ use ferrite_core::refcount;
 
 use super::boundary;
 
-/// Tells the version of the ABI.
+/// Writes the version of the ABI to `out_version`.
 ///
 /// # Safety
 /// See the crate.
@@ -33,7 +33,8 @@ pub unsafe extern "C" fn TVMFFIGetVersion(out_version: *mut TVMFFIVersion) {
 ///
 /// # Safety
 /// See the crate.
-// A second copy of its loop would make a function of both loops, which takes four instructions more.
+// Not inlined: with a second copy of the loop, the compiler would merge both into a function that takes four
+// instructions more.
 #[inline(never)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
@@ -45,7 +46,7 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
     0
 }
 
-/// Gives up a strong reference to an object, whose deleter runs at once when it was the last.
+/// Releases a strong reference to an object, whose deleter runs immediately if it was the last.
 ///
 /// # Safety
 /// The caller owns the reference, and does not use it afterwards.
@@ -54,7 +55,7 @@ pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
     if obj.is_null() {
         return boundary::fail(Refusal::ARGUMENT);
     }
-    // SAFETY: a handle points to a live object, one reference of which the caller gives up.
+    // SAFETY: a handle points to a live object, to which the caller transfers a reference.
     unsafe { minimal::release(obj.cast::<TVMFFIObject>()) };
     0
 }

@@ -1,4 +1,4 @@
-//! What the compiler wants to have for panics, of which there are none in this profile: no linked program contains this.
+//! The panic handler that the compiler requires. This profile has no panics, so no linked program contains it.
 
 use core::panic::PanicInfo;
 

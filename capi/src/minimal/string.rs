@@ -1,4 +1,4 @@
-//! Sections of strings and bytes. More than seven bytes take one of `FERRITE_STRINGS` objects, of at most
+//! Sections of strings and bytes. Content of more than seven bytes takes one of `FERRITE_STRINGS` objects, of at most
 //! `FERRITE_STRING_BYTES`.
 
 use core::ffi::c_int;
@@ -9,7 +9,7 @@ use ferrite_core::minimal::string::{self, StringKind};
 
 use super::boundary::{bytes, status};
 
-/// Makes a string value out of borrowed text, which is copied.
+/// Makes a string value from borrowed text, which is copied.
 ///
 /// # Safety
 /// See the crate.
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn TVMFFIStringFromByteArray(
     unsafe { create(input, out, StringKind::Text) }
 }
 
-/// Makes a bytes value out of borrowed bytes, which are copied.
+/// Makes a bytes value from borrowed bytes, which are copied.
 ///
 /// # Safety
 /// See the crate.
@@ -38,9 +38,9 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
 /// # Safety
 /// As for the symbols above.
 unsafe fn create(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, kind: StringKind) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     status(|| match unsafe { bytes(input) } {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller's promise.
         Ok(input) if !out.is_null() => unsafe { string::create(input, kind, out) },
         _ => Err(Refusal::ARGUMENT),
     })

@@ -1,49 +1,50 @@
-//! Interrupts of a Cortex-M core, masked by PRIMASK.
+//! Interrupt masking on Cortex-M, by PRIMASK.
 
 use core::arch::asm;
 #[cfg(not(feature = "minimal"))]
 use core::arch::naked_asm;
 
-/// [`mask`] as a function of C; naked, so that it has no stack frame.
+/// [`mask`] as a C function; naked, without a stack frame.
 #[cfg(not(feature = "minimal"))]
 #[unsafe(naked)]
 pub(super) extern "C" fn lock() -> usize {
     naked_asm!("mrs r0, PRIMASK", "cpsid i", "bx lr")
 }
 
-/// Puts back what [`lock`] gave, as a function of C.
+/// Restores the state returned by [`lock`], as a C function.
 ///
 /// # Safety
-/// `before` is what the matching `lock` gave.
+/// `before` came from the matching `lock`.
 #[cfg(not(feature = "minimal"))]
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn unlock(before: usize) {
     naked_asm!("msr PRIMASK, r0", "bx lr")
 }
 
-/// Masks interrupts; gives PRIMASK as it was.
+/// Masks interrupts; returns the previous PRIMASK.
 #[inline(always)]
 pub(super) fn mask() -> usize {
     let before;
-    // SAFETY: privileged code may do so at any time. The compiler moves no memory access across it.
+    // SAFETY: privileged code may mask interrupts at any time. The compiler moves no memory access across the
+    // instruction.
     unsafe { asm!("mrs {}, PRIMASK", "cpsid i", out(reg) before, options(nostack, preserves_flags)) };
     before
 }
 
-/// Puts back what `mask` gave.
+/// Restores the state returned by `mask`.
 ///
 /// # Safety
-/// `before` is what the matching `mask` gave.
+/// `before` came from the matching `mask`.
 #[cfg(feature = "minimal")]
 #[inline(always)]
 pub(super) unsafe fn restore(before: usize) {
-    // SAFETY: as for `mask`; the register had this value.
+    // SAFETY: as for `mask`; the register had this value before.
     unsafe { asm!("msr PRIMASK, {}", in(reg) before, options(nostack, preserves_flags)) };
 }
 
-/// Goes to the fault handler.
+/// Enters the fault handler.
 #[cfg(not(feature = "minimal"))]
 pub(super) fn fault() {
-    // SAFETY: the instruction is undefined for good: it faults and does nothing else.
+    // SAFETY: the instruction is permanently undefined: it faults and has no other effect.
     unsafe { asm!("udf #0", options(nostack, preserves_flags)) };
 }

@@ -1,7 +1,7 @@
-//! The defaults of hooks: functions under weak names, which the linker takes unless firmware defines the hook.
+//! Weak symbols for the default hooks: the linker uses them unless firmware defines the hook.
 //!
-//! So a hook costs no memory and works before `main`, and a default that is replaced is not linked. A weak function itself
-//! is not to be had in stable Rust; a weak second name of one is.
+//! A hook therefore costs no memory and works before `main`, and a replaced default is not linked. Stable Rust cannot
+//! declare a weak function; assembly can declare a weak alias of one.
 
 use core::arch::global_asm;
 

@@ -1,12 +1,12 @@
-//! The seam to a board: hooks that C firmware may define, and functions for it beside the ABI;
+//! The platform interface of firmware: hooks that it may define, and functions besides the ABI;
 //! `include/tvm_ffi_platform.h`.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | [`hooks`] | functions that firmware may define, each with a default |
-//! | `defaults` | the defaults, under weak names |
-//! | `cortex_m`, `riscv` | masking of interrupts, and the end |
-//! | `sections` | the critical sections of the library: the hooks, or for `minimal` the masking itself |
+//! | `defaults` | weak symbols for the defaults |
+//! | `cortex_m`, `riscv` | masking of interrupts, and the fault that ends a program |
+//! | `sections` | the critical sections of the library: the hooks, or in `minimal` direct masking |
 //! | [`firmware`], `workspace` | the functions that firmware may call |
 
 #[cfg(all(target_os = "none", any(cortex_m, riscv), not(feature = "minimal")))]

@@ -9,14 +9,14 @@ struct Sections;
 
 critical_section::set_impl!(Sections);
 
-// SAFETY: what the hooks promise is what this trait asks for: a section keeps everybody else out, and may lie within another.
+// SAFETY: the hooks promise what this trait requires: a section excludes all other execution, and sections may nest.
 unsafe impl critical_section::Impl for Sections {
     unsafe fn acquire() -> usize {
         lock()
     }
 
     unsafe fn release(state: usize) {
-        // SAFETY: the caller passes what the matching `acquire` gave.
+        // SAFETY: `state` came from the matching `acquire`.
         unsafe { unlock(state) };
     }
 }

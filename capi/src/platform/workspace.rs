@@ -1,4 +1,4 @@
-//! The memory of running kernels, as in the profile `minimal`.
+//! The workspace buffer of compiled functions, as in the profile `minimal`.
 
 use core::ffi::{c_int, c_void};
 
@@ -7,15 +7,15 @@ use ferrite_core::plain_ensure;
 
 use crate::boundary;
 
-/// Sets the buffer from which `TVMBackendAllocWorkspace` serves compiled functions, and resets the high-water mark.
+/// Sets the buffer from which `TVMBackendAllocWorkspace` allocates, and resets the high-water mark.
 ///
-/// Until then workspaces come from the pool. Each takes its size rounded up to `FERRITE_WORKSPACE_ALIGN`, and one such
-/// unit more. They are freed in reverse order, so the buffer is for one task and for what interrupts it. Null with size
-/// 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError while a
-/// workspace is in use.
+/// Without a buffer, workspaces come from the pool. Each takes its size rounded up to `FERRITE_WORKSPACE_ALIGN`, plus
+/// one such unit. They are freed in reverse order, so the buffer serves one task and its interrupt handlers. Null with
+/// size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError while
+/// a workspace is in use.
 ///
 /// # Safety
-/// Nobody else uses the buffer until another one is set.
+/// Nothing else uses the buffer until another one is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -> c_int {
     boundary::status(|| {
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -
     })
 }
 
-/// Returns the most bytes of the workspace buffer that were in use at once: the size that it needs.
+/// Returns the high-water mark of the workspace buffer in bytes: the size that it needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteWorkspaceHighWater() -> usize {
     workspace::high_water()

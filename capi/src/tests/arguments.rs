@@ -1,4 +1,4 @@
-//! Every symbol with arguments that make no sense: the error is raised, and nothing is written.
+//! Every symbol with invalid arguments: the error is raised, and no out-parameter is written.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
@@ -18,7 +18,7 @@ use crate::type_info::*;
 use ferrite_core::abi::*;
 use ferrite_core::{Error, Function, Shape, raised_error, type_index};
 
-/// What out-parameters hold before a call, to see that they hold it afterwards.
+/// The value of out-parameters before a call, which must be unchanged afterwards.
 const UNTOUCHED: TVMFFIObjectHandle = std::ptr::without_provenance_mut(0x5a5a);
 
 fn bytes(text: &str) -> TVMFFIByteArray {
@@ -30,7 +30,7 @@ fn bad_bytes() -> TVMFFIByteArray {
 }
 
 unsafe extern "C" fn two(_: *mut c_void, _: *const TVMFFIAny, _: i32, result: *mut TVMFFIAny) -> c_int {
-    // SAFETY: the caller passes a place for the result.
+    // SAFETY: the caller passes a valid result.
     unsafe {
         (*result).type_index = type_index::INT;
         (*result).payload.v_int64 = 2;
@@ -53,7 +53,7 @@ fn handle<T: ferrite_core::ObjectClass>(object: &T) -> TVMFFIObjectHandle {
 
 #[test]
 fn null_objects() {
-    // SAFETY: null is what the functions check for.
+    // SAFETY: the functions check for null.
     unsafe {
         raises("ValueError", TVMFFIObjectIncRef(null_mut()));
         raises("ValueError", TVMFFIObjectDecRef(null_mut()));
@@ -64,7 +64,7 @@ fn null_objects() {
 #[test]
 fn opaque_objects() {
     let mut out = UNTOUCHED;
-    // SAFETY: null and other types are what the function checks for.
+    // SAFETY: the function checks for null and for other types.
     unsafe {
         let python = type_index::OPAQUE_PY_OBJECT;
         raises("ValueError", TVMFFIObjectCreateOpaque(null_mut(), python, None, null_mut()));
@@ -78,7 +78,7 @@ fn calls() {
     let (function, shape) = (function(), shape());
     let mut args = [TVMFFIAny::NONE];
     let (args, mut result) = (args.as_mut_ptr(), TVMFFIAny::NONE);
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFIFunctionCall(null_mut(), args, 1, &mut result));
         raises("TypeError", TVMFFIFunctionCall(handle(&shape), args, 1, &mut result));
@@ -94,7 +94,7 @@ fn calls() {
     }
 }
 
-/// A place whose address has no bit in common with that of `result`.
+/// Returns an address without a common bit with that of `result`.
 fn apart_from(result: *mut TVMFFIAny) -> *mut TVMFFIAny {
     std::ptr::without_provenance_mut(!result.addr() & !(align_of::<TVMFFIAny>() - 1))
 }
@@ -104,7 +104,7 @@ fn functions() {
     let mut out = UNTOUCHED;
     let name = bytes("test.arguments");
     let function = function();
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFIFunctionCreate(null_mut(), None, None, &mut out));
         raises("ValueError", TVMFFIFunctionCreate(null_mut(), Some(two), None, null_mut()));
@@ -135,7 +135,7 @@ fn methods() {
         flags: 0,
         method: TVMFFIAny::NONE,
     };
-    // SAFETY: null data and missing functions are what is checked for.
+    // SAFETY: the function checks for null data and missing functions.
     unsafe {
         raises("ValueError", TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0));
         info.doc = TVMFFIByteArray::EMPTY;
@@ -151,7 +151,7 @@ fn methods() {
 fn values() {
     let mut out = TVMFFIAny { type_index: 77, ..TVMFFIAny::NONE };
     let raw_null = TVMFFIAny { type_index: type_index::RAW_STR, ..TVMFFIAny::NONE };
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFIAnyViewToOwnedAny(null(), &mut out));
         raises("ValueError", TVMFFIAnyViewToOwnedAny(&TVMFFIAny::NONE, null_mut()));
@@ -173,7 +173,7 @@ fn values() {
 #[test]
 fn data_types() {
     let mut out = DLDataType { code: 9, bits: 9, lanes: 9 };
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFIDataTypeFromString(null(), &mut out));
         raises("ValueError", TVMFFIDataTypeFromString(&bytes("int32"), null_mut()));
@@ -187,7 +187,7 @@ fn data_types() {
 fn tensors() {
     let mut out = UNTOUCHED;
     let shape = shape();
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFITensorFromDLPack(null_mut(), 0, 0, &mut out));
         raises("ValueError", TVMFFITensorFromDLPackVersioned(null_mut(), 0, 0, &mut out));
@@ -203,7 +203,7 @@ fn tensors() {
 #[test]
 fn types() {
     let mut index = 5;
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFITypeKeyToIndex(null(), &mut index));
         raises("ValueError", TVMFFITypeKeyToIndex(&bytes("ffi.String"), null_mut()));
@@ -234,7 +234,7 @@ fn types() {
 #[test]
 fn errors() {
     let (text, mut out) = (bytes("text"), UNTOUCHED);
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFIErrorCreate(null(), &text, &text, &mut out));
         raises("ValueError", TVMFFIErrorCreate(&text, null(), &text, &mut out));
@@ -257,7 +257,7 @@ fn raised_errors() {
     let taken = |kind: &[u8], message: &[u8]| {
         raised_error::take().is_some_and(|error: Error| error.kind() == kind && error.message() == message)
     };
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         TVMFFIErrorMoveFromRaised(null_mut());
         TVMFFIErrorSetRaised(null_mut());
@@ -281,7 +281,7 @@ fn handles_made_once() {
         0
     }
     let mut slot = null_mut();
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFIHandleInitOnce(null_mut(), Some(refuse)));
         raises("ValueError", TVMFFIHandleInitOnce(&mut slot, None));
@@ -300,7 +300,7 @@ fn without_a_status() {
     // SAFETY: the record is refused, so it need not live.
     unsafe { raises("ValueError", TVMFFISetCustomAllocator(&mut without_function)) };
     assert_eq!(TVMFFIGetCustomAllocator(), before);
-    // SAFETY: null goes back to the built-in allocator, and both names may be null.
+    // SAFETY: null restores the built-in allocator, and both names may be null.
     unsafe {
         assert_eq!(TVMFFISetCustomAllocator(null_mut()), 0);
         assert!(!TVMFFIBacktrace(null(), 0, null(), 0).is_null());

@@ -1,4 +1,5 @@
-//! Objects that C hands in while other threads count them: nothing of them is touched that changes with the counts.
+//! Objects passed from C while other threads change their counts: the library must not access the counted words of such
+//! objects non-atomically.
 
 use core::ptr;
 use std::thread;
@@ -10,7 +11,7 @@ use crate::error::{TVMFFIErrorMoveFromRaised, TVMFFIErrorSetRaised};
 use crate::object::{TVMFFIObjectDecRef, TVMFFIObjectIncRef};
 use crate::tensor::TVMFFITensorToDLPack;
 
-/// Runs `body` while another thread counts the object up and down. Nothing orders the two.
+/// Runs `body` while another thread retains and releases the object, unsynchronised.
 fn while_counted(object: &ObjectRef, body: impl FnOnce()) {
     let other = object.clone();
     let thread = thread::spawn(move || {
@@ -28,7 +29,7 @@ fn a_tensor_is_exported_while_others_count_it() {
     let tensor = Tensor::from_slice(&[1i32, 2], &[2]).expect("memory");
     while_counted(tensor.as_object(), || {
         let mut out = ptr::null_mut();
-        // SAFETY: the tensor is alive; what is exported has a deleter.
+        // SAFETY: the tensor is alive; the export has a deleter.
         unsafe {
             assert_eq!(TVMFFITensorToDLPack(tensor.as_object().as_ptr().cast(), &mut out), 0);
             (*out).deleter.expect("a deleter")(out);
@@ -41,7 +42,7 @@ fn an_error_is_raised_while_others_count_it() {
     let error = Error::from_bytes(b"ValueError", b"no", b"");
     while_counted(error.as_object(), || {
         let mut out = ptr::null_mut();
-        // SAFETY: the error is alive; the reference that comes back is given up.
+        // SAFETY: the error is alive; the returned reference is released.
         unsafe {
             TVMFFIErrorSetRaised(error.as_object().as_ptr().cast());
             TVMFFIErrorMoveFromRaised(&mut out);

@@ -1,4 +1,4 @@
-//! The symbols of the environment with arguments that make no sense.
+//! The symbols of the environment with invalid arguments.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -11,7 +11,7 @@ use crate::tests::raises;
 fn streams() {
     let stream: *mut c_void = std::ptr::without_provenance_mut(0x10);
     let mut original = std::ptr::without_provenance_mut(1);
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFIEnvSetStream(-1, 0, stream, &mut original));
         raises("ValueError", TVMFFIEnvSetStream(2, -1, stream, &mut original));
@@ -28,7 +28,7 @@ fn streams() {
 #[test]
 fn tensor_allocation() {
     let mut out = null_mut();
-    // SAFETY: what is not null is valid.
+    // SAFETY: non-null pointers are valid.
     unsafe {
         raises("ValueError", TVMFFIEnvTensorAlloc(null_mut(), &mut out));
         assert_eq!(TVMFFIEnvSetDLPackManagedTensorAllocator(None, 0, null_mut()), 0);
@@ -41,7 +41,7 @@ fn tensor_allocation() {
 fn symbols() {
     let (name, symbol) = (c"test_symbol".as_ptr(), std::ptr::without_provenance_mut(8));
     let mut out = null_mut();
-    // SAFETY: what is not null is valid; a context of null is what is checked for.
+    // SAFETY: non-null pointers are valid; the function checks for a null context.
     unsafe {
         raises("ValueError", TVMFFIEnvRegisterCAPI(null(), symbol));
         raises("ValueError", TVMFFIEnvRegisterCAPI(name, symbol));

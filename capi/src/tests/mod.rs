@@ -1,4 +1,4 @@
-//! What C may do wrong.
+//! Invalid uses of the symbols by C callers.
 
 mod arguments;
 #[cfg(feature = "std")]
@@ -10,7 +10,7 @@ use std::ffi::c_int;
 
 use ferrite_core::raised_error;
 
-/// The call failed, and raised an error of this kind, which is taken.
+/// Asserts that the call failed, and takes its raised error, which must be of this kind.
 #[track_caller]
 fn raises(kind: &str, status: c_int) {
     assert_eq!(status, -1);

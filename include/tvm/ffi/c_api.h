@@ -920,9 +920,10 @@ TVM_FFI_DLL int TVMFFIObjectIncRef(TVMFFIObjectHandle obj);
 /**
  * Releases a strong reference to an object, which is destroyed with the last one.
  *
- * Returns 0, or -1 with ValueError raised when `obj` is null. Objects that hold each other in long chains are released
- * without deep recursion: what is released inside 32 destructions that are under way on this thread, on boards inside one,
- * is destroyed later, before the outermost of them ends. A deleter at that depth must not take it for destroyed.
+ * Returns 0, or -1 with ValueError raised when `obj` is null. Long chains of objects are released without deep
+ * recursion: beyond 32 nested destructions on this thread (beyond one in size-optimised builds), an object is
+ * destroyed later, before the outermost destruction ends. A deleter at that depth must not rely on the destruction of
+ * the objects that it releases.
  *
  * The caller must ensure:
  * The caller owns the reference, and does not use it afterwards.
@@ -931,7 +932,7 @@ TVM_FFI_DLL
 int TVMFFIObjectDecRef(TVMFFIObjectHandle obj);
 
 /**
- * Makes an object that keeps a resource of another language, such as a Python object.
+ * Makes an object that owns a resource of another language, such as a Python object.
  *
  * The object owns `handle` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure
  * the caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
@@ -949,29 +950,29 @@ int TVMFFIObjectCreateOpaque(void *handle,
                              TVMFFIObjectHandle *out);
 
 /**
- * Returns the allocator that is set; never null.
+ * Returns the current allocator; never null.
  *
- * Without a custom allocator this is the built-in one, which clients may call too.
+ * Without a custom allocator this is the built-in one, which clients may call, too.
  */
 TVM_FFI_DLL struct TVMFFICustomAllocator *TVMFFIGetCustomAllocator(void);
 
 /**
- * Sets the allocator that new objects come from; null sets the built-in one.
+ * Sets the allocator of new objects; null restores the built-in one.
  *
- * Builds with the feature `cxx-abi` take memory for their own objects from `malloc`, as C++ clients do for theirs; there the
- * allocator is only for clients that ask for it.
+ * Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do; there the allocator
+ * only serves clients that request it.
  *
- * Objects made before keep the allocator that they came from. Set it once, early. Returns 0; or -1 with ValueError raised when
- * the record has no function.
+ * Existing objects keep their allocator. Set it once, early. Returns 0; or -1 with ValueError raised when the record
+ * has no function.
  *
  * The caller must ensure:
- * `allocator` stays valid and unchanged as long as the process runs, and keeps the contract of the record.
+ * `allocator` stays valid and unchanged as long as the process runs, and obeys the contract of the record.
  */
 TVM_FFI_DLL
 int TVMFFISetCustomAllocator(struct TVMFFICustomAllocator *allocator);
 
 /**
- * Makes a function object out of a C function and its state.
+ * Makes a function object from a C function and its state.
  *
  * The object owns `self` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure the
  * caller keeps `self`.
@@ -990,7 +991,7 @@ int TVMFFIFunctionCreate(void *self,
 /**
  * Finds a global function by name.
  *
- * Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1 with
+ * Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1 with
  * ValueError or MemoryError raised.
  */
 TVM_FFI_DLL
@@ -998,13 +999,13 @@ int TVMFFIFunctionGetGlobal(const struct TVMFFIByteArray *name,
                             TVMFFIObjectHandle *out);
 
 /**
- * Turns a borrowed value into an owned one.
+ * Makes an owned value from a borrowed one.
  *
- * Raw strings and byte arrays are copied, objects get another reference, and an object offered by
- * `kTVMFFIObjectRValueRef` is taken over. `out` is overwritten without being released.
+ * Raw strings and byte arrays are copied, objects are retained, and the object of a `kTVMFFIObjectRValueRef` is moved.
+ * `out` is overwritten without being released.
  *
  * Returns 0 and the value, which the caller owns, in `out`; or -1 with an error raised: ValueError for a null pointer,
- * TypeError for a type index that no value has, InternalError for an object that was taken over before, MemoryError.
+ * TypeError for an invalid type index, InternalError for an object that was moved before, MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFIAnyViewToOwnedAny(const TVMFFIAny *any_view,
@@ -1013,11 +1014,11 @@ int TVMFFIAnyViewToOwnedAny(const TVMFFIAny *any_view,
 /**
  * Calls a function object.
  *
- * `args` are borrowed for the call. `result` must come in holding a value that owns nothing, normally `kTVMFFINone`, and on
- * success leaves with a value that the caller owns.
+ * `args` are borrowed for the call. On entry `result` must hold a value that owns nothing, normally `kTVMFFINone`; on
+ * success it holds a value owned by the caller.
  *
- * Returns what the function returns: 0, or -1 with an error raised; -1 with TypeError when `func` is not a function, and with
- * ValueError when a pointer is null or the count negative.
+ * Returns the status of the function: 0, or -1 with an error raised; -1 with TypeError when `func` is not a function,
+ * and with ValueError when a pointer is null or the count negative.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionCall(TVMFFIObjectHandle func,
@@ -1028,8 +1029,8 @@ int TVMFFIFunctionCall(TVMFFIObjectHandle func,
 /**
  * Registers a global function under a name.
  *
- * The table keeps a reference of its own to `f`. Returns 0; or -1 with an error raised: the name is taken and
- * `allow_override` is 0, `f` is no function, MemoryError.
+ * The table retains `f`. Returns 0; or -1 with an error raised: the name is taken and `allow_override` is 0, `f` is
+ * not a function, MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionSetGlobal(const struct TVMFFIByteArray *name,
@@ -1053,9 +1054,9 @@ int TVMFFIFunctionSetGlobalFromMethodInfo(const struct TVMFFIMethodInfo *method_
 TVM_FFI_DLL void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
 
 /**
- * Raises an error object on this thread, in place of one that was raised before.
+ * Raises an error object on this thread, replacing any raised error.
  *
- * The thread keeps a reference of its own. Null clears the raised error. An object that is no error raises TypeError
+ * The thread retains the object. Null clears the raised error. An object that is not an error raises TypeError
  * instead.
  */
 TVM_FFI_DLL
@@ -1064,18 +1065,18 @@ void TVMFFIErrorSetRaised(TVMFFIObjectHandle error);
 /**
  * Raises an error of the given kind and message on this thread, with the backtrace of the caller.
  *
- * Both texts are copied. A null or empty `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is
- * raised.
+ * Both texts are copied. A null or empty `kind` means RuntimeError, a null `message` is empty. When out of memory,
+ * MemoryError is raised.
  */
 TVM_FFI_DLL
 void TVMFFIErrorSetRaisedFromCStr(const char *kind,
                                   const char *message);
 
 /**
- * Raises an error whose message is the concatenation of parts, which messages can share.
+ * Raises an error whose message is the concatenation of parts, which several messages can share.
  *
- * Null parts are skipped. Otherwise as `TVMFFIErrorSetRaisedFromCStr`; a negative count or null `message_parts` give an
- * empty message.
+ * Null parts are skipped; a negative count or null `message_parts` give an empty message. Otherwise as
+ * `TVMFFIErrorSetRaisedFromCStr`.
  *
  * The caller must ensure:
  * `message_parts` points to `num_parts` strings or nulls.
@@ -1088,8 +1089,8 @@ void TVMFFIErrorSetRaisedFromCStrParts(const char *kind,
 /**
  * Makes an error object. Texts are copied.
  *
- * `backtrace` holds one line per frame, most recent call first; boards do not keep it. Returns 0 and the object, which the
- * caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+ * `backtrace` has one line per frame, most recent call first; bare-metal builds discard it. Returns 0 and the object,
+ * which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
  */
 TVM_FFI_DLL
 int TVMFFIErrorCreate(const struct TVMFFIByteArray *kind,
@@ -1098,10 +1099,10 @@ int TVMFFIErrorCreate(const struct TVMFFIByteArray *kind,
                       TVMFFIObjectHandle *out);
 
 /**
- * Makes an error object with references to the error that caused it and to any other object.
+ * Makes an error object with references to its cause and to any other object as context.
  *
- * Either may be null; the new error keeps references of its own. Otherwise as `TVMFFIErrorCreate`; a `cause_chain`
- * that is no error raises TypeError.
+ * Either may be null; the new error retains both. Otherwise as `TVMFFIErrorCreate`; a `cause_chain` that is not an
+ * error raises TypeError.
  */
 TVM_FFI_DLL
 int TVMFFIErrorCreateWithCauseAndExtraContext(const struct TVMFFIByteArray *kind,
@@ -1112,11 +1113,11 @@ int TVMFFIErrorCreateWithCauseAndExtraContext(const struct TVMFFIByteArray *kind
                                               TVMFFIObjectHandle *out);
 
 /**
- * Makes a tensor object that takes over a managed tensor of DLPack before 1.0.
+ * Makes a tensor object that takes ownership of a managed tensor in the form before DLPack 1.0.
  *
  * The data is shared. The managed tensor's deleter runs when the tensor object is destroyed; on failure the caller
- * keeps `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, a power of two or
- * 0 for any; `require_contiguous` other than 0 demands compact row-major order.
+ * keeps `from`. `require_alignment` is the required alignment of the first element in bytes, a power of two or 0 for
+ * any; `require_contiguous` other than 0 requires compact row-major order.
  *
  * Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous,
  * an invalid record, MemoryError.
@@ -1131,7 +1132,7 @@ int TVMFFITensorFromDLPack(DLManagedTensor *from,
                            TVMFFIObjectHandle *out);
 
 /**
- * Lends the data of a tensor object as a managed tensor of DLPack before 1.0.
+ * Exports a tensor object as a managed tensor in the form before DLPack 1.0, which shares its data.
  *
  * The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and the managed tensor, which the
  * caller owns, in `out`; or -1 with TypeError, ValueError or MemoryError raised.
@@ -1141,9 +1142,9 @@ int TVMFFITensorToDLPack(TVMFFIObjectHandle from,
                          DLManagedTensor **out);
 
 /**
- * Makes a tensor object that takes over a versioned managed tensor.
+ * Makes a tensor object that takes ownership of a versioned managed tensor.
  *
- * As `TVMFFITensorFromDLPack`; another major version of DLPack raises an error too.
+ * Otherwise as `TVMFFITensorFromDLPack`; another major version of DLPack raises an error, too.
  *
  * The caller must ensure:
  * `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -1155,23 +1156,23 @@ int TVMFFITensorFromDLPackVersioned(DLManagedTensorVersioned *from,
                                     TVMFFIObjectHandle *out);
 
 /**
- * Lends the data of a tensor object as a versioned managed tensor.
+ * Exports a tensor object as a versioned managed tensor, which shares its data.
  *
- * As `TVMFFITensorToDLPack`.
+ * Ownership and errors are as for `TVMFFITensorToDLPack`.
  */
 TVM_FFI_DLL
 int TVMFFITensorToDLPackVersioned(TVMFFIObjectHandle from,
                                   DLManagedTensorVersioned **out);
 
 /**
- * Makes a tensor that shows part of the memory of another, with the data pointer, shape, strides, data type and byte offset of
- * a prototype.
+ * Makes a view: a tensor over the memory of another, with the data pointer, shape, strides, data type and byte offset
+ * of a prototype.
  *
  * Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and the tensor, which the caller owns, in
  * `out`; or -1 with TypeError, ValueError or MemoryError raised.
  *
  * The caller must ensure:
- * The data of `prototype` lies in memory that `source` keeps; this is not checked.
+ * The data of `prototype` lies in memory that `source` keeps alive; this is not checked.
  */
 TVM_FFI_DLL
 int TVMFFITensorCreateUnsafeView(TVMFFIObjectHandle source,
@@ -1179,9 +1180,10 @@ int TVMFFITensorCreateUnsafeView(TVMFFIObjectHandle source,
                                  TVMFFIObjectHandle *out);
 
 /**
- * Makes a string value out of borrowed text, which is copied.
+ * Makes a string value from borrowed text, which is copied.
  *
- * Up to seven bytes lie in the value itself, longer text in an object. `out` is overwritten without being released.
+ * Up to seven bytes are stored inline in the value, longer text in an object. `out` is overwritten without being
+ * released.
  *
  * Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
  */
@@ -1190,17 +1192,17 @@ int TVMFFIStringFromByteArray(const struct TVMFFIByteArray *input,
                               TVMFFIAny *out);
 
 /**
- * Makes a bytes value out of borrowed bytes, which are copied.
+ * Makes a bytes value from borrowed bytes, which are copied, as `TVMFFIStringFromByteArray` does.
  *
- * As `TVMFFIStringFromByteArray`.
+ * Content and errors are as for `TVMFFIStringFromByteArray`.
  */
 TVM_FFI_DLL int TVMFFIBytesFromByteArray(const struct TVMFFIByteArray *input, TVMFFIAny *out);
 
 /**
- * Makes an integer value out of words, which are copied.
+ * Makes an integer value from words, which are copied.
  *
- * `input` holds whole 64-bit words in native byte order, least significant first, in two's complement; none at all is zero.
- * What fits 64 bits becomes a plain integer. `out` is overwritten without being released.
+ * `input` contains whole 64-bit words in native byte order, least significant first, in two's complement; no words
+ * mean zero. A value that fits 64 bits becomes a plain integer. `out` is overwritten without being released.
  *
  * Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError (part of a word) or MemoryError raised.
  */
@@ -1209,26 +1211,26 @@ int TVMFFIBigIntFromByteArray(const struct TVMFFIByteArray *input,
                               TVMFFIAny *out);
 
 /**
- * Returns the words of an integer value, borrowed, in the form that `TVMFFIBigIntFromByteArray` takes.
+ * Borrows the words of an integer value, in the form that `TVMFFIBigIntFromByteArray` takes.
  *
- * The result points into `value` or into its object and is valid while both stay as they are. Empty when `value` is
- * null or no integer.
+ * The result points into `value` or into its object and is valid while both are unchanged. Empty when `value` is null
+ * or not an integer.
  */
 TVM_FFI_DLL
 struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
 
 /**
- * Reads a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
+ * Parses a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
  *
- * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates for the error, and for `custom[name]`, whose
- * code a global function gives; the profile `core` knows that with the feature `custom-dtypes`.
+ * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates for the error, and for `custom[name]`,
+ * whose code a global function returns; the profile `core` supports that with the feature `custom-dtypes`.
  */
 TVM_FFI_DLL
 int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str,
                              DLDataType *out);
 
 /**
- * Writes a data type as the text that `TVMFFIDataTypeFromString` reads.
+ * Formats a data type as text that `TVMFFIDataTypeFromString` parses.
  *
  * `out` is overwritten without being released. Returns 0 and a string value, which the caller owns, in `out`; or -1 with
  * ValueError or MemoryError raised.
@@ -1249,9 +1251,9 @@ int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key,
 /**
  * Adds a field to a registered type.
  *
- * Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: InternalError (no such type, or a field of
- * that name exists), ValueError (no name), TypeError (a setter that should be a function is none), MemoryError. Registering a
- * field that the library itself provides does nothing.
+ * Texts are copied; a default value is retained. Returns 0, or -1 with an error raised: InternalError (no such type,
+ * or a field of that name exists), ValueError (no name), TypeError (a setter that should be a function is none),
+ * MemoryError. Registering a field that the library itself provides has no effect.
  *
  * The caller must ensure:
  * Getter and setter work on the field of any object of the type.
@@ -1263,15 +1265,15 @@ int TVMFFITypeRegisterField(int32_t type_index,
 /**
  * Adds a method to a registered type.
  *
- * Texts are copied; the function is kept. Returns 0, or -1 with an error raised: InternalError (no such type), ValueError (no
- * name), MemoryError. Registering a method that the library itself provides does nothing.
+ * Texts are copied; the function is retained. Returns 0, or -1 with an error raised: InternalError (no such type),
+ * ValueError (no name), MemoryError. Registering a method that the library itself provides has no effect.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterMethod(int32_t type_index,
                              const struct TVMFFIMethodInfo *info);
 
 /**
- * Sets the metadata of a registered type, once; setting the same again does nothing.
+ * Sets the metadata of a registered type, once; setting the same metadata again has no effect.
  *
  * Texts are copied. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has other
  * metadata), MemoryError.
@@ -1284,10 +1286,10 @@ int TVMFFITypeRegisterMetadata(int32_t type_index,
                                const struct TVMFFITypeMetadata *metadata);
 
 /**
- * Gives a registered type an attribute, which `TVMFFIGetTypeAttrColumn` then finds.
+ * Sets an attribute of a registered type, which `TVMFFIGetTypeAttrColumn` then finds.
  *
- * The value is kept. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has the
- * attribute), MemoryError. Registering an attribute that the library itself provides does nothing.
+ * The value is retained. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type
+ * has the attribute), MemoryError. Registering an attribute that the library itself provides has no effect.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterAttr(int32_t type_index,
@@ -1295,10 +1297,10 @@ int TVMFFITypeRegisterAttr(int32_t type_index,
                            const TVMFFIAny *attr_value);
 
 /**
- * Returns the column of an attribute, which has its value for every type; null when no type has it.
+ * Returns the column of an attribute, which has its value for every type; null if no type has the attribute.
  *
- * The column lives as long as the process. It may be replaced by a longer one as types register, so do not keep it across
- * registrations.
+ * The column lives as long as the process. Its data may move to a longer array as types register, so do not cache
+ * `data` across registrations.
  */
 TVM_FFI_DLL
 const struct TVMFFITypeAttrColumn *TVMFFIGetTypeAttrColumn(const struct TVMFFIByteArray *attr_name);
@@ -1306,15 +1308,15 @@ const struct TVMFFITypeAttrColumn *TVMFFIGetTypeAttrColumn(const struct TVMFFIBy
 /**
  * Registers a type, or finds it when its key is registered already.
  *
- * - `static_type_index`: the index of a built-in type, or -1 for an index given out at run time.
+ * - `static_type_index`: the index of a built-in type, or -1 for an index allocated at run time.
  * - `type_depth`: the number of ancestors, one more than the parent's.
- * - `num_child_slots`: how many indices right after the type's own to keep for its children, so that telling whether an object
- *   is an instance of the type is a range check.
+ * - `num_child_slots`: number of indices directly after the type's own to reserve for its children, so that an
+ *   instance check is a range check.
  * - `child_slots_can_overflow`: 0 to allow no more children than that.
  * - `parent_type_index`: the parent, -1 for a root, or -2 to only look the key up.
  *
- * Returns the index; -2 when a lookup finds nothing; -1 with an error raised and logged when the type contradicts what is
- * registered, a number makes no sense, or memory is refused.
+ * Returns the index; -2 when a lookup finds nothing; -1 with an error raised and logged when the type contradicts a
+ * registered one, a number is invalid, or out of memory.
  */
 TVM_FFI_DLL
 int32_t TVMFFITypeGetOrAllocIndex(const struct TVMFFIByteArray *type_key,
@@ -1335,10 +1337,10 @@ const struct TVMFFITypeInfo *TVMFFIGetTypeInfo(int32_t type_index);
 /**
  * Describes the call stack of this thread, one line per frame, most recent call first.
  *
- * `filename`, `lineno` and `func` become the first line, in place of the frame of the caller; with a null `filename` or
- * `func` they are left out. With `cross_ffi_boundary` 0 the text stops where the stack last entered through this ABI.
+ * `filename`, `lineno` and `func` form the first line, in place of the frame of the caller, unless `filename` or
+ * `func` is null. With `cross_ffi_boundary` 0 the text ends at the innermost call through this ABI.
  *
- * The result belongs to the thread and is valid until the next call on it. Never null. Empty in builds without
+ * The result belongs to the thread and is valid until the thread's next call. Never null. Empty in builds without
  * backtraces.
  */
 TVM_FFI_DLL
@@ -1348,28 +1350,29 @@ const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
                                               int cross_ffi_boundary);
 
 /**
- * Makes a handle once, however many threads ask for it.
+ * Initialises a handle once, for any number of threads.
  *
- * While `*handle_addr` is null, one caller runs `init_func` and stores the handle that it makes, and the others wait.
- * For languages without static constructors. Reading a handle that is there costs one load.
+ * While `*handle_addr` is null, one caller runs `init_func` and stores the resulting handle, and the others wait. For
+ * languages without static constructors. Reading an initialised handle costs one load.
  *
- * Returns 0; what `init_func` returns when that is not 0, which has raised its error then; or -1 with an error raised when it
+ * Returns 0; or the nonzero status of `init_func`, which has raised its error; or -1 with an error raised when it
  * returns 0 without a handle, or for a null pointer. A later call tries again.
  *
- * A child process that was forked while another thread was in `init_func` does not have that thread: the first caller there runs
- * `init_func` anew, and what was half made stays as it was.
+ * A child process forked while another thread runs `init_func` does not have that thread: the child's first caller
+ * runs `init_func` anew, and partial work of that thread remains.
  *
  * The caller must ensure:
- * `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.
+ * `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
  */
 TVM_FFI_DLL
 int TVMFFIHandleInitOnce(void **handle_addr,
                          int (*init_func)(void **result));
 
 /**
- * Takes a handle away once: sets `*handle_addr` to null and calls `deinit_func` with what was there, unless it was null.
+ * Releases a handle once: sets `*handle_addr` to null and calls `deinit_func` with the previous handle, unless it was
+ * null.
  *
- * Returns 0 when there was nothing to do, otherwise what `deinit_func` returns, which raises an error when it is nonzero.
+ * Returns 0 if the handle was null, otherwise the status of `deinit_func`, which raises an error when it is nonzero.
  *
  * The caller must ensure:
  * As for `TVMFFIHandleInitOnce`.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-/// One generated header: where it goes, its cbindgen settings, and the files it is made from, in order.
+/// A generated header: its path, its cbindgen settings, and its source files in order.
 struct Header {
     path: &'static str,
     config: &'static str,
@@ -119,7 +119,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether every header is, or could be made, what the sources say.
+/// Writes or checks every header; returns `true` if all are up to date.
 fn run(root: &Path, check: bool) -> io::Result<bool> {
     let mut up_to_date = true;
     for header in HEADERS {

@@ -1,12 +1,12 @@
-//! Finishes a header: comments that C89 knows, no trailing commas, C names, plain section titles.
+//! Post-processing of a header: C89 comments, no trailing commas, C names, plain section titles.
 
-/// Sections of the documentation that are for readers of the Rust sources only.
+/// Sections of the documentation for readers of the Rust sources only.
 const RUST_ONLY: &[&str] = &["Upstream"];
 
-/// Where cbindgen tells C23, which gives enumerations their size.
+/// cbindgen's test for C23, in which enumerations have a given size.
 const SINCE_C23: &str = "__STDC_VERSION__ >= 202311L";
 
-/// Makes cbindgen's output what the oldest C accepts.
+/// Converts cbindgen's output to C89.
 pub fn finish(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let mut result = String::new();
@@ -28,7 +28,7 @@ pub fn finish(text: &str) -> String {
             guard_end = Some(line);
             continue;
         }
-        // An empty comment line before the end of a comment, and the second of two empty lines, say nothing.
+        // Drops an empty comment line before the end of a comment, and the second of two empty lines.
         if line.trim() == "*/" {
             drop_empty_comment_lines(&mut result);
         }
@@ -47,12 +47,12 @@ pub fn finish(text: &str) -> String {
     result.trim_start().to_owned()
 }
 
-/// The title of a documentation section: ` * # Safety`.
+/// Parses the title of a documentation section: ` * # Safety`.
 fn section_title(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("* # ")
 }
 
-/// Whether the line belongs to a safety section that only points to the crate's documentation.
+/// Returns `true` if the line belongs to a safety section that only refers to the crate's documentation.
 fn is_crate_reference(lines: &[&str], number: usize) -> bool {
     const REFERENCE: &str = "* See the crate.";
     let is_reference = |at: usize| lines.get(at).is_some_and(|line| line.trim_start() == REFERENCE);
@@ -66,7 +66,7 @@ fn finish_line(line: &str, next: &str) -> String {
         None => line.replace("self_", "self"),
     };
     if line.starts_with("#if ") {
-        // The oldest C does not have the macro, and compilers can warn of that.
+        // C89 does not define the macro, and compilers may warn about it.
         line = line.replace(SINCE_C23, &format!("(defined(__STDC_VERSION__) && {SINCE_C23})"));
     }
     if let Some((code, comment)) = line.split_once(" // ") {

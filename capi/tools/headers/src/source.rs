@@ -1,4 +1,4 @@
-//! Turns the library's sources into what cbindgen understands: no macros, no methods, C function types without `Option`.
+//! Rewrites the library's sources for cbindgen: no macros, no methods, C function types without `Option`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
@@ -12,12 +12,12 @@ pub struct Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nothing depends on the folder being gone.
+        // A leftover folder does no harm.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Copies the files, rewritten, to a folder of their own.
+/// Copies the files, rewritten, to a temporary folder.
 pub fn prepare(root: &Path, sources: &[&str]) -> io::Result<Scratch> {
     let folder = env::temp_dir().join(format!("ferrite-headers-{}", process::id()));
     fs::create_dir_all(&folder)?;
@@ -38,8 +38,8 @@ enum Block {
     Imports,
 }
 
-/// Opens `c_enum!` into enumerations, drops methods, makes definitions of imported functions, and takes nullable function types
-/// for what C has.
+/// Expands `c_enum!` into enumerations, drops methods, turns imported functions into definitions, and unwraps nullable
+/// function types.
 fn rewrite(text: &str) -> String {
     let mut result = String::new();
     let mut block = None;
@@ -52,7 +52,7 @@ fn rewrite(text: &str) -> String {
             None if line.starts_with("c_enum! {") => block = Some(Block::Enumeration),
             None if line.starts_with("impl ") => block = Some(Block::Methods),
             None if line == "unsafe extern \"C\" {" => block = Some(Block::Imports),
-            // A function that another one of the same name replaces in some builds.
+            // A function with a conditional export, since some builds replace it.
             None if line.starts_with("#[cfg_attr(") && line.ends_with("unsafe(no_mangle))]") => {
                 push_line(&mut result, "#[unsafe(no_mangle)]");
             }
@@ -67,7 +67,7 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// `pub enum Name: i32 {` is ours; Rust's own syntax has the integer in an attribute.
+/// Rewrites `pub enum Name: i32 {` to Rust's syntax, which has the integer in an attribute.
 fn enumeration_line(line: &str) -> String {
     let parts = line.trim().strip_prefix("pub enum ").and_then(|rest| rest.strip_suffix(" {"));
     match parts.and_then(|rest| rest.split_once(": ")) {
@@ -76,7 +76,8 @@ fn enumeration_line(line: &str) -> String {
     }
 }
 
-/// cbindgen takes definitions only: `pub safe fn hook() -> usize;` is one that C has.
+/// Rewrites a declaration such as `pub safe fn hook() -> usize;` to a definition, since cbindgen only reads
+/// definitions.
 fn import_line(line: &str) -> String {
     let declaration = line.trim().strip_prefix("pub ").and_then(|rest| rest.strip_suffix(';'));
     match declaration.map(|rest| rest.trim_start_matches("safe ")) {
@@ -85,7 +86,7 @@ fn import_line(line: &str) -> String {
     }
 }
 
-/// Named function types are nullable in C as they are: `Option<TVMFFISafeCallType>` becomes `TVMFFISafeCallType`.
+/// Unwraps named function types, which are nullable in C: `Option<TVMFFISafeCallType>` becomes `TVMFFISafeCallType`.
 fn unwrap_nullable(line: &str) -> String {
     let parts = line.split_once("Option<").and_then(|(before, rest)| Some((before, rest.split_once('>')?)));
     match parts {
