@@ -12,7 +12,7 @@ enum Operation {
     Clear,
 }
 
-/// What the containers promise: insertion order, which an update renews once the hashed layout is in use.
+/// A model of the containers: insertion order, which an update renews once the hashed layout is in use.
 #[derive(Default)]
 struct Model {
     entries: Vec<(i64, i64)>,

@@ -31,7 +31,7 @@ enum Step {
     Call(u8, Vec<u8>),
 }
 
-/// What a function of the program does with its arguments and the value that it was made with.
+/// The behaviour of a function of the program, given its arguments and the value that it was made with.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Callback {
     First,
@@ -58,7 +58,7 @@ static BUILTINS: Builtins = Builtins {
     ],
 };
 
-/// Those that take addresses as numbers, or as much memory as they are told.
+/// Functions that take addresses as numbers, or allocate as much memory as an argument says.
 const LEFT_OUT: &[&str] =
     &["ffi.MakeFieldGetter", "ffi.MakeFieldSetter", "ffi.ListReserve", "ffi.json.Stringify"];
 

@@ -1,4 +1,4 @@
-"""What ratio each operation is meant to reach, its goal, and where its floor forbids that."""
+"""The goal of each operation, a ratio of times, and the floors that forbid some goals."""
 
 import re
 

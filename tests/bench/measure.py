@@ -1,4 +1,4 @@
-"""Rounds of measurements, both libraries in turns, and what they say together."""
+"""Rounds of measurements, alternately of both libraries, and their summary."""
 
 import re
 import statistics

@@ -25,7 +25,7 @@ LOAD = {
 
 
 def heading(title, command, note=""):
-    """What was measured, where and when, and the command that makes it again."""
+    """Returns the heading of a table: the subject, machine and date of the measurement, and the command that repeats it."""
     processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     return (

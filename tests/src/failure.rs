@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Failure(String);
 
-/// What a step of a test gives, or why the test fails.
+/// The result of a step of a test, or the reason why the test fails.
 pub type Outcome<T> = Result<T, Failure>;
 
 impl fmt::Debug for Failure {

@@ -39,9 +39,9 @@ pub struct Profile {
 
 /// Bytes of a firmware: text, constants and initial values; and RAM.
 pub struct FirmwareSize {
-    /// What lies in flash.
+    /// Bytes in flash.
     pub flash: u64,
-    /// What lies in RAM, without the stack.
+    /// Bytes in RAM, without the stack.
     pub ram: u64,
 }
 
@@ -149,7 +149,7 @@ pub fn names(firmware: &Path) -> Outcome<String> {
     output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(firmware))
 }
 
-/// What costs most: bytes and numbers of functions and constants per module, the largest first. Texts without a name are left
+/// Returns bytes and numbers of functions and constants per module, the largest first. Texts without a name are left
 /// out.
 ///
 /// # Errors

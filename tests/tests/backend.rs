@@ -73,6 +73,6 @@ fn sanitized() -> Outcome<()> {
 #[ignore = "needs valgrind: ./ci.sh valgrind"]
 fn valgrind() -> Outcome<()> {
     let program = program("valgrind", |cc| cc)?;
-    // Idle workers wait for ever, and what they hold is theirs.
+    // Idle workers wait for ever, with memory that they still own.
     run(ferrite_tests::valgrind("definite")?.arg(program))
 }

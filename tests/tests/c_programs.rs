@@ -127,7 +127,7 @@ programs!(
     init_once,
     json,
     late_error,
-    lent_arguments,
+    borrowed_arguments,
     library_bin,
     module,
     no_overread,

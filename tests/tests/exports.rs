@@ -1,4 +1,4 @@
-//! What the shared object shows to the world: its symbols, its name, what it needs, and its size.
+//! The interface of the shared object: its symbols, its name, what it needs, and its size.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -101,7 +101,7 @@ fn symbols_are_upstreams() -> Outcome<()> {
     expect(&listed("cxx-symbols.txt")?, &chosen(&theirs, is_for_cxx))
 }
 
-/// What the libraries of earlier releases have, and that of the last one lacks.
+/// Compares with the symbols that libraries of earlier releases have and that of the last one lacks.
 #[test]
 #[ignore = "downloads upstream's libraries: ./ci.sh exports"]
 fn symbols_of_earlier_releases() -> Outcome<()> {

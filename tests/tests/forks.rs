@@ -108,7 +108,7 @@ const LOCKS: &[&str] = &[
     "SymbolTable",
 ];
 
-/// Whether `text` has `word` as a word of its own.
+/// Returns `true` if `text` has `word` as a word of its own.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |next: Option<char>| next.is_some_and(|next| next.is_alphanumeric() || next == '_');
     text.match_indices(word).any(|(at, _)| {

@@ -9,7 +9,7 @@ use ferrite_tests::{Outcome, require_arm_gcc};
 /// goal is 49,152 of flash.
 const MOST_FULL: FirmwareSize = FirmwareSize { flash: 47_200, ram: 512 };
 
-/// The same with all that a board can have: what compiled models call, modules, and the functions of ring 1 by name.
+/// Rings 1 and 2 with all optional parts: the symbols that compiled models call, modules, and the functions of ring 1 by name.
 const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 62_100, ram: 512 };
 
 /// Ring 1 with the group of global functions alone that firmware with a TVM system library needs.

@@ -1,4 +1,4 @@
-//! What each thread has for itself, however the library gets into a process: linked, as an archive, and opened, also
+//! State of each thread, however the library gets into a process: linked, as an archive, and opened, also
 //! where no room is left for thread-local variables beside the threads' own.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]

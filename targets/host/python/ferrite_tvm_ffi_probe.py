@@ -18,7 +18,7 @@ SERVED = Path(__file__).resolve().parent / "ferrite_tvm_ffi.libs" / "served.json
 
 
 def missing(package: Path) -> list[str]:
-    """What the release in the folder `package` needs and our library lacks, in words."""
+    """Lists, in words, what the release in the folder `package` needs and our library lacks."""
     served = json.loads(SERVED.read_text())
     return [*header(package, served), *symbols(package, served), *sources(package, served)]
 

@@ -40,7 +40,7 @@ def stripped(library: Path) -> Path:
 
 
 def served(library: Path) -> Path:
-    """What the library serves, by which releases of upstream are probed that are later than this wheel."""
+    """Writes the list of what the library serves, which later releases of upstream are compared with."""
     file = library.with_name("served.json")
     command = [sys.executable, Path(__file__).with_name("served.py"), library]
     file.write_bytes(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)

@@ -1,4 +1,4 @@
-"""What crosses between Python, the library and the module built from test_cxx.cc.
+"""Values and errors that cross between Python, the library and the module built from test_cxx.cc.
 
 usage: test_cxx.py MODULE TEST, where TEST is a function below; test_wheel.py runs each in an interpreter of its own.
 """

@@ -1,4 +1,4 @@
-"""What the installed wheel promises. usage: test_wheel.py WHEEL, in an environment that has it installed."""
+"""Tests of the installed wheel. usage: test_wheel.py WHEEL, in an environment that has it installed."""
 
 import importlib.metadata
 import os
@@ -156,7 +156,7 @@ class EarlierReleases(Case):
     """The forms in which the library serves earlier releases, whose own tests are those of tests/conformance/upstream."""
 
     def served(self, version, expression):
-        """What an expression about the library says, of a process with that release: see served.py."""
+        """Evaluates an expression about the library in a process with that release: see served.py."""
         helper = f"import sys; sys.path.append({str(Path(__file__).resolve().parent)!r}); from served import *"
         code = f"import ferrite_tvm_ffi\n{helper}\nlibrary = Library({OURS!r})\nprint({expression})"
         done = self.python("-c", code, path=self.installed(version))

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh [quiet] [busy]     writes ../results/backend-quiet.md, by default, and backend-busy.md; 1 and 3 minutes
 #
-# What compiled models call, on this repository's library beside TVM's runtime, in turns, with as many tasks as TVM_NUM_THREADS
-# says (2 by default). `quiet` is for a machine on which nothing else runs; `busy` starts four processes that compute without
-# end, and stops them.
+# Measures what compiled models call, alternately on this repository's library and on TVM's runtime, with as many tasks as
+# TVM_NUM_THREADS says (2 by default). `quiet` is for a machine on which nothing else runs; `busy` starts four processes that
+# compute without end, and stops them.
 #   OURS    a library to measure in place of the one that is built here
 #   ROUNDS  how often each library is measured (5; 3 when busy)
 set -euo pipefail

@@ -1,5 +1,5 @@
-/* What compiled models call. Upstream's library has none of it, so these are counted for ours alone; backend/ compares their
-   times with those of TVM's runtime. */
+/* Operations that compiled models call. Upstream's library has none of them, so they are counted for ours alone; backend/
+   compares their times with those of TVM's runtime. */
 #include <dlfcn.h>
 #include <tvm/runtime/c_backend_api.h>
 

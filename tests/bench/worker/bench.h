@@ -1,4 +1,4 @@
-/* What the parts of the worker share. */
+/* Declarations that the parts of the worker share. */
 #ifndef FERRITE_BENCH_H_
 #define FERRITE_BENCH_H_
 #ifndef _GNU_SOURCE

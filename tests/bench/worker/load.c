@@ -1,4 +1,4 @@
-/* What loading a library costs a fresh process: time, and memory after it. */
+/* The cost of loading a library into a fresh process: time, and memory after it. */
 #include "bench.h"
 
 #include <dlfcn.h>

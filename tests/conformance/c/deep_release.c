@@ -168,7 +168,7 @@ static void test_tensor_views(void) {
   release_on_small_stack(any_object(chain));
 }
 
-/* A function whose deleter releases the next: user code in the chain, which may recurse once. */
+/* A function whose deleter releases the next: a user callback in the chain, which may recurse once. */
 static void release_self(void* self) { TVMFFIObjectDecRef(self); }
 
 static int do_nothing(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {

@@ -1,4 +1,4 @@
-/* What the module tests share: the built-in module functions, called from C. */
+/* Helpers of the module tests: the built-in module functions, called from C. */
 #ifndef FERRITE_TESTS_C_MODULES_H_
 #define FERRITE_TESTS_C_MODULES_H_
 

@@ -88,7 +88,7 @@ void CheckEntries(const Dict<Any, Any>& dict, const Model& model) {
   }
 }
 
-/*! \brief Both sides change one dict in turns; a vector tells what must come out. */
+/*! \brief Both sides change one dict alternately; a vector has the expected result. */
 void DictsInTurns(uint64_t spread) {
   Dict<Any, Any> shared = Random(2) ? Call("ffi.Dict").cast<Dict<Any, Any>>() : Dict<Any, Any>();
   Dict<Any, Any> twin;

@@ -30,7 +30,7 @@ struct Offer {
     returnable: bool,
 }
 
-/// What the consumer asks for.
+/// The request of a consumer.
 #[derive(Clone, Debug)]
 struct Demand {
     versioned: bool,
@@ -82,7 +82,7 @@ fn demands() -> impl Strategy<Value = Demand> {
 }
 
 thread_local! {
-    /// How often this thread's tensors came back.
+    /// Number of tensors of this thread that came back.
     static RETURNED: Cell<u32> = const { Cell::new(0) };
 }
 

@@ -61,7 +61,7 @@ fn number() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What the grammar allows, and what nearly is in it.
+/// Texts of the grammar, and texts that are nearly in it.
 fn near() -> impl Strategy<Value = Vec<u8>> {
     let name = prop::sample::select(NAMES.to_vec());
     let between = prop::sample::select(vec!["x", "", "_", "xx", " x", "X"]);

@@ -18,7 +18,7 @@ fn open() -> impl Strategy<Value = Node> {
     prop_oneof![1 => few, 2 => containers(), 3 => objects(classes_with_variables()), 3 => objects(all_classes())]
 }
 
-/// What has no structure: functions, and the class that says so.
+/// Values of all kinds, among them values without structure: functions, and the class that declares to have none.
 fn anything() -> impl Strategy<Value = Node> {
     prop_oneof![4 => leaves(), 3 => containers(), 3 => objects(all_classes())]
 }

@@ -1,4 +1,4 @@
-/* What the profile `minimal` and the whole library share: runs with either. */
+/* The behaviour that the profile `minimal` shares with the whole library: runs with either. */
 #include "../../conformance/c/check.h"
 
 static int deleted;

@@ -1,4 +1,4 @@
-/* What the profile `minimal` refuses when a table or a pool is full, and that it goes on afterwards.
+/* Full tables and pools of the profile `minimal`: calls are refused, and later ones go on.
  *
  * Built with the capacities that the archive was built with: FUNCTIONS, NAMES, ERRORS, ERROR_BYTES, STRINGS, STRING_BYTES. */
 #include "../../conformance/c/check.h"

@@ -1,4 +1,4 @@
-/* What code compiled by TVM asks of its runtime: workspaces, parallel loops, barriers, run-once. */
+/* The functions that code compiled by TVM calls: workspaces, parallel loops, barriers, run-once. */
 #include "../../conformance/c/check.h"
 
 #include <pthread.h>
@@ -166,7 +166,7 @@ static int fail_with_luggage(int task_id, TVMParallelGroupEnv* env, void* data) 
 static void test_errors_die_without_a_lock(void) {
   let_go = 0;
   under_way = 1;
-  alarm(60); /* who waits for a lock of its own is killed */
+  alarm(60); /* ends a process that waits for a lock of its own */
   CHECK_INT(TVMBackendParallelLaunch(fail_with_luggage, NULL, 2), -1);
   alarm(0);
   under_way = 0;

@@ -90,9 +90,9 @@ def describe(a, name, arrays):
 
 
 def repair(src):
-    """As in gen_aot.py.  For exec_mode compiled also the declarations that TVM's headers lack, and results: the C target
-    of this version leaves the result of a call in a variable, and then moves the slot behind the arguments, which is
-    where LLVM code has it."""
+    """Adapts C code like gen_aot.py does. For exec_mode compiled also the declarations that TVM's headers lack, and results:
+    the C target of this version leaves the result of a call in a variable, and then moves the slot behind the arguments,
+    which is where LLVM code has it."""
     src = re.sub(
         r"^( *)(\w+\* \w+ = \(\(\w+\*\)) *(TVMFFIAny (\w+)\[\d+\];)\n(\(\(\w+\*\)\w+\)\);)$",
         r"\1\3\n\1\2\5", src, flags=re.M)

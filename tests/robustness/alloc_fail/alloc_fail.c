@@ -67,7 +67,7 @@ static void install_meddling(void) {
   ask_mutator = global_function("ffi.StructuralMutatorVarRemapGet");
   CHECK(ask_mutator != NULL);
   CHECK_OK(TVMFFISetCustomAllocator(&meddling_record));
-  alarm(60); /* who waits for a lock of its own is killed */
+  alarm(60); /* ends a process that waits for a lock of its own */
 }
 
 /* Whether the allocation that was to fail has failed. */

@@ -47,7 +47,7 @@ mod refcount;
 mod shared_pointer;
 mod sync;
 
-/// What lies in the room does not matter to who may use it.
+/// The records in the tensor's space, whose content does not matter to the models.
 mod abi {
     pub struct DLManagedTensor;
     pub struct DLManagedTensorVersioned;

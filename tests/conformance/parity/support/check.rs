@@ -14,7 +14,7 @@ const STACK_BYTES: usize = 1 << 30;
 /// Inputs of ten thousand steps could be made smaller for hours.
 const SHRINK_MILLISECONDS: u32 = 60_000;
 
-/// What a client saw of one library, in lines.
+/// The observations of a client of one library, in lines.
 #[derive(Default)]
 pub struct Transcript(Vec<String>);
 

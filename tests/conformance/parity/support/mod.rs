@@ -1,4 +1,4 @@
-//! What every property uses: the two libraries, values of them, generated descriptions of values, and the comparison.
+//! Helpers of all properties: the two libraries, values of them, generated descriptions of values, and the comparison.
 
 mod build;
 mod check;

@@ -28,7 +28,7 @@ pub enum Node {
     Tensor(u8, Vec<i64>, u8),
     /// A global function of the library.
     Function(&'static str),
-    /// What a global function gives without arguments.
+    /// The result of a global function without arguments.
     Call(&'static str),
     Array(Vec<Index>),
     List(Vec<Index>),
@@ -135,7 +135,7 @@ pub fn devices() -> impl Strategy<Value = DLDevice> {
         .prop_map(|(device_type, device_id)| DLDevice { device_type, device_id })
 }
 
-/// What JSON knows, without containers.
+/// Values of JSON other than containers.
 pub fn json_leaves() -> impl Strategy<Value = Node> {
     prop_oneof![
         1 => Just(Node::None),

@@ -1,4 +1,4 @@
-//! What a library raised: kind and message, without the addresses in it.
+//! Errors of a library: kind and message, without the addresses in it.
 //!
 //! Upstream puts the bytes of a text that is no UTF-8 into messages as they are, where Python cannot read them. Ours replaces
 //! them by U+FFFD, and so does the comparison.

@@ -125,7 +125,7 @@ impl Value {
         unsafe { self.cell.payload.v_obj }.cast()
     }
 
-    /// What lies behind the header of an object.
+    /// The fields of an object, which follow its header.
     pub fn body<T>(&self) -> *const T {
         assert!(!self.handle().is_null(), "type {} is no object", self.type_index());
         self.handle().cast::<TVMFFIObject>().wrapping_add(1).cast()

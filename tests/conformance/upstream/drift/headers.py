@@ -1,4 +1,4 @@
-"""What C programs see of a folder of headers: functions, types with their layout, constants and macros."""
+"""The declarations of a folder of C headers: functions, types with their layout, constants and macros."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def c_headers(folder):
 
 
 def clang(folder, source, *options):
-    """What clang prints for a C program; None when it refuses it."""
+    """Returns what clang prints for a C program, or None when it refuses it."""
     command = [CLANG, "-x", "c", "-std=c11", *options, "-I", folder, "-"]
     done = subprocess.run(command, input=source, text=True, capture_output=True, check=False)
     return done.stdout if done.returncode == 0 else None

@@ -13,7 +13,7 @@ from headers import c_headers, declared
 
 HERE = Path(__file__).resolve().parent
 
-# What is compared, and what to do about something that is new in a release.
+# The subjects of comparison, and the remedy for something that is new in a release.
 STEPS = {
     "C symbols": "export it from capi/src, with a C program in tests/conformance/c, and add it to tests/conformance/exports/symbols.txt",
     "C++ names": "export it from capi/cxx, with a client in tests/conformance/cxx, and add it to tests/conformance/exports/cxx-symbols.txt",
@@ -37,7 +37,7 @@ class Side:
         return symbols(self.library, "--defined-only")
 
     def facts(self, attributes):
-        """What the library says of itself, by section."""
+        """Returns the names that the library serves, by section."""
         lines = subprocess.run([self.served, *attributes], text=True, capture_output=True, check=True).stdout
         found = {"functions": {}, "types": {}, "version": {}}
         sections = {"global": "functions", "version": "version"}
@@ -119,7 +119,7 @@ def compare(theirs, ours, package, base_include):
 
 
 def differences(theirs, ours):
-    """What the release has that we lack or have otherwise: the reason by name."""
+    """Returns the differences to a release: the reason by name, for each name that we lack or have otherwise."""
     missing = {name: f"new: {value}" for name, value in theirs.items() if name not in ours}
     others = {name for name, value in theirs.items() if ours.get(name, value) != value}
     changed = {name: f"changed: {theirs[name]}\n      ours: {ours[name]}" for name in others}
@@ -156,7 +156,7 @@ def changed_file(old, new, name):
 
 
 def next_steps(options, drifted):
-    """What to do, in order."""
+    """Returns the remedies, in order."""
     steps = [f"{section}: {STEPS[section]}" for section in drifted]
     if drifted:
         steps.append(f"give a reason for what stays different, in drift/explained/{options.version}.txt")

@@ -94,7 +94,7 @@ class SuiteRun:
         return running, finished
 
     def output_of(self, test: str, log_start: int) -> str:
-        """What the last run of `test` wrote to the log."""
+        """Returns the output of the last run of `test`, from the log."""
         text = self.log.read_bytes()[log_start:].decode(errors="replace")
         _, _, text = text.rpartition(f"[ RUN      ] {test}\n")
         return text.partition(f"[  FAILED  ] {test}")[0][-3000:]

@@ -155,7 +155,7 @@ def main() -> int:
         list(pool.map(Program.run, programs))
     everything = [result for program in programs for result in program.results.values()]
     problems = [problem for program in programs for problem in program.problems]
-    # Which documentation tests there are, the list says: so a new one runs only with all the others.
+    # The documentation tests are known from the list: so a new one runs only with all the others.
     listed = [line for line in options.list.read_text().splitlines() if line.startswith("doc::")]
     if any(results.selected(test, options.select) for test in listed):
         more, more_problems = doc_tests(options, deadline)

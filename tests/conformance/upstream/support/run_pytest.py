@@ -26,7 +26,7 @@ _MAX_STARTS = 300
 
 @dataclass
 class Record:
-    """What one process wrote down (see plugin/pytest_record.py)."""
+    """The record of one process (see plugin/pytest_record.py)."""
 
     collected: list[str] | None = None
     results: list[Result] = field(default_factory=list)
@@ -135,7 +135,7 @@ class FileRun:
         return record
 
     def judge(self, test: str, reports: list[dict]) -> Result:
-        """What setup, call and teardown of one test say together."""
+        """Combines the reports of setup, call and teardown of one test."""
         seconds = sum(report["duration"] for report in reports)
         text = "\n".join(report["text"] for report in reports if report["text"])
         status = "passed" if any(report["when"] == "call" for report in reports) else "notrun"

@@ -31,7 +31,7 @@ def read_list(path):
 
 
 def compare(found, excuses):
-    """What is not as the list says."""
+    """Returns the results that differ from the list."""
     for result in found:
         name = result.id.removeprefix("tests/python/")
         excuse = next((excuse for excuse in excuses if excuse.matches(name)), None)

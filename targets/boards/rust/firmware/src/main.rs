@@ -22,7 +22,7 @@ const MOST_TICKS: u32 = 0x00FF_FFFF;
 const FLOAT32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
-/// How many pictures come out right, and the instructions of one call.
+/// The number of pictures classified correctly, and the instructions of one call.
 struct Outcome {
     right: usize,
     instructions: u32,

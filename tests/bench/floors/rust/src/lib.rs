@@ -1,4 +1,4 @@
-//! What well-known Rust libraries need for the same JSON document and the same table, behind C functions.
+//! Floors: well-known Rust libraries on the same JSON document and the same table, behind C functions.
 //!
 //! The worker passes pointers that stay valid, and handles that it got here; that is all that the functions ask.
 #![allow(clippy::missing_safety_doc)]

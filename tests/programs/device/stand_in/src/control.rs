@@ -59,7 +59,7 @@ unsafe extern "C" fn stand_in_live(counts: *mut u64) {
     }
 }
 
-/// How often primary contexts are retained.
+/// The number of references to primary contexts.
 #[unsafe(no_mangle)]
 extern "C" fn stand_in_retains() -> u64 {
     machine().retains()

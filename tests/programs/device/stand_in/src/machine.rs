@@ -26,7 +26,7 @@ const RESIDENT_BLOCKS: u64 = 132 * 8;
 pub struct Context {
     pub device: usize,
     pub is_primary: bool,
-    /// How often it is retained; one that is not cannot be used.
+    /// The number of references to it; without any it cannot be used.
     pub retains: u32,
     default_stream: u64,
     /// An error of a command, which every later wait reports.
@@ -185,7 +185,7 @@ impl Machine {
         }
     }
 
-    /// How often primary contexts are retained.
+    /// The number of references to primary contexts.
     pub fn retains(&self) -> u64 {
         let primary = self.contexts.values().filter(|context| context.is_primary);
         primary.map(|context| u64::from(context.retains)).sum()

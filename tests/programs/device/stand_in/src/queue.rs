@@ -64,7 +64,7 @@ pub enum Work {
 
 pub struct Command {
     pub ticket: u64,
-    /// What must be done before.
+    /// Positions that must be done before.
     pub after: Vec<Position>,
     pub work: Work,
 }

@@ -1,12 +1,12 @@
 /*
- * Arguments are lent by the caller. A deleter or hook that runs during a call may give up the caller's only reference to one:
+ * Arguments are borrowed from the caller. A deleter or hook that runs during a call may give up the caller's only reference to one:
  * the call goes on with what it was given.
  */
 #include "check.h"
 
 #define MANY 16
 
-/* What user code gives up during the call under test. */
+/* The value that a user callback releases during the call under test. */
 static TVMFFIAny victim;
 static int equal_answer;
 
@@ -216,5 +216,5 @@ int main(void) {
     RUN_BALANCED(test_hooks_of_elements);
   }
   RUN_BALANCED(test_hooks_of_structure);
-  return check_report("lent_arguments");
+  return check_report("borrowed_arguments");
 }
