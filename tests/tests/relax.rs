@@ -22,15 +22,16 @@ fn calls() -> Outcome<Vec<(String, Vec<String>)>> {
 }
 
 /// The runner, linked with the library as it is released.
-fn runner() -> Outcome<PathBuf> {
-    let program = Cc::program(scratch("relax")?.join("run_model")).source(folder().join("run_model.c"));
+fn runner(test: &str) -> Outcome<PathBuf> {
+    let program = Cc::program(scratch(&format!("relax-{test}"))?.join("run_model"))
+        .source(folder().join("run_model.c"));
     program.args(["-lm", "-ldl"]).link_shared(Library::with_cxx()?)
 }
 
 #[test]
 #[ignore = "builds the library as it is released: ./ci.sh relax"]
 fn models_give_the_results_of_tvms_machine() -> Outcome<()> {
-    let (runner, calls) = (runner()?, calls()?);
+    let (runner, calls) = (runner("results")?, calls()?);
     assert_eq!(calls.len(), 31);
     for (model, arguments) in calls {
         for (mode, allocator) in [("bytecode", "1"), ("bytecode", "2"), ("compiled", "1"), ("compiled", "2")]
@@ -48,7 +49,7 @@ fn models_give_the_results_of_tvms_machine() -> Outcome<()> {
 #[test]
 #[ignore = "builds the library as it is released: ./ci.sh relax"]
 fn other_results_are_refused() -> Outcome<()> {
-    let runner = runner()?;
+    let runner = runner("refusals")?;
     let run = |arguments: &str| {
         let mut command = Command::new(&runner);
         command.current_dir(folder().join("models/control")).arg("./bytecode.so").args(arguments.split(' '));

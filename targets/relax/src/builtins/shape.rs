@@ -4,7 +4,7 @@ use ferrite_core::abi::DLDevice;
 use ferrite_core::error::kind::{RUNTIME_ERROR, TYPE_ERROR, VALUE_ERROR};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::tensor::Element;
-use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, device, plain_bail, type_table};
+use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, device, plain_bail, plain_ensure, type_table};
 
 use super::shape_heap::ShapeHeap;
 use super::tensor::tensor_of;
@@ -35,11 +35,21 @@ pub(crate) mod matching {
 /// The number by which `make_shape` says that an extent is a value of the heap; 0 means the value itself.
 pub(crate) const LOAD: i64 = 1;
 
+/// The largest shape heap: 8 MiB. Models have a value for each symbolic extent.
+const MOST_HEAP_VALUES: i64 = 1 << 20;
+
 /// Extents that are put together without memory.
 const FEW_EXTENTS: usize = 8;
 
 /// A vector for the values of symbolic shapes, on the host: (machine, number of values).
 fn alloc_shape_heap(_machine: Context, len: i64) -> Result<Tensor> {
+    plain_ensure!(
+        len <= MOST_HEAP_VALUES,
+        VALUE_ERROR,
+        "A shape heap has at most {} values, not {}",
+        &MOST_HEAP_VALUES,
+        &len
+    );
     const CPU: DLDevice = DLDevice { device_type: device::kind::CPU, device_id: 0 };
     Tensor::empty(&[len], i64::DTYPE, CPU)
 }

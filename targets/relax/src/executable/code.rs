@@ -225,7 +225,8 @@ impl Code {
                     && is_place(number + 1)
             }
             Instruction::Return { value } => is_value(value),
-            Instruction::Jump { target } => is_place(target as usize),
+            // Compilers jump forward only, since models have no loops: so every function ends.
+            Instruction::Jump { target } => target as usize > number && is_place(target as usize),
             Instruction::Branch { condition, target } => {
                 is_value(condition) && is_place(target as usize) && is_place(number + 1)
             }

@@ -256,6 +256,11 @@ impl<'a> Entry<'a> {
         let Some(info) = self.0.executable.functions().get(function) else {
             plain_bail!(INTERNAL_ERROR, "There is no function {}", function);
         };
+        if self.is_outermost()
+            && let Some(pools) = &mut self.state().pools
+        {
+            pools.set_machine(self.0);
+        }
         let pools = self.pools()?;
         match info.kind {
             FunctionKind::Bytecode => interpreter::run(self, pools, info, args),

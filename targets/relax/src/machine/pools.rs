@@ -6,9 +6,9 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFISafeCallType};
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::{Any, Function, ObjectRef, Tensor, device, plain_bail, plain_ensure};
+use ferrite_core::{Any, AnyView, Function, ObjectRef, Tensor, device, plain_bail, plain_ensure};
 
-use super::{Closure, Machine, copy_tensor_to, native, pointer_view};
+use super::{Closure, Context, Machine, copy_tensor_to, native};
 use crate::builtins::{self, Body};
 use crate::executable::{Executable, FunctionInfo, FunctionKind};
 use crate::memory::Allocator;
@@ -46,6 +46,8 @@ pub(super) struct Pools {
     /// How the functions are called.
     pub callees: Buffer<Callee>,
     constants: usize,
+    /// The place of the machine among the literals.
+    machine_at: usize,
 }
 
 // SAFETY: the handles are those of functions among the literals, which any thread may use.
@@ -82,12 +84,21 @@ impl Pools {
             literals.try_push(function)?;
         }
         literals.try_push(Any::NONE)?;
-        let machine = core::ptr::from_ref(machine).cast_mut().cast();
-        literals.try_push(pointer_view(machine).to_owned()?)?;
+        let machine_at = literals.len();
+        literals.try_push(Any::NONE)?;
         for immediate in immediates {
             literals.try_push(Any::from(*immediate))?;
         }
-        Ok(Pools { allocators, literals, callees, constants })
+        Ok(Pools { allocators, literals, callees, constants, machine_at })
+    }
+
+    /// Tells the code where the machine is: it may have moved since its last call.
+    #[inline]
+    pub(super) fn set_machine(&mut self, machine: &Machine) {
+        let pointer = AnyView::from(&Context::of(machine)).retain();
+        if let (Some(literal), Some(pointer)) = (self.literals.get_mut(self.machine_at), pointer) {
+            *literal = pointer;
+        }
     }
 
     /// The constants, as native code gets them.

@@ -6,9 +6,11 @@ use core::ffi::CStr;
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::module::{Module, ModuleImpl};
 use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::sync::ObjectMutex;
 use ferrite_core::{Any, Function, ObjectRef, String, stack};
 
-use crate::builtins;
+use crate::builtins::{self, Builtin};
 
 const KIND: &CStr = c"relax.builtins";
 
@@ -23,8 +25,35 @@ impl ModuleImpl for Builtins {
     }
 
     fn get_function(&self, _module: &Module, name: &String) -> Result<Option<Function>> {
-        builtins::find(name.as_bytes()).map(|builtin| builtin.function.to_function()).transpose()
+        builtins::find(name.as_bytes()).map(kept).transpose()
     }
+}
+
+/// The functions that libraries asked for, by name. They are kept for ever: code remembers a function as long as its library is open,
+/// which may be longer than the module that found it.
+static KEPT: ObjectMutex<Buffer<(&'static str, Function)>> = ObjectMutex::new(Buffer::new());
+
+fn find_kept(kept: &[(&'static str, Function)], name: &str) -> Option<Function> {
+    kept.iter().find(|(key, _)| *key == name).map(|(_, function)| function.clone())
+}
+
+/// The one function of a builtin.
+fn kept(builtin: &'static Builtin) -> Result<Function> {
+    if let Some(function) = find_kept(&KEPT.lock(), builtin.name) {
+        return Ok(function);
+    }
+    let made = builtin.function.to_function()?;
+    let mut kept = KEPT.lock();
+    if let Some(function) = find_kept(&kept, builtin.name) {
+        // Another thread was faster.
+        drop(kept);
+        drop(made);
+        return Ok(function);
+    }
+    let pushed = kept.try_push((builtin.name, made.clone()));
+    drop(kept);
+    pushed?;
+    Ok(made)
 }
 
 fn modules(imports: &ArrayObject) -> impl Iterator<Item = &Module> {
