@@ -9,12 +9,17 @@ pub fn fixtures() -> PathBuf {
     paths::root().join("tests/programs/device")
 }
 
-/// A library of the host code and the device module of a kind.
+/// Returns the compilation of a library with host code and the device module of a kind.
 pub fn models(folder: &Path, kind: &str, host: &str) -> Cc {
+    models_of(folder, kind, host, "library_bin.bin")
+}
+
+/// Returns the compilation of a library with host code and one of the device modules of a kind.
+pub fn models_of(folder: &Path, kind: &str, host: &str, bin: &str) -> Cc {
     let kind = fixtures().join(kind);
     Cc::shared(folder.join("libmodels.so"))
         .generated()
-        .args([format!("-DBIN=\"{}\"", kind.join("library_bin.bin").display())])
+        .args([format!("-DBIN=\"{}\"", kind.join(bin).display())])
         .source(fixtures().join("library_bin.S"))
         .source(kind.join(host))
 }

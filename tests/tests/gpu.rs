@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{
-    Cc, Library, Outcome, output_of, quickstart, root, scratch, stand_in_unless_real, valgrind,
+    Cc, Library, Outcome, device, output_of, quickstart, root, scratch, stand_in_unless_real, valgrind,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,31 +16,9 @@ const WEBGPU: &[&str] = &["add_one", "axpy_dyn", "matmul", "softmax", "mlp"];
 /// Checks of one function, and one more for that of dynamic shape.
 const CHECKS: usize = 22;
 
-fn device() -> PathBuf {
-    root().join("tests/programs/device")
-}
-
+/// Returns the program that runs functions of the fixtures, and compares the results with numpy's.
 fn runner(folder: &Path) -> Cc {
-    Cc::program(folder.join("run_device"))
-        .strict()
-        .headers(quickstart())
-        .source(device().join("run_device.c"))
-        .source(quickstart().join("ferrite_util.c"))
-}
-
-/// A library of host code and the device module of a kind.
-fn models(folder: &Path, kind: &str, host: &str) -> Cc {
-    models_of(folder, kind, host, "library_bin.bin")
-}
-
-/// A library of host code and one of the device modules of a kind.
-fn models_of(folder: &Path, kind: &str, host: &str, bin: &str) -> Cc {
-    let bin = device().join(kind).join(bin);
-    Cc::shared(folder.join("libmodels.so"))
-        .generated()
-        .args([format!("-DBIN=\"{}\"", bin.display())])
-        .source(device().join("library_bin.S"))
-        .source(device().join(kind).join(host))
+    device::program(folder, "run_device", &["run_device.c"])
 }
 
 /// A kind of device module with its fixtures.
@@ -68,11 +46,11 @@ fn run_webgpu(name: &str, host: &str) -> Outcome<()> {
 /// Runs the functions of the fixtures of a kind; `options` go to both compilations.
 fn run_with(kind: &Kind, name: &str, host: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
     let (library, folder) = ((kind.library)()?, scratch(name)?);
-    let models = options(models(&folder, kind.name, host)).link_shared(library)?;
+    let models = options(device::models(&folder, kind.name, host)).link_shared(library)?;
     let mut command = Command::new(options(runner(&folder)).link_shared(library)?);
     // Drivers keep what they allocated.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
-    let command = command.arg(kind.device_type).arg(models).arg(device().join("data"));
+    let command = command.arg(kind.device_type).arg(models).arg(device::fixtures().join("data"));
     let report = output_of(command.args(kind.functions))?;
     print!("{report}");
     let total = format!("total: {} checks, 0 failed", kind.functions.len() * CHECKS + 1);
@@ -179,7 +157,7 @@ fn host_memory(folder: &Path) -> Cc {
     Cc::program(folder.join("host_memory"))
         .args(["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"])
         .headers(quickstart())
-        .source(device().join("host_memory.c"))
+        .source(device::fixtures().join("host_memory.c"))
         .source(quickstart().join("ferrite_util.c"))
 }
 
@@ -190,11 +168,11 @@ fn run_cuda(name: &str, host: &str, bin: &str) -> Outcome<()> {
 /// Runs the functions of the CUDA fixtures; `options` go to both compilations.
 fn run_cuda_with(name: &str, host: &str, bin: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(name)?);
-    let models = options(models_of(&folder, "cuda", host, bin)).link_shared(library)?;
+    let models = options(device::models_of(&folder, "cuda", host, bin)).link_shared(library)?;
     let mut command = with_cuda(options(runner(&folder)).link_shared(library)?)?;
     // Drivers keep what they allocated.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
-    let report = output_of(command.arg("2").arg(models).arg(device().join("data")).args(CUDA))?;
+    let report = output_of(command.arg("2").arg(models).arg(device::fixtures().join("data")).args(CUDA))?;
     print!("{report}");
     let total = format!("total: {} checks, 0 failed", CUDA.len() * CHECKS + 1);
     assert!(report.contains(&total), "expected `{total}`");
@@ -241,10 +219,12 @@ fn cuda_under_valgrind() -> Outcome<()> {
         println!("not run: valgrind does not know the real driver");
         return Ok(());
     };
-    let models = models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
+    let models = device::models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
     let mut command = valgrind("definite,indirect")?;
     command.arg(runner(&folder).link_shared(library)?).env("LD_LIBRARY_PATH", driver);
-    let report = output_of(command.arg("2").arg(models).arg(device().join("data")).args(["add_one", "mlp"]))?;
+    let report = output_of(
+        command.arg("2").arg(models).arg(device::fixtures().join("data")).args(["add_one", "mlp"]),
+    )?;
     print!("{report}");
     assert!(report.contains(&format!("total: {} checks, 0 failed", 2 * CHECKS)));
     Ok(())
@@ -255,7 +235,7 @@ fn cuda_under_valgrind() -> Outcome<()> {
 #[ignore = "a part of ./ci.sh gpu-cuda"]
 fn cuda_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch("gpu-cuda-memory")?);
-    let models = models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
+    let models = device::models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
     let program = host_memory(&folder).link_shared(library)?;
     let report = output_of(with_cuda(program)?.arg("2").arg(models))?;
     print!("{report}");
@@ -284,9 +264,9 @@ fn with_rocm(program: PathBuf) -> Outcome<Command> {
 /// Runs the functions of the ROCm fixtures; `options` go to both compilations.
 fn run_rocm_with(name: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(name)?);
-    let models = options(models(&folder, "rocm", "host.c")).link_shared(library)?;
+    let models = options(device::models(&folder, "rocm", "host.c")).link_shared(library)?;
     let mut command = with_rocm(options(runner(&folder)).link_shared(library)?)?;
-    let report = output_of(command.arg("10").arg(models).arg(device().join("data")).args(ROCM))?;
+    let report = output_of(command.arg("10").arg(models).arg(device::fixtures().join("data")).args(ROCM))?;
     print!("{report}");
     let total = format!("total: {} checks, 0 failed", ROCM.len() * CHECKS + 1);
     assert!(report.contains(&total), "expected `{total}`");
@@ -314,11 +294,12 @@ fn rocm_under_valgrind() -> Outcome<()> {
         println!("not run: valgrind does not know the real driver");
         return Ok(());
     };
-    let models = models(&folder, "rocm", "host.c").link_shared(library)?;
+    let models = device::models(&folder, "rocm", "host.c").link_shared(library)?;
     let mut command = valgrind("definite,indirect")?;
     command.arg(runner(&folder).link_shared(library)?).env("LD_LIBRARY_PATH", driver);
-    let report =
-        output_of(command.arg("10").arg(models).arg(device().join("data")).args(["add_one", "mlp"]))?;
+    let report = output_of(
+        command.arg("10").arg(models).arg(device::fixtures().join("data")).args(["add_one", "mlp"]),
+    )?;
     print!("{report}");
     assert!(report.contains(&format!("total: {} checks, 0 failed", 2 * CHECKS)));
     Ok(())
@@ -328,7 +309,7 @@ fn rocm_under_valgrind() -> Outcome<()> {
 #[ignore = "a part of ./ci.sh gpu-rocm"]
 fn rocm_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch("gpu-rocm-memory")?);
-    let models = models(&folder, "rocm", "host.c").link_shared(library)?;
+    let models = device::models(&folder, "rocm", "host.c").link_shared(library)?;
     let program = host_memory(&folder).link_shared(library)?;
     let report = output_of(with_rocm(program)?.arg("10").arg(models))?;
     print!("{report}");
@@ -353,11 +334,11 @@ fn run_vulkan_with(
     command: impl Fn(PathBuf) -> Outcome<Command>,
 ) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(name)?);
-    let models = options(models_of(&folder, "vulkan", host, bin)).link_shared(library)?;
+    let models = options(device::models_of(&folder, "vulkan", host, bin)).link_shared(library)?;
     let mut command = command(options(runner(&folder)).link_shared(library)?)?;
     // Drivers keep what they allocated.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
-    let report = output_of(command.arg("7").arg(models).arg(device().join("data")).args(VULKAN))?;
+    let report = output_of(command.arg("7").arg(models).arg(device::fixtures().join("data")).args(VULKAN))?;
     print!("{report}");
     let total = format!("total: {} checks, 0 failed", VULKAN.len() * CHECKS + 1);
     assert!(report.contains(&total), "expected `{total}`");

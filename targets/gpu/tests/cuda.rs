@@ -1,12 +1,14 @@
-//! CUDA on a real driver where a GPU is found, otherwise on the stand-in: kernels by hand, bad input, streams, contexts, threads.
-//! `./ci.sh gpu-cuda` says what to install.
+//! Tests CUDA on a real driver if a GPU is found, otherwise on the stand-in: hand-written kernels, bad input, streams,
+//! contexts, threads. `./ci.sh gpu-cuda` prints what to install.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
+#[path = "support/cuda.rs"]
 mod cuda_support;
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
+use cuda_support::stand_in::Geometry;
 use cuda_support::*;
 use ferrite_alloc_ext::device::{self, Attribute, Backend};
 use ferrite_alloc_ext::env::stream;
@@ -21,13 +23,13 @@ const AXES: &[&str] = &["blockIdx.x", "threadIdx.x"];
 const ADD_ONE: &[DLDataType] = &[HANDLE, HANDLE];
 const SECOND: DLDevice = DLDevice { device_id: 1, ..HERE };
 
-/// The code of the PTX fixture.
+/// Returns the code of the PTX fixture.
 fn ptx() -> &'static [u8] {
     let start = PTX_MODULE.windows(3).position(|bytes| bytes == b"//\n").expect("PTX begins with a comment");
     &PTX_MODULE[start..]
 }
 
-/// A module with one kernel of the PTX fixture.
+/// Loads one kernel of the PTX fixture, declared with these types and tags.
 fn one_kernel(name: &str, types: &[DLDataType], tags: &[&str]) -> Result<Function> {
     kernel_of(payload_of("ptx", ptx(), name, types, tags)?.as_bytes(), name)
 }
@@ -57,7 +59,7 @@ fn kernels_are_launched() -> Result<()> {
     add_one(&kernel, &x, &z, 0)?;
     let expected: Vec<_> = (0..128).map(|i| if i < 64 { i as f32 + 1.0 } else { 0.0 }).collect();
     assert_eq!(values_of(&z)?, expected);
-    // Tensors themselves are arguments, too.
+    // Tensors are accepted as arguments, too.
     call(&kernel, &[(&y).into(), (&z).into(), 2i64.into(), 64i64.into()])?;
     assert_eq!(values_of(&z)?[127], 129.0);
     Ok(())
@@ -131,7 +133,8 @@ fn bad_arguments_are_errors() -> Result<()> {
         refused_as("ValueError", &[px.view(), py.view(), half, one, one, size.into(), one]);
         refused_as("ValueError", &[px.view(), py.view(), half, one, one, one, size.into()]);
     }
-    // What only the driver knows: a block that is too large for the kernel, for any, a grid that is too large along y.
+    // Errors that only the driver detects: a block that is too large for the kernel, one too large for any kernel, a grid that
+    // is too large along y.
     let large =
         refused_as("InternalError", &[px.view(), py.view(), half, one, one, 3i64.into(), 128i64.into()]);
     assert!(large.starts_with("CUDALaunch Error: CUDA_ERROR_"), "{large}");
@@ -169,7 +172,7 @@ fn device_ids_that_do_not_exist_are_errors() -> Result<()> {
         assert_eq!(Cuda.attribute(id, Attribute::Exists)?.get::<i64>()?, 0);
         assert!(Cuda.attribute(id, Attribute::DeviceName).is_err());
         assert!(empty(1, DLDevice { device_id: id, ..HERE }).is_err());
-        // SAFETY: the null stream is one of every device.
+        // SAFETY: null is the default stream of every device.
         unsafe {
             assert!(Cuda.synchronize(id, null()).is_err() && Cuda.set_stream(id, null()).is_err());
             assert!(Cuda.order_streams(id, null(), null()).is_err() && Cuda.free_stream(id, null()).is_err());
@@ -292,7 +295,7 @@ fn source_from_the_compiler_waits_for_its_first_use() -> Result<()> {
     let _session = Session::begin();
     let create = DeviceModule::<Cuda>::create;
     let x = on_device(&[1.0; 64])?;
-    // The machine that compiles may have no NVRTC, so nothing is compiled there.
+    // The compiling machine may have no NVRTC, so nothing is compiled there.
     let broken = payload_of("cuda", b"nonsense", "add_one_kernel", ADD_ONE, AXES)?;
     let module = create(broken, None)?;
     for _ in 0..2 {
@@ -369,11 +372,11 @@ fn a_module_that_is_released_ends_its_launches() -> Result<()> {
         axpy(&kernel, &x, &y, (1.0, k, 1 << 14))?;
     }
     if session.driver.is_stand_in {
-        assert!(session.driver.number(c"stand_in_pending") >= 50, "the launches are queued");
+        assert!(session.driver.pending() >= 50, "the launches are queued");
     }
     drop(kernel);
     assert_eq!(values_of(&y)?, [50.0; 1 << 14]);
-    // Memory, too, is freed while it is in use.
+    // Memory may be freed while it is in use, too.
     let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
     add_one(&kernel, &x, &y, 1)?;
     drop((x, y));
@@ -391,7 +394,7 @@ fn eight_threads_launch_the_kernels_of_one_module() -> Result<()> {
             .map(|thread| {
                 let module = module.clone();
                 scope.spawn(move || -> Result<()> {
-                    // A thread without a context works on device 0; half of them have a stream of their own.
+                    // A thread without a context uses device 0; half of the threads use a stream of their own.
                     let stream = if thread % 2 == 0 { null() } else { Cuda.create_stream(0)? };
                     set_stream(stream)?;
                     let kernel = function(&module, "axpy_dyn_kernel")?;
@@ -404,7 +407,7 @@ fn eight_threads_launch_the_kernels_of_one_module() -> Result<()> {
                     }
                     drop((x, y));
                     set_stream(null())?;
-                    // SAFETY: the stream is ours, and no longer in use.
+                    // SAFETY: the stream is owned, and no longer in use.
                     unsafe { Cuda.free_stream(0, stream) }
                 })
             })
@@ -430,15 +433,15 @@ fn work_is_queued_on_the_streams_of_the_environment() -> Result<()> {
     add_one(&kernel, &x, &y, 1)?;
     assert_eq!(session.driver.last_launch().1, made as u64);
     assert_eq!(global("runtime.get_cuda_stream")?.call(&[])?.get::<*mut c_void>()?.addr() as i64, made);
-    // `TVMFFIEnvSetStream` of another thread is that thread's.
+    // `TVMFFIEnvSetStream` affects the calling thread only.
     std::thread::scope(|scope| {
         scope.spawn(|| add_one(&kernel, &x, &y, 1).map(drop)).join().expect("no panic")
     })?;
     assert_eq!(session.driver.last_launch().1, 0);
-    assert!(session.driver.number(c"stand_in_pending") >= 2, "nobody waited");
+    assert!(session.driver.pending() >= 2, "nobody waited");
     wait()?;
     assert_eq!(values_of(&y)?, [2.0; 64]);
-    // Pinned memory is copied on the stream of the device.
+    // Copies of pinned memory use the device's stream.
     let pinned = empty(64, PINNED)?;
     add_one(&kernel, &y, &y, 1)?;
     copy(&y, &pinned)?;
@@ -469,7 +472,7 @@ fn streams_are_ordered_by_events() -> Result<()> {
         wait()?;
         add_one(&kernel, &x, &y, 1)?;
         if is_ordered {
-            // SAFETY: both are streams of the device.
+            // SAFETY: both streams belong to the device.
             unsafe { Cuda.order_streams(0, first, second)? };
         }
         set_stream(second)?;
@@ -479,11 +482,11 @@ fn streams_are_ordered_by_events() -> Result<()> {
     let ordered = chain(true)?;
     assert_eq!(ordered, [3.0; 64]);
     if session.driver.is_stand_in {
-        // Without an order the stand-in shows it: the second stream reads what the first has not written.
+        // Without ordering, the second stream reads before the first has written, which the stand-in makes visible.
         assert_eq!(chain(false)?, [1.0; 64]);
     }
     set_stream(null())?;
-    // SAFETY: the streams are ours, and no longer in use.
+    // SAFETY: the streams are owned, and no longer in use.
     unsafe {
         Cuda.free_stream(0, first)?;
         Cuda.free_stream(0, second)?;
@@ -499,7 +502,7 @@ fn the_primary_context_is_shared_with_other_libraries() -> Result<()> {
     assert_eq!(driver.current_context(), primary, "that of `__tvm_set_device`");
     let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
-    // Memory and streams that another library made in the primary context.
+    // Memory and streams created by another library in the primary context.
     let (mut memory, mut foreign_stream) = (0u64, 0u64);
     // SAFETY: the types are those of libcuda.
     unsafe {
@@ -513,7 +516,7 @@ fn the_primary_context_is_shared_with_other_libraries() -> Result<()> {
     call(&kernel, &[pointer.view(), data(&y).view(), 1i64.into(), 64i64.into()])?;
     assert_eq!(values_of(&y)?, [3.0; 64]);
     set_stream(null())?;
-    // A context that is not the primary one: work on devices leaves it current, launches do not use it.
+    // A context other than the primary one: work on devices leaves it current, launches do not use it.
     let foreign = driver.foreign_context(0);
     driver.set_current_context(foreign);
     let z = on_device(&[0.0; 64])?;
@@ -521,7 +524,7 @@ fn the_primary_context_is_shared_with_other_libraries() -> Result<()> {
     add_one(&kernel, &y, &z, 1)?;
     assert_eq!(driver.current_context(), primary);
     assert_eq!(values_of(&z)?, [4.0; 64]);
-    // No context counts as device 0.
+    // Without a context, the thread uses device 0.
     driver.set_current_context(0);
     add_one(&kernel, &z, &z, 1)?;
     assert_eq!((driver.current_context(), values_of(&z)?[0]), (primary, 5.0));
@@ -545,7 +548,7 @@ fn modules_are_loaded_on_each_device() -> Result<()> {
     let (there, result) = (empty(64, SECOND)?, empty(64, SECOND)?);
     copy(&y, &there)?;
     wait()?;
-    // What another library made current counts as well as `__tvm_set_device`.
+    // A context made current by another library selects the device like `__tvm_set_device`.
     for choose in [&(|| Cuda.set_device(1)) as &dyn Fn() -> Result<()>, &|| {
         driver.set_current_context(driver.retain_primary(1));
         Ok(())
@@ -556,7 +559,7 @@ fn modules_are_loaded_on_each_device() -> Result<()> {
     }
     assert_eq!(driver.calls(c"cuModuleLoadDataEx"), loads + 2, "once on each device");
     assert_eq!(values_of(&result)?, [3.0; 64]);
-    // Memory of a device is allocated there, whatever is current, and leaves that so.
+    // Memory is allocated on its device whichever context is current, and leaves that context current.
     let current = driver.current_context();
     drop(on_device(&[1.0; 8])?);
     assert_eq!(driver.current_context(), current);
@@ -613,7 +616,7 @@ fn launch_attributes_are_set_when_they_are_needed() -> Result<()> {
         Geometry { cluster: [2, 1, 1], preferred_cluster: [4, 1, 1], ..plain }
     );
     assert_eq!(launch(&flags, 16, &[])?, Geometry { is_programmatic: 1, is_cooperative: 1, ..plain });
-    // More than 8 blocks have to be asked for.
+    // Clusters of more than 8 blocks must be allowed first.
     let asked = session.driver.calls(c"cuFuncSetAttribute");
     assert_eq!(launch(&clusters, 16, &[8, 1, 1])?.cluster, [8, 1, 1]);
     assert_eq!(session.driver.calls(c"cuFuncSetAttribute"), asked);
@@ -687,7 +690,7 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
     refused(with(Some((5, 1.5f64.into())), &shape), "TypeError");
     refused(with(Some((1, (&String::new("int16")?).into())), &shape), "InternalError");
     refused(encode.call(&[]), "TypeError");
-    // A kernel gets the map itself.
+    // The kernel receives the map itself, not its address.
     let source = b"extern \"C\" __global__ void tensor_map_kernel(float* out) {}".as_slice();
     let payload =
         payload_with_extra_tags("cuda", source, "tensor_map_kernel", &[HANDLE, HANDLE], &[], &[0, 1])?;
@@ -728,7 +731,7 @@ fn pinned_memory_is_main_memory() -> Result<()> {
     assert!(
         alloc_workspace(3, 0, 100)
             .and_then(|block| {
-                // SAFETY: the workspace is given back once.
+                // SAFETY: the workspace is freed once.
                 unsafe { free_workspace(3, 0, block) }
             })
             .is_ok()
@@ -739,12 +742,12 @@ fn pinned_memory_is_main_memory() -> Result<()> {
 #[test]
 fn workspaces_are_reused_on_their_stream_only() -> Result<()> {
     let session = Session::begin();
-    // What this test keeps for later calls is forgotten with the stream that it is for.
+    // The workspaces cached by this test are freed with the stream that they belong to.
     let (one, other) = (Cuda.create_stream(0)?, Cuda.create_stream(0)?);
     set_stream(one)?;
     let (first, second) = (alloc_workspace(2, 0, 5000)?, alloc_workspace(2, 0, 5000)?);
     assert_ne!(first, second);
-    // SAFETY: each workspace is given back once; what is none is refused.
+    // SAFETY: each workspace is freed once; pointers that are no workspaces are rejected.
     unsafe {
         free_workspace(2, 0, first)?;
         assert_eq!(alloc_workspace(2, 0, 8192)?, first, "sizes are rounded up to 4096");
@@ -762,15 +765,15 @@ fn workspaces_are_reused_on_their_stream_only() -> Result<()> {
     refused(alloc_workspace(2, 0, u64::MAX), "MemoryError");
     if session.driver.is_stand_in {
         session.driver.limit_memory(64 << 10);
-        // The pool gives up what is free when the device has no other memory.
+        // The pool frees its unused workspaces when the device is out of memory.
         let large = alloc_workspace(2, 0, 60 << 10)?;
         refused(alloc_workspace(2, 0, 60 << 10), "MemoryError");
-        // SAFETY: the workspace is given back once.
+        // SAFETY: the workspace is freed once.
         unsafe { free_workspace(2, 0, large)? };
         session.driver.limit_memory(256 << 20);
     }
     set_stream(null())?;
-    // SAFETY: the streams are ours, and no longer in use.
+    // SAFETY: the streams are owned, and no longer in use.
     unsafe {
         Cuda.free_stream(0, one)?;
         Cuda.free_stream(0, other)
@@ -794,7 +797,7 @@ fn copies_need_memory() -> Result<()> {
     let x = on_device(&[1.0; 8])?;
     let region = |data: *mut c_void, device| device::Region { device, data, offset: 0 };
     let there = x.dl_tensor().data;
-    // SAFETY: what has no memory is refused.
+    // SAFETY: null pointers are rejected.
     unsafe {
         refused(Cuda.copy(region(null(), HERE), region(there, HERE), 8, null()), "ValueError");
         refused(Cuda.copy(region(there, HERE), region(null(), CPU), 8, null()), "ValueError");
@@ -810,7 +813,7 @@ fn errors_of_kernels_are_those_of_the_next_wait() -> Result<()> {
     let Some(session) = Session::on_stand_in("a kernel that fails") else { return Ok(()) };
     let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
     let x = on_device(&[1.0; 64])?;
-    // One block more than there is memory for.
+    // One block more than the memory holds elements for.
     add_one(&kernel, &x, &x, 2)?;
     let text = refused(wait(), "CUDAError");
     assert_eq!(text, "cuStreamSynchronize failed with error: CUDA_ERROR_ILLEGAL_ADDRESS");
@@ -825,7 +828,7 @@ fn a_driver_that_is_shutting_down_is_no_error() -> Result<()> {
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     add_one(&kernel, &x, &y, 1)?;
     wait()?;
-    // The second call of each: the first asks for the current context.
+    // Fails the second call of each function, since the first queries the current context.
     let calls: [(&str, &dyn Fn() -> Result<()>); 3] = [
         ("cuLaunchKernelEx", &|| add_one(&kernel, &x, &y, 1).map(drop)),
         ("cuStreamSynchronize", &|| wait()),
@@ -839,7 +842,7 @@ fn a_driver_that_is_shutting_down_is_no_error() -> Result<()> {
         let text = message(&body().unwrap_err());
         assert!(text.contains("CUDA_ERROR_UNKNOWN"), "{text}");
     }
-    // Nothing is made of a driver that is gone.
+    // A driver that is shutting down creates nothing.
     session.driver.fail(2, 4);
     let text = refused(Cuda.create_stream(0), "CUDAError");
     assert_eq!(text, "cuStreamCreate failed with error: CUDA_ERROR_DEINITIALIZED");
@@ -911,7 +914,7 @@ fn events_order_streams_and_tell_time() -> Result<()> {
         (Cuda.create_event(0, true)?, Cuda.create_event(0, true)?, Cuda.create_event(0, false)?);
     let (x, y, z) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?, on_device(&[0.0; 64])?);
     let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
-    // SAFETY: streams and events are the test's.
+    // SAFETY: the test owns the streams and events.
     unsafe {
         assert_eq!(Cuda.elapsed(0, start, end)?, None, "nothing was recorded");
         Cuda.synchronize_event(0, end)?;

@@ -1,12 +1,14 @@
-//! A driver that fails: every call of a scenario in turn, each in a process of its own. Each failure is an error, except of calls that
-//! only give something up, nothing is leaked, and the next attempt works.
+//! Tests CUDA with a failing driver: each call of a scenario fails in turn, in a process of its own. Each failure is reported
+//! as an error, except in calls that release resources; nothing leaks, and the next attempt succeeds.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
+#[path = "support/cuda.rs"]
 mod cuda_support;
 
 use core::ffi::c_void;
 use core::ptr;
 
+use cuda_support::stand_in::Live;
 use cuda_support::*;
 use ferrite_alloc_ext::device::{self, Attribute, Backend};
 use ferrite_alloc_ext::env::stream;
@@ -23,19 +25,19 @@ unsafe extern "C" {
     fn alarm(seconds: u32) -> u32;
 }
 
-/// What a child found.
+/// Exit statuses of a child.
 const NOT_REACHED: i32 = 3;
 const AN_ERROR: i32 = 4;
 const SILENT: i32 = 5;
 const WRONG: i32 = 6;
-/// Wrong without any call that failed.
+/// Failure of a scenario in which no call failed.
 const WRONG_AT_THE_END: i32 = 7;
 
 const UNKNOWN: i32 = 999;
 const OUT_OF_MEMORY: i32 = 2;
 const SECOND: DLDevice = DLDevice { device_id: 1, ..HERE };
 
-/// Calls that only give something up, or restore the context of the caller: their errors help nobody.
+/// Calls that release a resource, or restore the caller's context. Their errors are ignored.
 const RELEASES: [&str; 7] = [
     "cuMemFree_v2",
     "cuMemFreeHost",
@@ -55,7 +57,7 @@ impl Stream {
     }
 
     fn free(mut self) -> Result<()> {
-        // SAFETY: the stream is ours; the driver destroys it even if it reports an error.
+        // SAFETY: the stream is owned; the driver destroys it even if it reports an error.
         let freed = unsafe { Cuda.free_stream(0, self.0) };
         let is_gone =
             freed.as_ref().map_or_else(|error| message(error).contains("cuStreamDestroy"), |()| true);
@@ -78,12 +80,12 @@ struct TensorMap([u64; 16]);
 
 fn work_on_streams() -> Result<()> {
     let stream = Stream::new()?;
-    // SAFETY: both are streams of the device.
+    // SAFETY: both streams belong to the device.
     unsafe { Cuda.order_streams(0, null(), stream.0)? };
     let previous = stream::set(stream::DeviceKey::new(2, 0), stream.0)?;
     let worked = (|| {
         let workspace = alloc_workspace(2, 0, 5000)?;
-        // SAFETY: the workspace is given back once.
+        // SAFETY: the workspace is freed once.
         unsafe { free_workspace(2, 0, workspace) }
     })();
     stream::set(stream::DeviceKey::new(2, 0), previous)?;
@@ -120,7 +122,7 @@ fn ask_devices() -> Result<()> {
     global("runtime.GetCudaFreeMemory")?.call(&[]).map(drop)
 }
 
-/// Calls every function of the driver that the back end has.
+/// Calls every driver function that the back end uses.
 fn scenario() -> Result<()> {
     global("__tvm_set_device")?.call(&[2i64.into(), 0i64.into()])?;
     let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
@@ -142,7 +144,7 @@ fn scenario() -> Result<()> {
     Cuda.set_device(0)
 }
 
-/// Fails the `call`-th call of a scenario, and looks at what comes of it. Runs in a child.
+/// Fails the `call`-th call of a scenario, and checks the consequences. Runs in a child.
 fn attempt(driver: &Driver, call: u64, code: i32) -> i32 {
     ferrite_gpu::install();
     ferrite_gpu::functions::install();
@@ -154,7 +156,7 @@ fn attempt(driver: &Driver, call: u64, code: i32) -> i32 {
         eprintln!("call {call} with code {code}, {failed:?}: {text}");
         if failed.is_some() { WRONG } else { WRONG_AT_THE_END }
     };
-    // Code stays where its context cannot be made current: its kernels may be running.
+    // A module stays loaded if its context cannot be made current, since its kernels may be running.
     let kept = u64::from(failed.as_deref() == Some("cuCtxSetCurrent"));
     let live = driver.live();
     if (Live { modules: 0, ..live }) != Live::default() || live.modules > kept {
@@ -185,7 +187,7 @@ fn attempt(driver: &Driver, call: u64, code: i32) -> i32 {
             AN_ERROR
         }
     };
-    // The next attempt works, whatever failed.
+    // The next attempt succeeds, whatever failed.
     match scenario() {
         Ok(()) if driver.live() == live => outcome,
         Ok(()) => complain(format!("leaked afterwards: {:?}", driver.live())),
@@ -194,7 +196,7 @@ fn attempt(driver: &Driver, call: u64, code: i32) -> i32 {
 }
 
 fn in_child(body: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child runs `body` and ends; this program has no other threads.
+    // SAFETY: the child runs `body` and exits; this program has no other threads.
     unsafe {
         let pid = fork();
         if pid == 0 {

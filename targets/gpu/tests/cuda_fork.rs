@@ -1,9 +1,11 @@
-//! CUDA in forked children: those of a process that used a device get errors, and nothing hangs or is freed. A program of its own,
-//! since it forks.
+//! Tests CUDA in forked children: the child of a process that used a device gets errors, nothing hangs, and nothing is freed. A
+//! program of its own, since it forks.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
+#[path = "support/cuda.rs"]
 mod cuda_support;
 
+use cuda_support::stand_in::Live;
 use cuda_support::*;
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_core::error::Result;
@@ -16,9 +18,9 @@ unsafe extern "C" {
     fn alarm(seconds: u32) -> u32;
 }
 
-/// Runs `body` in a child; gives its status, or 99 when it hangs or crashes.
+/// Runs `body` in a child; returns its exit status, or 99 if it hangs or crashes.
 fn in_child(body: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child runs `body` and ends; this program has no other threads of its own.
+    // SAFETY: the child runs `body` and exits; this program has no other threads of its own.
     unsafe {
         let pid = fork();
         if pid == 0 {
@@ -44,7 +46,7 @@ fn main() -> Result<()> {
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     add_one(&kernel, &x, &y, 1)?;
     let stream = Cuda.create_stream(0)?;
-    let calls = || if driver.is_stand_in { driver.number(c"stand_in_pending") } else { 0 };
+    let calls = || if driver.is_stand_in { driver.pending() } else { 0 };
     let queued = calls();
     let (kernel_, x_, y_) = (kernel.clone(), x.clone(), y.clone());
     let refused = in_child(move || {
@@ -58,7 +60,7 @@ fn main() -> Result<()> {
             is_refused(global("runtime.GetCudaDeviceCount").and_then(|count| count.call(&[]))),
             is_refused(add_one(&kernel_of(PTX_MODULE, "add_one_kernel").unwrap(), &x_, &y_, 1)),
         ];
-        // Nothing of the parent's is freed, and no call of the driver is made.
+        // The child frees nothing of the parent's, and calls no driver function.
         let before = if driver.is_stand_in { driver.live() } else { Live::default() };
         drop((kernel_, x_, y_));
         let after = if driver.is_stand_in { driver.live() } else { Live::default() };
@@ -66,9 +68,9 @@ fn main() -> Result<()> {
         if results == [true; 8] && is_untouched { 7 } else { 1 }
     });
     assert_eq!(refused, 7, "the child of a process that used a device");
-    // The parent goes on.
+    // The parent can still use the device.
     assert_eq!(values_of(&y)?, [2.0; 64]);
-    // SAFETY: the stream is ours.
+    // SAFETY: the stream is owned.
     unsafe { Cuda.free_stream(0, stream)? };
     drop((kernel, x, y));
     drop(session);

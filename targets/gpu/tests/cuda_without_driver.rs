@@ -1,5 +1,5 @@
-//! CUDA without a driver: what needs none works, and the rest says what is missing. Source is compiled by NVRTC, which needs neither
-//! a driver nor a GPU.
+//! Tests CUDA without a driver: operations that need none succeed, others report what is missing. NVRTC compiles source without
+//! a driver or GPU.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use ferrite_gpu::module::DeviceModule;
 const SOURCE: &[u8] = include_bytes!("../../../tests/programs/device/payloads/cuda.bin");
 const PTX: &[u8] = include_bytes!("../../../tests/programs/device/payloads/cuda_ptx.bin");
 
-/// The kernels of the fixtures.
+/// Names of the fixtures' kernels.
 const KERNELS: [&str; 8] = [
     "add_one_kernel",
     "axpy_dyn_kernel",
@@ -26,7 +26,7 @@ const KERNELS: [&str; 8] = [
     "mlp_kernel_1",
 ];
 
-/// Held by every test: they change the environment.
+/// Held by every test, since they change the environment.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn load(bytes: &[u8]) -> Result<Module> {
@@ -43,7 +43,7 @@ fn source_of(module: &Module, format: &str) -> Result<Vec<u8>> {
     Ok(module.inspect_source(&String::new(format)?)?.as_bytes().to_vec())
 }
 
-/// Runs `body` with a variable of another value.
+/// Runs `body` with an environment variable set to another value.
 fn with_variable<R>(name: &str, value: &str, body: impl FnOnce() -> R) -> R {
     let before = std::env::var_os(name);
     // SAFETY: the tests of this program run one after another.
@@ -59,7 +59,7 @@ fn with_variable<R>(name: &str, value: &str, body: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Whether this machine has a driver.
+/// Returns `true` if this machine has a driver.
 fn has_driver() -> bool {
     let exists = Cuda.attribute(0, Attribute::Exists).and_then(|exists| exists.get::<i64>());
     let has_driver = exists.is_ok_and(|exists| exists == 1);

@@ -1,4 +1,4 @@
-//! Metal on systems without it: modules are loaded and saved, and every use of a device says that there is none.
+//! Tests Metal on systems without it: modules can be loaded and saved, and every use of a device reports that there is none.
 #![cfg(not(target_vendor = "apple"))]
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
@@ -47,7 +47,7 @@ fn modules_are_loaded_and_saved() -> Result<()> {
     Ok(())
 }
 
-/// The payload of a module of one kernel with so many buffers.
+/// Returns the payload of a module with one kernel with this many buffers.
 fn payload_of(format: &str, code: &[u8], buffers: usize) -> Result<Bytes> {
     let mut payload = Writer::new();
     payload.text(format.as_bytes())?;
@@ -88,7 +88,7 @@ fn every_use_of_a_device_says_that_there_is_none() -> Result<()> {
     let region = Region { device: HERE, data: null, offset: 0 };
     let f32 = DLDataType { code: 2, bits: 32, lanes: 1 };
     assert_eq!(Metal.attribute(0, Attribute::Exists)?.get::<i64>()?, 0);
-    // SAFETY: there is no device that could use a pointer.
+    // SAFETY: no device exists that could access a pointer.
     let results = unsafe {
         [
             Metal.set_device(0),

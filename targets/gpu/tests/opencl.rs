@@ -1,4 +1,5 @@
-//! OpenCL on the driver of this machine: kernels by hand, bad input, and threads. `./ci.sh gpu-opencl` says what to install.
+//! Tests OpenCL on the driver of this machine: hand-written kernels, bad input, and threads. `./ci.sh gpu-opencl` prints what
+//! to install.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::c_void;
@@ -19,7 +20,7 @@ const I32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 4, device_id: 0 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
-/// The module that TVM compiled.
+/// Module from TVM's compiler.
 const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/opencl/module.bin");
 
 fn load(bytes: &[u8]) -> Result<Module> {
@@ -29,7 +30,7 @@ fn load(bytes: &[u8]) -> Result<Module> {
     DeviceModule::<OpenCl>::load(Bytes::new(bytes)?)
 }
 
-/// A module of one kernel `k` with two buffers and a number, launched along x.
+/// Loads a module with one kernel `k`, which has two buffers and a number, and is launched along x.
 fn module_of(format: &str, code: &str) -> Result<Module> {
     let mut payload = Writer::new();
     payload.text(format.as_bytes())?;
@@ -65,14 +66,14 @@ fn refused(result: Result<Any>, kind: &str) -> std::string::String {
 fn on_device(values: &[f32]) -> Result<Tensor> {
     let shape = [values.len() as i64];
     let (host, there) = (Tensor::from_slice(values, &shape)?, device::empty(&shape, F32, HERE)?);
-    // SAFETY: both tensors are alive.
+    // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(host.dl_tensor(), there.dl_tensor(), core::ptr::null_mut())? };
     Ok(there)
 }
 
 fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let host = device::empty(tensor.shape(), F32, CPU)?;
-    // SAFETY: both tensors are alive.
+    // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(tensor.dl_tensor(), host.dl_tensor(), core::ptr::null_mut())? };
     Ok(host.data::<f32>()?.to_vec())
 }
@@ -97,7 +98,7 @@ fn kernels_are_launched() -> Result<()> {
     add(&kernel, &x, &z, 1, 0)?;
     let expected: Vec<_> = (0..64).map(|i| if i < 8 { i as f32 + 1.0 } else { 0.0 }).collect();
     assert_eq!(values_of(&z)?, expected);
-    // Tensors themselves are arguments, too.
+    // Tensors are accepted as arguments, too.
     kernel.call(&[(&x).into(), (&z).into(), 5i64.into(), 8i64.into(), 8i64.into()])?;
     assert_eq!(values_of(&z)?[63], 68.0);
     Ok(())
@@ -118,7 +119,7 @@ fn bad_arguments_are_errors() -> Result<()> {
     for size in [1i64 << 32, -1, i64::MAX] {
         refused(call(&[px.view(), py.view(), one, size.into(), one]), "ValueError");
     }
-    // The driver refuses what only it knows: a work group that is too large, a null buffer that is read is not launched here.
+    // The driver rejects a work group that is too large. A null buffer, which the kernel would read, is not launched here.
     let text = refused(call(&[px.view(), py.view(), one, one, (1i64 << 30).into()]), "InternalError");
     assert!(text.starts_with("OpenCL Error, code=-5"), "{text}");
     let host = Tensor::from_slice(&[0f32; 8], &[8])?;
@@ -143,7 +144,7 @@ fn device_ids_that_do_not_exist_are_errors() -> Result<()> {
         assert_eq!(OpenCl.attribute(id, Attribute::Exists)?.get::<i64>()?, 0);
         assert!(OpenCl.attribute(id, Attribute::DeviceName).is_err());
         assert!(device::empty(&[1], F32, DLDevice { device_id: id, ..HERE }).is_err());
-        // SAFETY: the null stream is one of every device.
+        // SAFETY: null is the default stream of every device.
         assert!(unsafe { OpenCl.synchronize(id, core::ptr::null_mut()) }.is_err());
     }
     Ok(())
@@ -199,7 +200,7 @@ fn modules_are_what_they_should_be() -> Result<()> {
     assert_eq!(message(&error), "Module[opencl] does not support WriteToFile");
     assert!(module.get_function(&String::new("no_such_kernel")?, true)?.is_none());
     assert!(module.implements_function(&String::new("mlp_kernel_1")?, false)?);
-    // Also in the table by which libraries are loaded.
+    // The loader is also in the table that loads libraries.
     let loader = Function::global("ffi.Module.load_from_bytes.opencl")?.expect("a loader");
     let again = loader.call(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
     assert_eq!(again.save_to_bytes()?.as_bytes(), FIXTURE);
@@ -218,11 +219,11 @@ fn a_kernel_outlives_its_module_and_a_module_its_launches() -> Result<()> {
     }
     drop(kernel);
     assert_eq!(values_of(&y)?, [50.0; 1 << 16]);
-    // Memory, too, is freed while it is in use.
+    // Memory may be freed while it is in use, too.
     let kernel = function(&module_of("cl", ADD)?, "k")?;
     add(&kernel, &x, &y, 1, 1 << 13)?;
     drop((kernel, x, y));
-    // SAFETY: the null stream is the device's.
+    // SAFETY: null is the device's default stream.
     unsafe { OpenCl.synchronize(0, core::ptr::null_mut()) }
 }
 
@@ -257,7 +258,7 @@ fn programs_are_saved_as_binaries() -> Result<()> {
     let module = module_of("cl", ADD)?;
     let saved = function(&module, "opencl.GetPreCompiledPrograms")?.call(&[])?.get::<Bytes>()?;
     assert_eq!(saved.as_bytes()[..17], *b"\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0k");
-    // The source of the other module does not compile, so the binary is what runs.
+    // The other module's source does not compile, so the binary must be what runs.
     let other = module_of("cl", "// Function: k\nnonsense\n")?;
     let restore = function(&other, "opencl.SetPreCompiledPrograms")?;
     for malformed in [&b""[..], b"\x01\0\0\0\0\0\0\0", &saved.as_bytes()[..saved.as_bytes().len() - 1]] {
@@ -280,7 +281,7 @@ fn workspaces_are_reused() -> Result<()> {
     let first = alloc_workspace(4, 0, 5000)?;
     let second = alloc_workspace(4, 0, 5000)?;
     assert_ne!(first, second);
-    // SAFETY: each workspace is given back once; what is none is refused.
+    // SAFETY: each workspace is freed once; pointers that are no workspaces are rejected.
     unsafe {
         free_workspace(4, 0, first)?;
         assert_eq!(alloc_workspace(4, 0, 8192)?, first, "sizes are rounded up to 4096");
@@ -347,7 +348,7 @@ fn devices_are_used_by_global_functions() -> Result<()> {
     );
     global("runtime.TVMTensorCopyToBytes")?.call(&[(&x).into(), place.view(), 8i64.into()])?;
     assert_eq!(bytes, [1.0, 2.0]);
-    // A runtime that registers these names takes them over, but for the devices that it lacks.
+    // A runtime that registers these names receives the calls, except those for devices that it lacks.
     let other = Function::from_typed(|_: i64, _: i64, _: i64| 42i64)?;
     Function::set_global("runtime.GetDeviceAttr", &other, false)?;
     let attribute = global("runtime.GetDeviceAttr")?;
@@ -381,7 +382,7 @@ fn programs_in_rust_use_devices_streams_and_events() -> Result<()> {
     let target = DeviceTensor::empty(device, &[64], source.dtype())?;
     let stream = Stream::new(device)?;
     let (mut before, mut after) = (Event::with_timing(device)?, Event::with_timing(device)?);
-    // Events without a record are over.
+    // An event without a record is complete.
     after.synchronize()?;
     stream.wait_for_event(&before)?;
     for round in 1..=3i64 {
@@ -396,7 +397,7 @@ fn programs_in_rust_use_devices_streams_and_events() -> Result<()> {
         after.synchronize()?;
         assert_eq!(target.read::<f32>()?.to_vec(), [round as f32 + 1.0; 64]);
     }
-    // OpenCL's queues measure no time here.
+    // The queue is created without profiling, so events measure no time.
     assert_eq!(after.elapsed_since(&before)?, None);
     let copy = DeviceTensor::empty(device, &[8, 8], source.dtype())?;
     copy.copy_from(&target)?;

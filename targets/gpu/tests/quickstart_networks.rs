@@ -1,4 +1,4 @@
-//! The networks of the quick start, of every kind: those whose driver is not here are read, at least.
+//! Tests the quick start's networks of every kind: each is loaded, even without a driver for it.
 #![forbid(unsafe_code)]
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
@@ -7,7 +7,7 @@ use ferrite_core::error::Result;
 use ferrite_gpu::launch::LaunchPlan;
 use ferrite_gpu::payload::{Layout, Payload};
 
-/// File, kind of the module, layout and format.
+/// Content of the file, kind of the module, layout and format.
 const NETWORKS: [(&[u8], &str, &Layout, &str); 6] = [
     (include_bytes!("../../host/quickstart/gpu/cuda.bin"), "cuda", &Layout::CUDA, "ptx"),
     (include_bytes!("../../host/quickstart/gpu/metal.bin"), "metal", &Layout::METAL, "metal"),
@@ -17,7 +17,7 @@ const NETWORKS: [(&[u8], &str, &Layout, &str); 6] = [
     (include_bytes!("../../host/quickstart/gpu/webgpu.bin"), "webgpu", &Layout::WEBGPU, ""),
 ];
 
-/// Takes a length and as many bytes off the front.
+/// Removes a length-prefixed byte string from the front, and returns it.
 fn text<'a>(bytes: &mut &'a [u8]) -> &'a [u8] {
     let (len, rest) = bytes.split_first_chunk::<8>().expect("a length");
     let (text, rest) = rest.split_at(u64::from_le_bytes(*len) as usize);
@@ -25,9 +25,9 @@ fn text<'a>(bytes: &mut &'a [u8]) -> &'a [u8] {
     text
 }
 
-/// The kind and the payload of the one module in an import tree.
+/// Returns the kind and the payload of the only module in an import tree.
 fn module_of(tree: &[u8]) -> (&[u8], &[u8]) {
-    // Seven numbers: the length of all, and which module imports which.
+    // Skips seven numbers: the total length, and the import relation.
     let mut rest = &tree[8 * 7..];
     assert_eq!(text(&mut rest), b"_lib");
     let module = (text(&mut rest), text(&mut rest));

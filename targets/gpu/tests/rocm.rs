@@ -1,6 +1,7 @@
-//! ROCm on the GPU of this machine, or on the stand-in: kernels, bad input, streams, devices and threads.
+//! Tests ROCm on the GPU of this machine, or on the stand-in: kernels, bad input, streams, devices and threads.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by a panic")]
 
+#[path = "support/rocm.rs"]
 mod rocm_support;
 
 use core::ffi::{c_int, c_void};
@@ -27,7 +28,7 @@ fn kernels_are_launched_with_their_arguments_and_sizes() -> Result<()> {
     let y = on(HERE, &[0.0; 1024])?;
     add_one(&function(&module, "add_one_kernel")?, &x, &y, 16)?;
     assert_eq!(values_of(&y)?, (1..1025).map(|i| i as f32).collect::<Vec<_>>());
-    // Scalars of 4 bytes behind pointers, and a grid of which the last block masks itself.
+    // Scalars of 4 bytes after pointers, and a grid whose last block masks itself.
     let y = on(HERE, &[7.0; 1024])?;
     axpy(&function(&module, "axpy_dyn_kernel")?, &x, &y, (2.5, -3, 100))?;
     let expected: Vec<_> = (0..1024).map(|i| if i < 100 { 2.5 * i as f32 - 3.0 } else { 7.0 }).collect();
@@ -51,7 +52,7 @@ fn axes_go_to_their_places() -> Result<()> {
     let sizes = [2i64, 3, 4, 5, 6, 7, 256];
     let mut args: Vec<AnyView<'_>> = vec![(&a).into(), (&a).into(), (&a).into()];
     args.extend(sizes.iter().map(|size| AnyView::from(*size)));
-    // The kernel itself would leave its matrices, so it does not run.
+    // The kernel would access memory outside its matrices, so it does not run.
     kernel.call(&args)?;
     let expected =
         Geometry { grid: [6, 3, 4], block: [5, 7, 2], dynamic_shared_bytes: 256, ..Geometry::default() };
@@ -64,7 +65,7 @@ fn axes_go_to_their_places() -> Result<()> {
 #[test]
 fn every_type_of_scalar_is_passed() -> Result<()> {
     let Some((_session, _)) = Session::on_stand_in("every_type_of_scalar_is_passed") else { return Ok(()) };
-    // The stand-in has a kernel for this; the code object only has to name it.
+    // The stand-in implements this kernel; the code object only has to name it.
     let code = code_object_with("axpy_dyn_kernel", "scalars_kernel\0")?;
     let types = [HANDLE, F64, F32, I64, I32, U32];
     let payload = payload_of("hsaco", &code, "scalars_kernel", &types, &[])?;
@@ -90,7 +91,7 @@ fn kernels_with_many_parameters_are_launched() -> Result<()> {
     let Some((_session, stand_in)) = Session::on_stand_in("kernels_with_many_parameters") else {
         return Ok(());
     };
-    // 512 parameters, of which the stand-in's kernel has 2: it tells of the size of the buffer.
+    // 512 parameters, of which the stand-in's kernel has 2: it reports the size of the argument buffer.
     let payload = payload_of("hsaco", &code_object()?, "add_one_kernel", &[I64; 512], &[])?;
     let kernel = function(&load(payload.as_bytes())?, "add_one_kernel")?;
     let text = refused(kernel.call(&[AnyView::from(1i64); 512]), "InternalError");
@@ -125,7 +126,7 @@ fn bad_arguments_are_errors() -> Result<()> {
         refused(call(&[px.view(), py.view(), a, k, n, size.into(), n]), "ValueError");
         refused(call(&[px.view(), py.view(), a, k, n, one, size.into()]), "ValueError");
     }
-    // Sizes that only the driver refuses.
+    // Sizes that only the driver rejects.
     let text = refused(call(&[px.view(), py.view(), a, k, n, one, 4096i64.into()]), "InternalError");
     assert!(text.starts_with("ROCM HIP Error: hipModuleLaunchKernel failed with error: "), "{text}");
     assert!(text.ends_with("grid=(1,1,1), block=(4096,1,1)"), "{text}");
@@ -170,7 +171,7 @@ fn device_ids_that_do_not_exist_are_errors() -> Result<()> {
         refused(Rocm.attribute(id, Attribute::DeviceName), "ValueError");
         refused(device::empty(&[1], F32, DLDevice { device_id: id, ..HERE }), "ValueError");
         refused(device::empty(&[1], F32, DLDevice { device_id: id, ..PINNED }), "ValueError");
-        // SAFETY: the null stream is one of every device.
+        // SAFETY: null is the default stream of every device.
         unsafe {
             refused(Rocm.synchronize(id, NULL), "ValueError");
             refused(Rocm.order_streams(id, NULL, NULL), "ValueError");
@@ -233,7 +234,7 @@ fn code_for_another_architecture_is_an_error_that_names_the_device() -> Result<(
         return Ok(());
     };
     let (x, kernel) = (on(HERE, &[1.0; 64])?, kernel("add_one_kernel")?);
-    // The first call of a launch asks for the device, the next two select it for loading.
+    // The first call of a launch queries the device, the next two select it for loading.
     let calls = stand_in.calls(c"hipGetDevice");
     stand_in.fail(3, 209);
     let text = refused(add_one(&kernel, &x, &x, 1), "InternalError");
@@ -242,7 +243,7 @@ fn code_for_another_architecture_is_an_error_that_names_the_device() -> Result<(
     let expected = "ROCM HIP Error: hipModuleLoadData failed with error: \
                     no kernel image is available for execution on the device (the device is gfx1100)";
     assert_eq!(text, expected);
-    // The failure keeps nothing: the next launch loads the code object.
+    // The failure leaves no state behind: the next launch loads the code object.
     add_one(&kernel, &x, &x, 1)?;
     wait()
 }
@@ -256,7 +257,7 @@ fn other_users_of_hip_do_not_see_failures() -> Result<()> {
     refused(add_one(&kernel, &x, &x, 1 << 31), "InternalError");
     refused(device::empty(&[1 << 50], F32, HERE), "MemoryError");
     // SAFETY: the type is that of HIP.
-    let last = unsafe { stand_in.0.function::<extern "C" fn() -> c_int>(c"hipGetLastError")() };
+    let last = unsafe { stand_in.function::<extern "C" fn() -> c_int>(c"hipGetLastError")() };
     assert_eq!(last, 0);
     Ok(())
 }
@@ -277,7 +278,7 @@ fn a_driver_that_is_shutting_down_is_no_error() -> Result<()> {
         ("hipMemcpyAsync", &|| copy(&x, &y)),
     ];
     for (name, body) in calls {
-        // The first call asks for the current device.
+        // The first call queries the current device.
         stand_in.fail(2, 4);
         body()?;
         assert_eq!(stand_in.failed().as_deref(), Some(name));
@@ -288,7 +289,7 @@ fn a_driver_that_is_shutting_down_is_no_error() -> Result<()> {
         body()?;
         assert_eq!(stand_in.failed().as_deref(), Some("hipGetDevice"));
     }
-    // Nothing is made of a driver that is gone.
+    // A driver that is shutting down creates nothing.
     stand_in.fail(2, 4);
     let text = refused(Rocm.create_stream(0), "InternalError");
     assert_eq!(text, "ROCM HIP Error: hipStreamCreate failed with error: driver shutting down");
@@ -302,7 +303,7 @@ fn errors_of_kernels_are_reported_by_the_next_wait() -> Result<()> {
         return Ok(());
     };
     let (x, kernel) = (on(HERE, &[1.0; 64])?, kernel("add_one_kernel")?);
-    // One block more than there is memory for.
+    // One block more than the memory holds elements for.
     add_one(&kernel, &x, &x, 2)?;
     let text = refused(wait(), "InternalError");
     let expected =
@@ -316,7 +317,7 @@ fn errors_of_kernels_are_reported_by_the_next_wait() -> Result<()> {
 fn modules_are_what_they_should_be() -> Result<()> {
     let _session = Session::begin();
     let empty = String::new("")?;
-    // Also in the table by which libraries are loaded, under both names of the kind.
+    // The loader is also in the table that loads libraries, under both names of the kind.
     for name in ["ffi.Module.load_from_bytes.hip", "ffi.Module.load_from_bytes.hsaco"] {
         let loader = global(name)?;
         let module = loader.call(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
@@ -347,10 +348,10 @@ fn a_kernel_outlives_its_module_and_a_module_its_launches() -> Result<()> {
     if let Some(stand_in) = session.stand_in {
         assert!(stand_in.pending() >= 50, "kernels are queued");
     }
-    // Released while its kernels are queued.
+    // The module is released while its kernels are queued.
     drop(kernel);
     assert_eq!(values_of(&y)?, [50.0; 1 << 12]);
-    // Memory, too, is freed while it is in use.
+    // Memory may be freed while it is in use, too.
     let kernel = rocm_support::kernel("axpy_dyn_kernel")?;
     axpy(&kernel, &x, &y, (1.0, 1, 1 << 12))?;
     drop((kernel, x, y));
@@ -368,7 +369,7 @@ fn eight_threads_launch_the_kernels_of_one_module() -> Result<()> {
                 let module = module.clone();
                 scope.spawn(move || -> Result<()> {
                     Rocm.set_device(0)?;
-                    // Half of them on streams of their own.
+                    // Half of the threads use streams of their own.
                     let stream = if thread % 2 == 0 { NULL } else { Rocm.create_stream(0)? };
                     set_stream(stream);
                     let kernel = function(&module, "axpy_dyn_kernel")?;
@@ -381,7 +382,7 @@ fn eight_threads_launch_the_kernels_of_one_module() -> Result<()> {
                     }
                     assert_eq!(values_of(&y)?, [(thread + 99) as f32; 64]);
                     set_stream(NULL);
-                    // SAFETY: the stream is the thread's.
+                    // SAFETY: the thread owns the stream.
                     unsafe { Rocm.free_stream(0, stream) }
                 })
             })
@@ -408,7 +409,7 @@ fn launches_go_to_the_stream_of_the_thread() -> Result<()> {
     assert_eq!(values_of(&y)?, [2.0; 64]);
     set_stream(NULL);
     assert!(global("runtime.get_rocm_stream")?.call(&[])?.get::<*mut c_void>()?.is_null());
-    // SAFETY: the stream is the test's.
+    // SAFETY: the test owns the stream.
     unsafe { Rocm.free_stream(0, stream) }
 }
 
@@ -421,7 +422,7 @@ fn streams_are_used_by_global_functions() -> Result<()> {
     assert!(first != 0 && second != 0 && first != second);
     let (x, y, z) = (on(HERE, &[1.0; 64])?, on(HERE, &[0.0; 64])?, on(HERE, &[0.0; 64])?);
     let kernel = kernel("add_one_kernel")?;
-    // What the second stream does comes after what the first one does.
+    // Commands of the second stream run after those of the first one.
     global("runtime.Device_SetStream")?.call(&[device, first.into()])?;
     add_one(&kernel, &x, &y, 1)?;
     global("runtime.Device_StreamSyncFromTo")?.call(&[device, first.into(), second.into()])?;
@@ -452,7 +453,7 @@ fn events_order_streams_and_tell_time() -> Result<()> {
         (Rocm.create_event(0, true)?, Rocm.create_event(0, true)?, Rocm.create_event(0, false)?);
     let (x, y, z) = (on(HERE, &[1.0; 64])?, on(HERE, &[0.0; 64])?, on(HERE, &[0.0; 64])?);
     let kernel = kernel("add_one_kernel")?;
-    // SAFETY: streams and events are the test's.
+    // SAFETY: the test owns the streams and events.
     unsafe {
         assert_eq!(Rocm.elapsed(0, start, end)?, None, "nothing was recorded");
         Rocm.synchronize_event(0, end)?;
@@ -488,11 +489,11 @@ fn copies_are_queued_on_the_stream() -> Result<()> {
     let stream = Rocm.create_stream(0)?;
     set_stream(stream);
     let x = on(HERE, &[5.0; 64])?;
-    // Pinned memory is host memory: the copy is on the stream of the device.
+    // Pinned memory is host memory: the copy uses the device's stream.
     let pinned = device::empty(&[64], F32, PINNED)?;
     copy(&x, &pinned)?;
     assert_eq!(stand_in.pending(), 1);
-    // SAFETY: the stream is the test's.
+    // SAFETY: the test owns the stream.
     unsafe { Rocm.synchronize(0, stream)? };
     assert_eq!(stand_in.pending(), 0);
     assert_eq!(values_of(&pinned)?, [5.0; 64]);
@@ -523,7 +524,7 @@ fn copies_of_parts_and_between_devices() -> Result<()> {
     assert_eq!(values[50..], (10..24).map(|i| i as f32).collect::<Vec<_>>());
     assert_eq!(values[..50], [0.0; 50]);
     let nowhere = Region { device: HERE, data: NULL, offset: 0 };
-    // SAFETY: null is refused.
+    // SAFETY: null is rejected.
     unsafe {
         refused(device::copy(nowhere, region(&y, 0), 4, NULL), "ValueError");
         refused(device::copy(region(&y, 0), nowhere, 4, NULL), "ValueError");
@@ -554,15 +555,13 @@ fn modules_are_loaded_for_each_device() -> Result<()> {
         assert_eq!(values_of(&y)?, [2.0; 64]);
     }
     assert_eq!(stand_in.calls(c"hipModuleLoadData") - loads, 2);
-    // Work on another device leaves the current one as it is.
+    // Work on another device does not change the current device.
     Rocm.set_device(0)?;
     let there = on(SECOND, &[1.0; 8])?;
     drop(there);
     let mut current = -1;
     // SAFETY: the type is that of HIP.
-    unsafe {
-        stand_in.0.function::<unsafe extern "C" fn(*mut c_int) -> c_int>(c"hipGetDevice")(&mut current)
-    };
+    unsafe { stand_in.function::<unsafe extern "C" fn(*mut c_int) -> c_int>(c"hipGetDevice")(&mut current) };
     assert_eq!(current, 0);
     Ok(())
 }
@@ -576,12 +575,12 @@ fn workspaces_are_kept_for_their_stream() -> Result<()> {
         let first = alloc_workspace(device_type, 0, 5000)?;
         let second = alloc_workspace(device_type, 0, 5000)?;
         assert_ne!(first, second);
-        // SAFETY: each workspace is given back once; others are refused.
+        // SAFETY: each workspace is freed once; other pointers are rejected.
         unsafe {
             free_workspace(device_type, 0, first)?;
             assert_eq!(alloc_workspace(device_type, 0, 8192)?, first, "sizes are rounded up to 4096");
             free_workspace(device_type, 0, first)?;
-            // Kernels of this stream may still use it.
+            // Kernels on this stream may still use the workspace.
             set_stream(NULL);
             let other = alloc_workspace(device_type, 0, 5000)?;
             assert_ne!(other, first);
@@ -594,7 +593,7 @@ fn workspaces_are_kept_for_their_stream() -> Result<()> {
             refused(free_workspace(device_type, 0, NonNull::<c_void>::dangling()), "ValueError");
             refused(alloc_workspace(device_type, 0, u64::MAX), "MemoryError");
             set_stream(NULL);
-            // What was kept for the stream goes with it.
+            // Workspaces cached for the stream are freed with it.
             Rocm.free_stream(0, stream)?;
         }
     }
@@ -608,14 +607,14 @@ fn memory_that_the_device_lacks_is_a_memory_error() -> Result<()> {
     assert!(text.starts_with("The ROCm device 0 has no 4503599627370496 bytes: "), "{text}");
     refused(device::empty(&[1 << 50], F32, PINNED), "MemoryError");
     refused(Rocm.allocate(0, 64, 512), "ValueError");
-    // Nothing is no memory.
+    // Empty tensors have no memory.
     let nothing = device::empty(&[0], F32, HERE)?;
     assert!(nothing.dl_tensor().data.is_null());
     if let Some(stand_in) = session.stand_in {
-        // Kept workspaces are given up when there is no memory otherwise.
+        // Cached workspaces are freed when the device is out of memory.
         let workspaces = [alloc_workspace(10, 0, 1 << 20)?, alloc_workspace(10, 0, 1 << 20)?];
         for workspace in workspaces {
-            // SAFETY: each is given back once.
+            // SAFETY: each is freed once.
             unsafe { free_workspace(10, 0, workspace)? };
         }
         stand_in.limit_memory(3 << 20);

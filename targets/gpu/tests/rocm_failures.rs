@@ -1,7 +1,8 @@
-//! ROCm while a call of the driver fails, for every call: each is an error that names the call, and nothing is left behind. On the
-//! stand-in, on every machine: a real driver does not fail on request.
+//! Tests ROCm with a failing driver: for every call, the error names the call, and nothing leaks. Always on the stand-in, since
+//! a real driver does not fail on request.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
+#[path = "support/rocm.rs"]
 mod rocm_support;
 
 use core::ffi::c_void;
@@ -15,7 +16,7 @@ use ferrite_gpu::rocm::Rocm;
 use rocm_support::stand_in::{Live, StandIn};
 use rocm_support::*;
 
-/// Calls whose failures are ignored: they give something up, or make the device of before the current one.
+/// Calls whose failures are ignored: they release a resource, or restore the current device.
 const IGNORED: [&str; 7] = [
     "hipFree",
     "hipHostFree",
@@ -26,13 +27,13 @@ const IGNORED: [&str; 7] = [
     "hipGetDevice",
 ];
 
-/// A stream that is freed when it is dropped, unless the driver did so and reported a failure nevertheless.
+/// A stream freed when it is dropped, unless the driver has freed it and still reported a failure.
 struct Stream(StandIn, *mut c_void);
 
 impl Stream {
     fn free(&self) -> Result<()> {
         set_stream(ptr::null_mut());
-        // SAFETY: the stream is this one's.
+        // SAFETY: the stream is owned.
         unsafe { Rocm.free_stream(0, self.1) }
     }
 }
@@ -45,7 +46,7 @@ impl Drop for Stream {
     }
 }
 
-/// Uses everything that a device has.
+/// Uses every function of the back end.
 fn scenario(stand_in: StandIn) -> Result<()> {
     Rocm.set_device(0)?;
     for attribute in 0..17 {
@@ -57,11 +58,11 @@ fn scenario(stand_in: StandIn) -> Result<()> {
     let there = on(SECOND, &[0.0; 64])?;
     let pinned = device::empty(&[64], F32, PINNED)?;
     let event = Event(Rocm.create_event(0, true)?);
-    // Nothing between this and giving it back returns.
+    // Nothing returns between the allocation and the release.
     let workspace = alloc_workspace(10, 0, 100)?;
     let kernel = kernel("add_one_kernel");
     let used = kernel.and_then(|kernel| {
-        // SAFETY: stream and events are this function's.
+        // SAFETY: this function owns the stream and events.
         unsafe { Rocm.record_event(0, event.0, stream.1)? };
         add_one(&kernel, &x, &y, 1)?;
         copy(&y, &pinned)?;
@@ -79,7 +80,7 @@ fn scenario(stand_in: StandIn) -> Result<()> {
         wait_on(SECOND)?;
         Ok(())
     });
-    // SAFETY: the workspace is given back once.
+    // SAFETY: the workspace is freed once.
     unsafe { free_workspace(10, 0, workspace)? };
     used?;
     assert_eq!(values_of(&y)?, [2.0; 64]);
@@ -94,12 +95,12 @@ struct Event(ptr::NonNull<c_void>);
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: the event is this one's.
+        // SAFETY: the event is owned.
         unsafe { Rocm.free_event(0, self.0) };
     }
 }
 
-/// Checks the error about a failing call: its kind, and that it names the call.
+/// Checks the kind of the error, and that it names the failing call.
 fn check(error: &Error, call: &str, code: i32) {
     let expected = match (call, code) {
         ("hipModuleGetFunction", _) => "ROCMError",
@@ -113,7 +114,7 @@ fn check(error: &Error, call: &str, code: i32) {
     assert!(text.contains(call) || tells_bytes, "{call}: {text}");
 }
 
-/// Fails one call after the other until none is left. Returns how many failed.
+/// Runs the scenario with each call failing in turn. Returns the number of failures.
 fn fail_each(stand_in: StandIn, code: i32) -> u64 {
     for call in 1.. {
         stand_in.fail(call, code);
@@ -144,7 +145,7 @@ fn every_call_of_the_driver_may_fail() {
     );
     stand_in.reset(2);
     let first = fail_each(stand_in, 999);
-    // The driver is open from now on.
+    // From here on, the driver is open.
     let counts = [fail_each(stand_in, 999), fail_each(stand_in, 2)];
     assert!(
         first >= counts[0] && counts.iter().all(|count| *count == counts[0] && *count > 60),

@@ -1,7 +1,8 @@
-//! ROCm devices in forked children: those of a process that used a device get errors, and nothing hangs or is freed. A program of
-//! its own, since it forks. On the GPU of this machine, or on the stand-in.
+//! Tests ROCm in forked children, on the GPU of this machine or on the stand-in: the child of a process that used a device gets
+//! errors, nothing hangs, and nothing is freed. A program of its own, since it forks.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
+#[path = "support/rocm.rs"]
 mod rocm_support;
 
 use ferrite_alloc_ext::device::{self, Backend};
@@ -17,9 +18,9 @@ unsafe extern "C" {
     fn alarm(seconds: u32) -> u32;
 }
 
-/// Runs `body` in a child; gives its status, or 99 when it hangs or crashes.
+/// Runs `body` in a child; returns its exit status, or 99 if it hangs or crashes.
 fn in_child(body: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child runs `body` and ends; this program has no other threads of its own.
+    // SAFETY: the child runs `body` and exits; this program has no other threads of its own.
     unsafe {
         let pid = fork();
         if pid == 0 {
@@ -53,7 +54,7 @@ fn main() -> Result<()> {
             && device::empty(&[4], F32, PINNED).is_err()
             && Rocm.allocate_workspace(0, 8).is_err()
             && RocmHost.allocate_workspace(0, 8).is_err()
-            // SAFETY: the workspace was given once; the null stream is one of every device.
+            // SAFETY: the workspace is freed once; null is the default stream of every device.
             && unsafe { Rocm.free_workspace(0, workspace).is_err() && Rocm.synchronize(0, core::ptr::null_mut()).is_err() }
             && values_of(&x).is_err();
         drop((x, kernel));
@@ -61,7 +62,7 @@ fn main() -> Result<()> {
         if is_clear && others_too && is_untouched { 7 } else { 1 }
     });
     assert_eq!(refused, 7);
-    // The parent goes on.
+    // The parent can still use the device.
     wait()?;
     println!("forked children: ok");
     Ok(())

@@ -1,7 +1,8 @@
-//! ROCm where there is no library of the driver, or no device for it: errors say so. A process of its own, since the others open
-//! the stand-in.
+//! Tests the errors of ROCm without the driver library or without a device. A program of its own, since the others open the
+//! stand-in.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
+#[path = "support/rocm.rs"]
 mod rocm_support;
 
 use ferrite_alloc_ext::device::{self, Attribute, Backend};

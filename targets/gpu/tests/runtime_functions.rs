@@ -1,4 +1,4 @@
-//! The functions `runtime.*` that need no device, and how they give way to another runtime's.
+//! Tests the functions `runtime.*` that need no device, and their coexistence with those of another runtime.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::c_void;
@@ -12,7 +12,7 @@ use ferrite_core::{Any, AnyView, Function, Shape, String, Tensor, plain_bail};
 
 const HEXAGON: i32 = 16;
 
-/// A back end whose memory is never touched.
+/// A back end whose memory is never accessed.
 struct Untouched;
 
 impl Backend for Untouched {
@@ -87,7 +87,7 @@ fn a_view_has_a_part_of_the_bytes() -> Result<()> {
     let part = view(&source, &[2, 2], i32::DTYPE, 8)?;
     assert_eq!((part.shape(), part.strides()), (&[2i64, 2][..], Some(&[2i64, 1][..])));
     assert_eq!(part.data::<i32>()?, [2, 3, 4, 5]);
-    // A view of a view counts from there, and keeps the memory.
+    // The offset of a nested view is relative to its parent, whose memory it keeps alive.
     let nested = view(&part, &[8], u8::DTYPE, 8)?;
     let scalar = view(&source, &[], i32::DTYPE, 4)?;
     assert!(is_shared(&source, &view(&source, &[6], f32::DTYPE, 0)?)?);
@@ -122,7 +122,7 @@ fn views_beyond_their_tensor_are_errors() -> Result<()> {
     let strides = [1i64, 2];
     let mut transposed = *source.dl_tensor();
     transposed.strides = strides.as_ptr().cast_mut();
-    // SAFETY: the view has two extents and strides, which stay inside the data.
+    // SAFETY: the view has two extents and strides, which stay within the data.
     let transposed = unsafe { source.create_unsafe_view(&transposed)? };
     refused(view(&transposed, &[1], f32::DTYPE, 0).map(Any::from), "InternalError");
     let create = global("runtime.TVMTensorCreateView")?;
@@ -156,7 +156,7 @@ fn devices_of_the_build_are_enabled() -> Result<()> {
     Ok(())
 }
 
-/// Tests of one file share the table, so no other one uses this name.
+/// No other test of this program uses this name, since all share the table.
 #[test]
 fn other_runtimes_get_the_devices_that_they_have() -> Result<()> {
     install();

@@ -1,4 +1,5 @@
-//! Vulkan on the driver of this machine: kernels by hand, bad input, and threads. `./ci.sh gpu-vulkan` says what to install.
+//! Tests Vulkan on the driver of this machine: hand-written kernels, bad input, and threads. `./ci.sh gpu-vulkan` prints what
+//! to install.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 use core::ffi::c_void;
@@ -20,7 +21,7 @@ const I32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 7, device_id: 0 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
-/// The module that TVM compiled.
+/// Module from TVM's compiler.
 const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/module.bin");
 
 fn load(bytes: &[u8]) -> Result<Module> {
@@ -30,13 +31,13 @@ fn load(bytes: &[u8]) -> Result<Module> {
     DeviceModule::<Vulkan>::load(Bytes::new(bytes)?)
 }
 
-/// The SPIR-V of kernels `k` that add a number to each element of `x`, in blocks of 8.
+/// SPIR-V of kernels `k` that add a number to each element of `x`, in blocks of 8.
 const ADD: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/shaders/add.spv");
 const ADD_UNIFORM: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
-/// With numbers of 8, 16 and 64 bits.
+/// SPIR-V of a kernel with numbers of 8, 16 and 64 bits.
 const TYPES: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/shaders/types.spv");
 
-/// A module of one kernel `k` with these parameters, launched along x.
+/// Loads a module with one kernel `k`, which has these parameters and is launched along x.
 fn module_with(parameters: &[DLDataType], flags: u32, code: &[u8]) -> Result<Module> {
     let mut payload = Writer::new();
     payload.text(b"vulkan")?;
@@ -54,7 +55,7 @@ fn module_with(parameters: &[DLDataType], flags: u32, code: &[u8]) -> Result<Mod
     load(payload.finish()?.as_bytes())
 }
 
-/// A module of one kernel `k` with two buffers and a number, launched along x.
+/// Loads a module with one kernel `k`, which has two buffers and a number, and is launched along x.
 fn module_of(code: &[u8]) -> Result<Module> {
     module_with(&[HANDLE, HANDLE, I32], 0, code)
 }
@@ -76,14 +77,14 @@ fn refused(result: Result<Any>, kind: &str) -> std::string::String {
 fn on_device(values: &[f32]) -> Result<Tensor> {
     let shape = [values.len() as i64];
     let (host, there) = (Tensor::from_slice(values, &shape)?, device::empty(&shape, F32, HERE)?);
-    // SAFETY: both tensors are alive.
+    // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(host.dl_tensor(), there.dl_tensor(), core::ptr::null_mut())? };
     Ok(there)
 }
 
 fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let host = device::empty(tensor.shape(), F32, CPU)?;
-    // SAFETY: both tensors are alive.
+    // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(tensor.dl_tensor(), host.dl_tensor(), core::ptr::null_mut())? };
     Ok(host.data::<f32>()?.to_vec())
 }
@@ -96,7 +97,7 @@ fn add(kernel: &Function, x: &Tensor, y: &Tensor, n: i64, blocks: i64) -> Result
     kernel.call(&[data(x).view(), data(y).view(), n.into(), blocks.into(), 8i64.into()])
 }
 
-/// A property by which TVM describes a target.
+/// Returns a property by which TVM describes a target.
 fn property(device: DLDevice, name: &str) -> Result<Any> {
     let ask = Function::global("device_api.vulkan.get_target_property")?.expect("a global function");
     ask.call(&[(&device).into(), (&String::new(name)?).into()])
@@ -114,7 +115,7 @@ fn kernels_are_launched() -> Result<()> {
     add(&kernel, &x, &z, 1, 0)?;
     let expected: Vec<_> = (0..64).map(|i| if i < 8 { i as f32 + 1.0 } else { 0.0 }).collect();
     assert_eq!(values_of(&z)?, expected);
-    // Tensors themselves are arguments, too.
+    // Tensors are accepted as arguments, too.
     kernel.call(&[(&x).into(), (&z).into(), 5i64.into(), 8i64.into(), 8i64.into()])?;
     assert_eq!(values_of(&z)?[63], 68.0);
     Ok(())
@@ -124,7 +125,7 @@ fn kernels_are_launched() -> Result<()> {
 fn scalars_come_in_a_uniform_buffer_if_the_shader_says_so() -> Result<()> {
     let kernel = function(&module_with(&[HANDLE, HANDLE, I32], 1, ADD_UNIFORM)?, "k")?;
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
-    // Each launch has scalars of its own, though all are queued at once; more than one batch has memory for, too.
+    // Each launch keeps its own scalars, although all are queued together, and more than a batch has staging memory for.
     let many: Vec<_> = (0..600).map(|_| on_device(&[0.0; 8])).collect::<Result<_>>()?;
     for (n, y) in many.iter().enumerate() {
         add(&kernel, &x, y, n as i64, 1)?;
@@ -145,7 +146,7 @@ fn numbers_of_8_16_and_64_bits() -> Result<()> {
     let tensor = |code, bits| device::empty(&[8], DLDataType { code, bits, lanes: 1 }, HERE);
     let (x, y, z) = (tensor(0, 8)?, tensor(0, 64)?, tensor(2, 16)?);
     let copy = |from: &Tensor, to: &Tensor| {
-        // SAFETY: both tensors are alive.
+        // SAFETY: both tensors are live.
         unsafe { device::copy_tensor(from.dl_tensor(), to.dl_tensor(), core::ptr::null_mut()) }
     };
     copy(&Tensor::from_slice(&[-4i8, -3, -2, -1, 0, 1, 2, 3], &[8])?, &x)?;
@@ -162,7 +163,8 @@ fn numbers_of_8_16_and_64_bits() -> Result<()> {
     Ok(())
 }
 
-/// The code with the operand at `at` of the first instruction of `opcode` whose operands begin with `start` set.
+/// Returns the code with one operand replaced: that at `at`, in the first instruction of `opcode` whose operands begin with
+/// `start`.
 fn with_operand(code: &[u8], opcode: u32, start: &[u32], at: usize, value: u32) -> Vec<u8> {
     let mut words: Vec<u32> = code.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     let mut index = 5;
@@ -185,7 +187,7 @@ fn words_match(opcode: u32, start: &[u32], code: &[u8], index: usize, operands: 
         && operands.iter().zip(start).all(|(found, wanted)| *wanted == ANY || found == wanted)
 }
 
-/// An operand that does not matter.
+/// Wildcard for an operand.
 const ANY: u32 = u32::MAX;
 
 #[test]
@@ -235,23 +237,23 @@ fn load_other_format() -> Result<Error> {
 fn copies_of_any_size_and_place() -> Result<()> {
     ferrite_gpu::install();
     Vulkan.set_device(0)?;
-    // More than the memory through which copies go, and no multiple of anything.
+    // More bytes than the staging memory, and not a multiple of its size.
     let values: Vec<f32> = (0..1_234_567).map(|i| i as f32).collect();
     let x = on_device(&values)?;
     assert_eq!(values_of(&x)?, values);
     let shape = [values.len() as i64];
     let y = device::empty(&shape, F32, HERE)?;
-    // SAFETY: both tensors are alive.
+    // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(x.dl_tensor(), y.dl_tensor(), core::ptr::null_mut())? };
     assert_eq!(values_of(&y)?, values);
-    // Within one buffer, overlapping.
+    // Overlapping ranges of one buffer.
     let region = |offset| device::Region { device: HERE, data: x.dl_tensor().data, offset };
     // SAFETY: the regions are within the tensor.
     unsafe { device::copy(region(0), region(4), 4_000_000, core::ptr::null_mut())? };
     assert_eq!(values_of(&x)?[1..1_000_001], values[..1_000_000]);
     // Beyond the buffer, which the driver would not notice.
     for offset in [4 * values.len() - 3, usize::MAX - 1] {
-        // SAFETY: the copy is refused.
+        // SAFETY: the copy is rejected.
         let outcome = unsafe { device::copy(region(offset), region(0), 4, core::ptr::null_mut()) };
         assert_eq!(outcome.unwrap_err().kind(), b"ValueError");
     }
@@ -277,9 +279,9 @@ fn events_wait_for_what_was_queued_before() -> Result<()> {
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     let event = Vulkan.create_event(0, false)?;
     let none = core::ptr::null_mut();
-    // SAFETY: the event is the device's and in use by this thread alone; the stream is the default one.
+    // SAFETY: the event belongs to the device, and only this thread uses it; the stream is the default one.
     unsafe {
-        // Over without a record.
+        // An event without a record is complete.
         Vulkan.synchronize_event(0, event)?;
         add(&kernel, &x, &y, 1, 8)?;
         Vulkan.record_event(0, event, none)?;
@@ -312,7 +314,7 @@ fn memory_is_freed_while_launches_use_it() -> Result<()> {
 #[test]
 fn small_tensors_share_allocations() -> Result<()> {
     ferrite_gpu::install();
-    // Twice as many as some drivers have allocations.
+    // Twice the number of allocations that some drivers support.
     let tensors: Vec<_> = (0..8192).map(|i| on_device(&[i as f32; 3])).collect::<Result<_>>()?;
     for (i, tensor) in tensors.iter().enumerate().step_by(97) {
         assert_eq!(values_of(tensor)?, [i as f32; 3]);
@@ -330,7 +332,7 @@ fn buffers_above_the_limit_of_shaders_are_errors() -> Result<()> {
             let text = refused(add(&kernel, &x, &y, 1, 1), "ValueError");
             assert!(text.contains("storage buffers of at most"), "{text}");
         }
-        // A device with a limit above its memory.
+        // The device's size limit exceeds its memory.
         Err(error) => assert_eq!(error.kind(), b"MemoryError"),
     }
     Ok(())
@@ -351,7 +353,7 @@ fn bad_arguments_are_errors() -> Result<()> {
     for size in [1i64 << 32, -1, i64::MAX] {
         refused(call(&[px.view(), py.view(), one, size.into(), one]), "ValueError");
     }
-    // Drivers crash on what follows.
+    // Drivers would crash on these launches.
     let text = refused(call(&[px.view(), py.view(), one, u32::MAX.into(), one]), "ValueError");
     assert!(text.starts_with("The grid has 4294967295 blocks along axis 0, but"), "{text}");
     let text = refused(call(&[px.view(), AnyView::NONE, one, one, one]), "ValueError");
@@ -382,7 +384,7 @@ fn device_ids_that_do_not_exist_are_errors() -> Result<()> {
         assert_eq!(Vulkan.attribute(id, Attribute::Exists)?.get::<i64>()?, 0);
         assert!(Vulkan.attribute(id, Attribute::DeviceName).is_err());
         assert!(device::empty(&[1], F32, DLDevice { device_id: id, ..HERE }).is_err());
-        // SAFETY: the null stream is one of every device.
+        // SAFETY: null is the default stream of every device.
         assert!(unsafe { Vulkan.synchronize(id, core::ptr::null_mut()) }.is_err());
     }
     Ok(())
@@ -401,7 +403,7 @@ fn modules_are_what_they_should_be() -> Result<()> {
     assert_eq!(message(&error), "Module[vulkan] does not support WriteToFile");
     assert!(module.get_function(&String::new("no_such_kernel")?, true)?.is_none());
     assert!(module.implements_function(&String::new("mlp_kernel_1")?, false)?);
-    // Also in the table by which libraries are loaded.
+    // The loader is also in the table that loads libraries.
     let loader = Function::global("ffi.Module.load_from_bytes.vulkan")?.expect("a loader");
     let again = loader.call(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
     assert_eq!(again.save_to_bytes()?.as_bytes(), FIXTURE);
@@ -420,11 +422,11 @@ fn a_kernel_outlives_its_module_and_a_module_its_launches() -> Result<()> {
     }
     drop(kernel);
     assert_eq!(values_of(&y)?, [50.0; 1 << 16]);
-    // Memory, too, is freed while it is in use.
+    // Memory may be freed while it is in use, too.
     let kernel = function(&module_of(ADD)?, "k")?;
     add(&kernel, &x, &y, 1, 1 << 13)?;
     drop((kernel, x, y));
-    // SAFETY: the null stream is the device's.
+    // SAFETY: null is the device's default stream.
     unsafe { Vulkan.synchronize(0, core::ptr::null_mut()) }
 }
 
@@ -461,7 +463,7 @@ fn workspaces_are_reused() -> Result<()> {
     let first = alloc_workspace(7, 0, 5000)?;
     let second = alloc_workspace(7, 0, 5000)?;
     assert_ne!(first, second);
-    // SAFETY: each workspace is given back once; what is none is refused.
+    // SAFETY: each workspace is freed once; pointers that are no workspaces are rejected.
     unsafe {
         free_workspace(7, 0, first)?;
         assert_eq!(alloc_workspace(7, 0, 8192)?, first, "sizes are rounded up to 4096");
@@ -508,7 +510,7 @@ fn a_target_is_described_by_the_properties_of_the_device() -> Result<()> {
     ferrite_gpu::install();
     ferrite_gpu::functions::install();
     let get = |name: &str| property(HERE, name);
-    // All that TVM's Python package asks for.
+    // All properties that TVM's Python package queries.
     for name in [
         "supports_float16",
         "supports_int8",
@@ -557,7 +559,7 @@ fn devices_are_used_by_global_functions() -> Result<()> {
     );
     global("runtime.TVMTensorCopyToBytes")?.call(&[(&x).into(), place.view(), 8i64.into()])?;
     assert_eq!(bytes, [1.0, 2.0]);
-    // A runtime that registers these names takes them over, but for the devices that it lacks.
+    // A runtime that registers these names receives the calls, except those for devices that it lacks.
     let other = Function::from_typed(|_: i64, _: i64, _: i64| 42i64)?;
     Function::set_global("runtime.GetDeviceAttr", &other, false)?;
     let attribute = global("runtime.GetDeviceAttr")?;

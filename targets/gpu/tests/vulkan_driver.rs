@@ -1,5 +1,5 @@
-//! Vulkan behind a wrapper of the driver of this machine, which fails at any call, hides what newer drivers have, and counts what
-//! is alive. A program of its own, which runs itself once for each kind of driver.
+//! Tests Vulkan with a wrapper around the driver of this machine, which fails at any call, hides features of newer drivers, and
+//! counts live objects. A program of its own, which runs itself once for each kind of driver.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 #[cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]

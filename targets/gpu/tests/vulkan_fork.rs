@@ -1,5 +1,5 @@
-//! Devices in forked children: those of a process that used a device get errors, and nothing hangs or is freed; others choose
-//! devices by the environment. A program of its own, since it forks.
+//! Tests Vulkan in forked children: the child of a process that used a device gets errors, nothing hangs, and nothing is freed;
+//! other children select devices by the environment. A program of its own, since it forks.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
 use ferrite_alloc_ext::device::{self, Backend};
@@ -17,9 +17,9 @@ unsafe extern "C" {
 
 const F32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
 
-/// Runs `body` in a child; gives its status, or 99 when it hangs or crashes.
+/// Runs `body` in a child; returns its exit status, or 99 if it hangs or crashes.
 fn in_child(body: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child runs `body` and ends; this program has no other threads of its own.
+    // SAFETY: the child runs `body` and exits; this program has no other threads of its own.
     unsafe {
         let pid = fork();
         if pid == 0 {
@@ -32,9 +32,9 @@ fn in_child(body: impl FnOnce() -> i32) -> i32 {
     }
 }
 
-/// Asks for a device when they are chosen by this text; gives the error.
+/// Selects devices by this text, and opens one; returns the error.
 fn choose(text: &core::ffi::CStr) -> Result<()> {
-    // SAFETY: both texts end in a zero, and a new child has one thread.
+    // SAFETY: both strings end in a NUL, and a new child has one thread.
     unsafe { setenv(c"FERRITE_VULKAN_DEVICE".as_ptr(), text.as_ptr(), 1) };
     Vulkan.set_device(0)
 }
@@ -42,7 +42,7 @@ fn choose(text: &core::ffi::CStr) -> Result<()> {
 fn main() -> Result<()> {
     ferrite_gpu::install();
     let here = DLDevice { device_type: 7, device_id: 0 };
-    // Before the driver is opened, a child may open one for itself.
+    // A child can open the driver that its parent has not opened.
     assert_eq!(
         in_child(|| i32::from(Vulkan.set_device(0).is_err())),
         0,
@@ -64,7 +64,7 @@ fn main() -> Result<()> {
         if is_clear && others_too { 7 } else { 1 }
     });
     assert_eq!(refused, 7);
-    // The parent goes on.
+    // The parent can still use the device.
     Vulkan.set_device(0)?;
     println!("forked children: ok");
     Ok(())

@@ -1,5 +1,5 @@
-//! WebGPU on the Vulkan driver of this machine: kernels by hand, bad input, and threads. `./ci.sh gpu-webgpu` says what to
-//! install.
+//! Tests WebGPU on the Vulkan driver of this machine: hand-written kernels, bad input, and threads. `./ci.sh gpu-webgpu` prints
+//! what to install.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::c_void;
@@ -22,7 +22,7 @@ const U8: DLDataType = DLDataType { code: 1, bits: 8, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 15, device_id: 0 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
-/// The module that TVM compiled.
+/// Module from TVM's compiler.
 const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/module.bin");
 
 fn install() {
@@ -36,7 +36,7 @@ fn load(bytes: &[u8]) -> Result<Module> {
     DeviceModule::<WebGpu>::load(Bytes::new(bytes)?)
 }
 
-/// A module of one kernel `k`, launched along x.
+/// Loads a module with one kernel `k`, launched along x.
 fn module_with(types: &[DLDataType], tags: &[&str], code: &[u8]) -> Result<Module> {
     let mut payload = Writer::new();
     payload.count(1)?;
@@ -52,12 +52,12 @@ fn module_with(types: &[DLDataType], tags: &[&str], code: &[u8]) -> Result<Modul
     load(payload.finish()?.as_bytes())
 }
 
-/// A module of one kernel with a buffer that it reads, one that it writes, and a number.
+/// Loads a module with one kernel, which reads a buffer, writes another, and has a number.
 fn module_of(code: &str) -> Result<Module> {
     module_with(&[HANDLE, HANDLE, I32], &["paramWriteAccess:[0,1]"], code.as_bytes())
 }
 
-/// As TVM writes it: `y[i] = x[i] + n`, in blocks of 8.
+/// Source in TVM's form: `y[i] = x[i] + n`, in blocks of 8.
 const ADD: &str = "
 @group(0) @binding(0) var<storage, read> x : array<f32>;
 @group(0) @binding(1) var<storage, read_write> y : array<f32>;
@@ -90,14 +90,14 @@ fn on_device(values: &[f32]) -> Result<Tensor> {
     install();
     let shape = [values.len() as i64];
     let (host, there) = (Tensor::from_slice(values, &shape)?, device::empty(&shape, F32, HERE)?);
-    // SAFETY: both tensors are alive.
+    // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(host.dl_tensor(), there.dl_tensor(), core::ptr::null_mut())? };
     Ok(there)
 }
 
 fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let host = device::empty(tensor.shape(), F32, CPU)?;
-    // SAFETY: both tensors are alive.
+    // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(tensor.dl_tensor(), host.dl_tensor(), core::ptr::null_mut())? };
     Ok(host.data::<f32>()?.to_vec())
 }
@@ -126,7 +126,7 @@ fn kernels_are_launched() -> Result<()> {
     add(&kernel, &x, &z, 1, 0)?;
     let expected: Vec<_> = (0..64).map(|i| if i < 8 { i as f32 + 1.0 } else { 0.0 }).collect();
     assert_eq!(values_of(&z)?, expected);
-    // Tensors themselves are arguments, too.
+    // Tensors are accepted as arguments, too.
     kernel.call(&[(&x).into(), (&z).into(), 5i64.into(), 8i64.into(), 8i64.into()])?;
     assert_eq!(values_of(&z)?[63], 68.0);
     Ok(())
@@ -135,7 +135,7 @@ fn kernels_are_launched() -> Result<()> {
 #[test]
 fn launches_see_the_arguments_of_their_own() -> Result<()> {
     let kernel = function(&module_of(ADD)?, "k")?;
-    // Each launch reads what the one before wrote: with other numbers, with buffers in turns, and with both.
+    // Each launch reads the output of the previous one: with other numbers, with alternating buffers, and with both.
     let tensors: Vec<_> = (0..40).map(|_| on_device(&[0.0; 8])).collect::<Result<_>>()?;
     for round in 0..3 {
         for n in 1..40 {
@@ -153,7 +153,7 @@ fn launches_see_the_arguments_of_their_own() -> Result<()> {
         add(&kernel, y, x, 0, 1)?;
     }
     assert_eq!(values_of(x)?, [0.0; 8]);
-    // With another grid and nothing else: the shader masks blocks beyond the number that it is told.
+    // Only the grid differs: the shader masks blocks beyond the number that it gets.
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     for blocks in [1, 8] {
         add(&kernel, &x, &y, 1, blocks)?;
@@ -200,7 +200,7 @@ fn numbers_of_no_buffer_are_errors() -> Result<()> {
     }
     let text = refused(launch(&Any::NONE), "ValueError");
     assert_eq!(text, "Kernel argument #0 is null, not a WebGPU buffer");
-    // A buffer that is freed has no number any more, also if it was bound before; its place has another one.
+    // The number of a freed buffer is invalid, even if the buffer was bound before; its slot gets another number.
     let gone = data(&x);
     launch(&gone)?;
     drop(x);
@@ -216,7 +216,7 @@ fn numbers_of_no_buffer_are_errors() -> Result<()> {
     for (bytes, bad) in
         [(4, core::ptr::null_mut()), (4, gone.get::<*mut c_void>()?), (64, y.dl_tensor().data)]
     {
-        // SAFETY: host memory has so many bytes, and numbers of buffers are looked up.
+        // SAFETY: host memory has `bytes` bytes, and buffer numbers are validated.
         unsafe {
             refused(WebGpu.copy(region(bad, HERE), main, bytes, core::ptr::null_mut()), "ValueError");
             refused(WebGpu.copy(main, region(bad, HERE), bytes, core::ptr::null_mut()), "ValueError");
@@ -231,7 +231,7 @@ fn a_buffer_that_a_kernel_writes_cannot_come_twice() -> Result<()> {
     let x = on_device(&[1.0; 8])?;
     let text = refused(add(&kernel, &x, &x, 1, 1), "ValueError");
     assert_eq!(text, "Kernel arguments #0 and #1 are the same WebGPU buffer, and the kernel writes it");
-    // One that it only reads can.
+    // A buffer that is only read may be passed twice.
     let code = ADD
         .replace("+ f32(scalars.n)", "+ z[0]")
         .replace("struct", "@group(0) @binding(2) var<storage, read> z : array<f32>;\nstruct");
@@ -282,7 +282,7 @@ fn device_ids_that_do_not_exist_are_errors() -> Result<()> {
         assert_eq!(WebGpu.attribute(id, Attribute::Exists)?.get::<i64>()?, 0);
         assert!(WebGpu.attribute(id, Attribute::DeviceName).is_err());
         assert!(device::empty(&[1], F32, DLDevice { device_id: id, ..HERE }).is_err());
-        // SAFETY: the null stream is one of every device.
+        // SAFETY: null is the default stream of every device.
         assert!(unsafe { WebGpu.synchronize(id, core::ptr::null_mut()) }.is_err());
     }
     Ok(())
@@ -295,7 +295,7 @@ fn shaders_that_do_not_compile_are_errors_with_the_compilers_text() -> Result<()
     let text_of = |code: &[u8]| -> Result<std::string::String> {
         let module = module_with(&[HANDLE, HANDLE, I32], &["paramWriteAccess:[0,1]"], code)?;
         let kernel = function(&module, "k")?;
-        // A failure keeps nothing: the second launch says the same.
+        // A failure leaves no state behind: the second launch reports the same error.
         let first = refused(add(&kernel, &x, &y, 1, 1), "InternalError");
         assert_eq!(refused(add(&kernel, &x, &y, 1, 1), "InternalError"), first);
         assert!(first.starts_with("WebGPU build error for device="), "{first}");
@@ -308,11 +308,11 @@ fn shaders_that_do_not_compile_are_errors_with_the_compilers_text() -> Result<()
     assert!(text_of(b"")?.contains("entry point"), "no entry point");
     assert!(text_of(b"\xff\xfe")?.contains("not UTF-8"));
     assert!(text_of(ADD.replace("fn k(", "fn other(").as_bytes())?.contains("entry point"));
-    // A kernel that writes what its tag says it reads, and one with other bindings.
+    // A kernel that writes a buffer that its tag declares as read, and one with other bindings.
     let writes = ADD.replace("storage, read>", "storage, read_write>");
     assert!(text_of(writes.as_bytes())?.contains("binding"));
     assert!(text_of(ADD.replace("binding(1)", "binding(7)").as_bytes())?.contains("binding"));
-    // Types do not fit; and a block that no device runs.
+    // A type error, and a block that no device supports.
     assert!(text_of(ADD.replace("f32(scalars.n)", "scalars.n").as_bytes())?.contains("Add"));
     let huge = ADD.replace("workgroup_size(8, 1, 1)", "workgroup_size(1000000, 1, 1)");
     assert!(text_of(huge.as_bytes())?.contains("Workgroup size"));
@@ -333,7 +333,7 @@ fn more_buffers_than_the_device_binds_are_an_error() -> Result<()> {
     let views: Vec<_> = arguments.iter().map(Any::view).collect();
     let text = refused(function(&module, "k")?.call(&views), "InternalError");
     assert!(text.starts_with("WebGPU build error") && text.contains("limit"), "{text}");
-    // Kernels of more parameters than any driver has are refused before.
+    // Kernels with more parameters than any driver supports are rejected before the driver sees them.
     let access = format!("paramWriteAccess:[{}0]", "0,".repeat(count - 1));
     let module = module_with(&vec![HANDLE; count], &[&access], ADD.as_bytes())?;
     refused(module.get_function(&String::new("k")?, false), "InternalError");
@@ -386,7 +386,7 @@ fn modules_are_what_they_should_be() -> Result<()> {
     assert_eq!(message(&error), "Module[webgpu] does not support WriteToFile");
     assert!(module.get_function(&String::new("no_such_kernel")?, true)?.is_none());
     assert!(module.implements_function(&String::new("mlp_kernel_1")?, false)?);
-    // Also in the table by which libraries are loaded.
+    // The loader is also in the table that loads libraries.
     let loader = Function::global("ffi.Module.load_from_bytes.webgpu")?.expect("a loader");
     let again = loader.call(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
     assert_eq!(again.save_to_bytes()?.as_bytes(), FIXTURE);
@@ -425,11 +425,11 @@ fn a_kernel_outlives_its_module_and_a_module_its_launches() -> Result<()> {
     }
     drop(kernel);
     assert_eq!(values_of(&y)?, [50.0; 1 << 16]);
-    // Memory, too, is freed while it is in use.
+    // Memory may be freed while it is in use, too.
     let kernel = function(&module_of(ADD)?, "k")?;
     add(&kernel, &x, &y, 1, 1 << 13)?;
     drop((kernel, x, y));
-    // SAFETY: the null stream is the device's.
+    // SAFETY: null is the device's default stream.
     unsafe { WebGpu.synchronize(0, core::ptr::null_mut()) }
 }
 
@@ -447,7 +447,7 @@ fn eight_threads_launch_the_kernels_of_one_module() -> Result<()> {
                     let (x, y) = (on_device(&[thread as f32; 64])?, on_device(&[0.0; 64])?);
                     for n in 0..100 {
                         add(&kernel, &x, &y, n, 8)?;
-                        // All threads with the same buffers and numbers.
+                        // All threads use the same buffers and numbers.
                         add(&kernel, &shared, &sum, 4, 8)?;
                         if n % 20 == 0 {
                             assert_eq!(values_of(&y)?, [(thread as f32) + n as f32; 64]);
@@ -475,7 +475,7 @@ fn copies_of_any_bytes_change_no_others() -> Result<()> {
     let region = |data, device, offset| Region { device, data, offset };
     let (there, elsewhere) = (there.dl_tensor().data, elsewhere.dl_tensor().data);
     let copy = |from, to, bytes| {
-        // SAFETY: the regions have so many bytes.
+        // SAFETY: the regions have `bytes` bytes.
         unsafe { WebGpu.copy(from, to, bytes, core::ptr::null_mut()) }
     };
     for at in 0..9 {
@@ -524,7 +524,7 @@ fn workspaces_are_reused() -> Result<()> {
     let first = alloc_workspace(15, 0, 5000)?;
     let second = alloc_workspace(15, 0, 5000)?;
     assert_ne!(first, second);
-    // SAFETY: each workspace is given back once; what is none is refused.
+    // SAFETY: each workspace is freed once; pointers that are no workspaces are rejected.
     unsafe {
         free_workspace(15, 0, first)?;
         assert_eq!(alloc_workspace(15, 0, 8192)?, first, "sizes are rounded up to 4096");
@@ -569,7 +569,7 @@ fn events_are_over_when_what_was_queued_before_them_is() -> Result<()> {
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     let event = WebGpu.create_event(0, true)?;
     let null = core::ptr::null_mut::<c_void>();
-    // SAFETY: the event is one of the device until it is freed, and the null stream is one, too.
+    // SAFETY: the event belongs to the device until it is freed, and null is the default stream.
     unsafe {
         WebGpu.synchronize_event(0, event)?;
         WebGpu.wait_for_event(0, event, null)?;

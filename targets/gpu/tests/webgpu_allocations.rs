@@ -1,5 +1,5 @@
-//! Launches allocate no more than the wgpu calls in them. wgpu allocates by Rust's global allocator, the library and the driver by
-//! C's, which both are counted on the thread that launches. A program of its own, since it replaces both allocators.
+//! Tests that a launch allocates no more than its wgpu calls. wgpu uses Rust's global allocator, the library and the driver use
+//! C's; both are counted on the launching thread. A program of its own, since it replaces both allocators.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
@@ -26,7 +26,7 @@ const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/mod
 const LAUNCHES: usize = 200;
 
 std::thread_local! {
-    /// Blocks that this thread took from C, and those among them that Rust's allocator took.
+    /// Number of blocks that this thread allocated from C, and how many of them through Rust's allocator.
     static COUNTS: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -63,17 +63,17 @@ unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut c_void;
 }
 
-/// Takes the place of C's function in this program.
+/// Replaces C's function in this program.
 #[unsafe(no_mangle)]
 extern "C" fn malloc(size: usize) -> *mut c_void {
     count(1, 0);
-    // SAFETY: any size will do.
+    // SAFETY: any size is valid.
     unsafe { __libc_malloc(size) }
 }
 
-/// Blocks that C and Rust gave for so many launches.
+/// Returns the number of blocks allocated from C and from Rust by [`LAUNCHES`] launches.
 fn counted(mut launch: impl FnMut(usize) -> Result<()>) -> Result<(usize, usize)> {
-    // Lists that grow have grown by then.
+    // Warms up, so that growing lists have reached their size.
     (0..LAUNCHES).try_for_each(&mut launch)?;
     let (c, rust) = COUNTS.get();
     (0..LAUNCHES).try_for_each(&mut launch)?;
@@ -109,10 +109,10 @@ fn main() -> Result<()> {
             alone.1
         );
         assert!(alone.1 >= LAUNCHES, "Rust's allocator is counted");
-        // One block per launch would be as many as there are launches. Lists of the driver grow now and then.
+        // One block per launch would add LAUNCHES blocks. Lists of the driver grow occasionally.
         assert!(of_c(library) < of_c(alone) + LAUNCHES / 4, "{case}");
     }
-    // What the library allocates is counted.
+    // Control: allocations of the library are counted.
     let before = COUNTS.get();
     drop(String::new("a text that is too long to be stored in the value itself")?);
     let after = COUNTS.get();

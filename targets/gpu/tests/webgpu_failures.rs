@@ -1,5 +1,5 @@
-//! WebGPU where something is missing or fails: no Vulkan, no driver of it, and a driver that fails at each of its functions. Each
-//! case is a process of its own, which ends with errors or with the right values, and never in another way.
+//! Tests WebGPU with missing or failing parts: no Vulkan loader, no Vulkan driver, and a driver that fails at each of its
+//! functions. Each case is a process of its own, which must end with errors or with correct values, and in no other way.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ unsafe extern "C" {
     fn alarm(seconds: u32) -> u32;
 }
 
-/// `y = a * x + k` for 1024 elements, by the fixture of that name; and what else a program does.
+/// Computes `y = a * x + k` for 1024 elements with the fixture of that name, and uses other functions as a program would.
 fn use_device() -> Result<()> {
     WebGpu.set_device(0)?;
     let module = DeviceModule::<WebGpu>::load(Bytes::new(FIXTURE)?)?;
@@ -33,7 +33,7 @@ fn use_device() -> Result<()> {
     let host = Tensor::from_slice(&[3f32; 1024], &[1024])?;
     let (x, y) = (device::empty(&[1024], F32, HERE)?, device::empty(&[1024], F32, HERE)?);
     let null = core::ptr::null_mut();
-    // SAFETY: all tensors are alive.
+    // SAFETY: all tensors are live.
     unsafe { device::copy_tensor(host.dl_tensor(), x.dl_tensor(), null)? };
     for k in 0..3i64 {
         let (px, py) = (Any::from(x.dl_tensor().data), Any::from(y.dl_tensor().data));
@@ -45,19 +45,19 @@ fn use_device() -> Result<()> {
         unsafe { device::copy_tensor(y.dl_tensor(), host.dl_tensor(), null)? };
         assert_eq!(host.data::<f32>()?, [6.0 + k as f32; 1024], "a wrong value without an error");
     }
-    // Too much for the memory that the driver has given before.
+    // Larger than the memory that the driver has allocated so far.
     drop(device::empty(&[1 << 26], F32, HERE)?);
     let workspace = alloc_workspace(15, 0, 4096)?;
-    // SAFETY: the workspace was just allocated; the null stream is the device's.
+    // SAFETY: the workspace was just allocated; null is the device's default stream.
     unsafe {
         free_workspace(15, 0, workspace)?;
         WebGpu.synchronize(0, null)
     }
 }
 
-/// Uses a device twice: the second time shows what a failure left behind.
+/// Uses a device twice: the second use reveals state left by a failure.
 fn child() {
-    // SAFETY: ends this process when it hangs.
+    // SAFETY: the alarm signal ends this process if it hangs.
     unsafe { alarm(60) };
     ferrite_gpu::install();
     for _ in 0..2 {
@@ -78,7 +78,7 @@ fn run(variables: &[(&str, &str)]) -> Output {
     command.output().expect("a process")
 }
 
-/// The lines that a child printed. It must not have crashed.
+/// Returns the lines that a child printed. The child must not have crashed.
 fn lines(output: &Output, case: &str) -> Vec<std::string::String> {
     let text = std::string::String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = std::string::String::from_utf8_lossy(&output.stderr);
@@ -92,7 +92,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Where nothing is installed, errors say what to install.
+/// Checks that errors say what to install if nothing is installed.
 fn missing_parts_are_told() {
     let empty = folder("webgpu_no_vulkan");
     std::fs::write(empty.join("libvulkan.so.1"), "").expect("a file");
@@ -111,7 +111,7 @@ fn missing_parts_are_told() {
     }
 }
 
-/// Builds the stand-in that lets one call fail; gives its folder.
+/// Builds the stand-in in which one call fails; returns its folder.
 fn build_stand_in() -> PathBuf {
     let folder = folder("webgpu_failing_vulkan");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/device/failing_vulkan.c");
@@ -125,7 +125,7 @@ fn build_stand_in() -> PathBuf {
     folder
 }
 
-/// The path of the library that the stand-in replaces.
+/// Returns the path of the library that the stand-in replaces.
 fn real_library() -> std::string::String {
     let output = Command::new("cc").arg("-print-file-name=libvulkan.so.1").output().expect("a C compiler");
     std::string::String::from_utf8_lossy(&output.stdout).trim().to_owned()
@@ -138,7 +138,7 @@ fn run_failing(folder: &Path, variables: &[(&str, &str)]) -> Output {
     run(&[&base, variables].concat())
 }
 
-/// A device without memory for a tensor goes on with others.
+/// Checks that a device remains usable after it was out of memory for a tensor.
 fn memory_that_runs_out_is_a_memory_error(folder: &Path) {
     let variables = [
         ("FAILING_VULKAN_CALL", "vkAllocateMemory"),
@@ -149,7 +149,7 @@ fn memory_that_runs_out_is_a_memory_error(folder: &Path) {
     assert_eq!(results, ["MemoryError: The WebGPU device is out of memory", "ok"]);
 }
 
-/// Lets each function of the driver fail at its first and at its last call, with the device lost and without memory.
+/// Makes each driver function fail at its first and at its last call, with the device lost and out of memory.
 fn failing_calls_are_errors(folder: &Path) {
     let counts = folder.join("counts");
     let with = |variables: &[(&str, &str)]| run_failing(folder, variables);

@@ -1,8 +1,9 @@
-//! The stand-in for a driver, steered by the functions that `tests/programs/device/stand_in` adds to those of the driver.
+//! Client of the stand-in for a GPU driver (`tests/programs/device/stand_in`), which adds control functions to those of the driver.
 #![allow(dead_code, reason = "each program uses a part")]
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ops::Deref;
 use core::ptr::NonNull;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +17,7 @@ unsafe extern "C" {
 
 const RTLD_NOW: c_int = 2;
 
-/// A library of a driver.
+/// An open driver library.
 #[derive(Clone, Copy)]
 pub struct Library(NonNull<c_void>);
 
@@ -34,24 +35,24 @@ impl Library {
 
     /// Closes the library.
     pub fn close(self) {
-        // SAFETY: it is open.
+        // SAFETY: the library is open.
         unsafe { dlclose(self.0.as_ptr()) };
     }
 
-    /// A function of the library.
+    /// Returns a function of the library.
     ///
     /// # Safety
-    /// `F` must be its type.
+    /// `F` must be the function's type.
     pub unsafe fn function<F: Copy>(&self, name: &CStr) -> F {
         // SAFETY: the name ends in a NUL.
         let address = unsafe { dlsym(self.0.as_ptr(), name.as_ptr()) };
         assert!(!address.is_null(), "{name:?}");
-        // SAFETY: the caller says that this is the type.
+        // SAFETY: the caller vouches for the type.
         unsafe { core::mem::transmute_copy(&address) }
     }
 }
 
-/// The sizes and attributes of a launch.
+/// Sizes and attributes of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Geometry {
@@ -64,7 +65,7 @@ pub struct Geometry {
     pub is_cooperative: u32,
 }
 
-/// Numbers of objects that live.
+/// Numbers of live objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Live {
@@ -75,9 +76,17 @@ pub struct Live {
     pub modules: u64,
 }
 
-/// The stand-in.
+/// The stand-in, opened as a library.
 #[derive(Clone, Copy)]
 pub struct StandIn(pub Library);
+
+impl Deref for StandIn {
+    type Target = Library;
+
+    fn deref(&self) -> &Library {
+        &self.0
+    }
+}
 
 impl StandIn {
     /// Opens the stand-in at a path.
@@ -86,74 +95,79 @@ impl StandIn {
         StandIn(Library::open(&path).expect("the stand-in opens"))
     }
 
-    /// Begins anew with so many devices.
+    /// Resets the stand-in, with this many devices.
     pub fn reset(&self, devices: c_int) {
         // SAFETY: the type is that of the stand-in, here and below.
-        unsafe { self.0.function::<extern "C" fn(c_int)>(c"stand_in_reset")(devices) }
+        unsafe { self.function::<extern "C" fn(c_int)>(c"stand_in_reset")(devices) }
     }
 
-    /// Makes the `call`-th call from now fail; 0 for none.
+    /// Makes the `call`-th call from now fail; 0 lets all succeed.
     pub fn fail(&self, call: u64, code: c_int) {
         // SAFETY: see `reset`.
-        unsafe { self.0.function::<extern "C" fn(u64, c_int)>(c"stand_in_fail")(call, code) }
+        unsafe { self.function::<extern "C" fn(u64, c_int)>(c"stand_in_fail")(call, code) }
     }
 
-    /// The call that failed on request.
+    /// Returns the name of the call that failed on request.
     pub fn failed(&self) -> Option<String> {
         let mut name = [0u8; 128];
         // SAFETY: see `reset`.
         let failed = unsafe {
-            let ask = self.0.function::<unsafe extern "C" fn(*mut u8, usize) -> c_int>(c"stand_in_failed");
+            let ask = self.function::<unsafe extern "C" fn(*mut u8, usize) -> c_int>(c"stand_in_failed");
             ask(name.as_mut_ptr(), name.len())
         };
         (failed != 0).then(|| text(&name))
     }
 
-    /// Calls of a function since the start.
+    /// Returns the number of calls of a function since the start.
     pub fn calls(&self, name: &CStr) -> u64 {
         // SAFETY: see `reset`.
         unsafe {
-            self.0.function::<unsafe extern "C" fn(*const c_char) -> u64>(c"stand_in_calls")(name.as_ptr())
+            self.function::<unsafe extern "C" fn(*const c_char) -> u64>(c"stand_in_calls")(name.as_ptr())
         }
     }
 
-    /// The first complaint, with how many there were. Forgets all, and errors of kernels.
+    /// Returns the number of complaints and the first one. Clears all complaints, and errors of kernels.
     pub fn complaint(&self) -> Option<String> {
         let mut first = [0u8; 512];
         // SAFETY: see `reset`.
         let count = unsafe {
-            let ask = self.0.function::<unsafe extern "C" fn(*mut u8, usize) -> u64>(c"stand_in_complaints");
+            let ask = self.function::<unsafe extern "C" fn(*mut u8, usize) -> u64>(c"stand_in_complaints");
             ask(first.as_mut_ptr(), first.len())
         };
         (count != 0).then(|| format!("{count} complaints: {}", text(&first)))
     }
 
-    /// Objects that live.
+    /// Returns the numbers of live objects.
     pub fn live(&self) -> Live {
         let mut live = Live::default();
         // SAFETY: see `reset`.
-        unsafe { self.0.function::<unsafe extern "C" fn(*mut Live)>(c"stand_in_live")(&mut live) };
+        unsafe { self.function::<unsafe extern "C" fn(*mut Live)>(c"stand_in_live")(&mut live) };
         live
     }
 
-    /// Commands that have not run.
+    /// Returns the number of commands that have not run.
     pub fn pending(&self) -> u64 {
-        // SAFETY: see `reset`.
-        unsafe { self.0.function::<extern "C" fn() -> u64>(c"stand_in_pending")() }
+        self.number(c"stand_in_pending")
     }
 
-    /// Gives each device so many bytes of memory.
+    /// Returns the result of a control function without arguments.
+    pub fn number(&self, name: &CStr) -> u64 {
+        // SAFETY: see `reset`.
+        unsafe { self.function::<extern "C" fn() -> u64>(name)() }
+    }
+
+    /// Limits the memory of each device to this many bytes.
     pub fn limit_memory(&self, bytes: u64) {
         // SAFETY: see `reset`.
-        unsafe { self.0.function::<extern "C" fn(u64)>(c"stand_in_limit_memory")(bytes) }
+        unsafe { self.function::<extern "C" fn(u64)>(c"stand_in_limit_memory")(bytes) }
     }
 
-    /// The last launch, with the handle of its stream.
+    /// Returns the last launch, and the handle of its stream.
     pub fn last_launch(&self) -> (Geometry, u64) {
         let mut geometry = Geometry::default();
         // SAFETY: see `reset`.
         let stream = unsafe {
-            let ask = self.0.function::<unsafe extern "C" fn(*mut Geometry) -> u64>(c"stand_in_last_launch");
+            let ask = self.function::<unsafe extern "C" fn(*mut Geometry) -> u64>(c"stand_in_last_launch");
             ask(&mut geometry)
         };
         (geometry, stream)

@@ -1,4 +1,4 @@
-//! Launches of the fixtures by wgpu alone: what the library is compared with.
+//! Launches of the fixtures with plain wgpu calls, as a baseline for the library.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 use ferrite_core::error::Result;
@@ -8,7 +8,7 @@ use ferrite_gpu::webgpu::WebGpu;
 
 const FIXTURE: &[u8] = include_bytes!("../../../../tests/programs/device/webgpu/module.bin");
 
-/// The source of a shader of the fixtures.
+/// Returns the source of a fixture's shader.
 fn shader(name: &str) -> Result<std::string::String> {
     let module = DeviceModule::<WebGpu>::load(Bytes::new(FIXTURE)?)?;
     let source = module.get_function(&String::new("webgpu.get_shader")?, false)?.expect("the function");
@@ -16,7 +16,7 @@ fn shader(name: &str) -> Result<std::string::String> {
     Ok(text.as_str().expect("UTF-8").to_owned())
 }
 
-/// The calls of a program that uses wgpu alone.
+/// A kernel launched with plain wgpu calls.
 pub struct Floor {
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -34,7 +34,7 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
 }
 
 impl Floor {
-    /// Prepares a kernel of the fixtures that has two buffers.
+    /// Prepares a kernel of the fixtures with two buffers.
     pub fn new(entry: &str) -> Floor {
         let wgsl = shader(entry).expect("a shader of the fixtures");
         let descriptor = wgpu::InstanceDescriptor {

@@ -1,4 +1,5 @@
-//! Counts the allocations of a thread, but for those of the driver: `malloc` and its family, in front of the C library's.
+//! Counts the allocations of a thread except those of the driver, by wrappers of `malloc` and its family that take precedence
+//! over the C library's.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -21,7 +22,7 @@ fn note() {
     }
 }
 
-/// Runs a call of the driver, whose allocations do not count.
+/// Runs a call of the driver, whose allocations are not counted.
 pub fn in_driver<R>(call: impl FnOnce() -> R) -> R {
     DRIVER_CALLS.set(DRIVER_CALLS.get() + 1);
     let result = call();
@@ -29,72 +30,72 @@ pub fn in_driver<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The allocations of `body` on this thread.
+/// Returns the number of allocations that `body` makes on this thread.
 pub fn count(body: impl FnOnce()) -> u32 {
     let before = COUNT.get();
     body();
     COUNT.get() - before
 }
 
-/// As in C.
+/// Counts an allocation by C's `malloc`.
 ///
 /// # Safety
-/// As in C.
+/// The same requirements as in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
     note();
-    // SAFETY: as in C.
+    // SAFETY: the caller's promise.
     unsafe { __libc_malloc(bytes) }
 }
 
-/// As in C.
+/// Counts an allocation by C's `calloc`.
 ///
 /// # Safety
-/// As in C.
+/// The same requirements as in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
     note();
-    // SAFETY: as in C.
+    // SAFETY: the caller's promise.
     unsafe { __libc_calloc(count, bytes) }
 }
 
-/// As in C.
+/// Counts an allocation by C's `realloc`.
 ///
 /// # Safety
-/// As in C.
+/// The same requirements as in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void {
     note();
-    // SAFETY: as in C.
+    // SAFETY: the caller's promise.
     unsafe { __libc_realloc(block, bytes) }
 }
 
-/// As in C.
+/// Counts an allocation by C's `aligned_alloc`.
 ///
 /// # Safety
-/// As in C.
+/// The same requirements as in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> *mut c_void {
     note();
-    // SAFETY: as in C.
+    // SAFETY: the caller's promise.
     unsafe { __libc_memalign(alignment, bytes) }
 }
 
-/// As in C.
+/// Counts an allocation by C's `posix_memalign`.
 ///
 /// # Safety
-/// As in C.
+/// The same requirements as in C.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, bytes: usize) -> c_int {
+pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, alignment: usize, bytes: usize) -> c_int {
     const NO_MEMORY: c_int = 12;
     note();
-    // SAFETY: as in C.
+    // SAFETY: the caller's promise.
     unsafe {
         let block = __libc_memalign(alignment, bytes);
         if block.is_null() {
             return NO_MEMORY;
         }
-        place.write(block);
+        out.write(block);
     }
     0
 }

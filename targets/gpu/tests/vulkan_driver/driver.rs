@@ -1,7 +1,7 @@
-//! The wrapper: each function of the driver behind one that counts calls and fails when it is told to.
+//! Wrapper of the driver: each driver function has a wrapper that counts its calls and can fail on request.
 //!
-//! All wrappers have one type, ten words and a status. In the calling conventions of x86-64 and AArch64, the words of which a
-//! function takes fewer are the first of these ten, in the same registers and places.
+//! All wrappers have the same type, with ten words and a status. In the calling conventions of x86-64 and AArch64, a function
+//! with fewer words takes the first of these ten, in the same registers and stack slots.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
@@ -17,12 +17,12 @@ use super::allocations;
 type Function =
     unsafe extern "system" fn(usize, usize, usize, usize, usize, usize, usize, usize, usize, usize) -> i32;
 
-/// The effect of a function.
+/// Effect of a driver function.
 #[derive(Clone, Copy, PartialEq)]
 enum Effect {
-    /// Makes an object, unless it fails.
+    /// Creates an object, unless it fails.
     Creates,
-    /// Destroys the object that is the argument of this index, if it is not null.
+    /// Destroys the object passed as the argument with this index, if it is not null.
     Destroys(usize),
     /// May fail.
     Fails,
@@ -30,27 +30,27 @@ enum Effect {
 }
 use Effect::{Creates, Destroys, Fails, None as Nothing};
 
-/// The call that fails, counted down from now on, and its status; 0 for none.
+/// Number of calls until one fails, and its status; 0 for none.
 static FAILS_IN: AtomicI64 = AtomicI64::new(0);
 static STATUS: AtomicI32 = AtomicI32::new(0);
 static ALIVE: Mutex<BTreeMap<&str, i64>> = Mutex::new(BTreeMap::new());
 static SUBMISSIONS: AtomicU32 = AtomicU32::new(0);
 static FAILED: AtomicU32 = AtomicU32::new(0);
 
-/// Makes the `n`-th call from now on fail that can fail.
+/// Makes the `n`-th call from now fail, counting calls that can fail.
 pub fn fail(n: i64, status: vk::Result) {
     STATUS.store(status.as_raw(), SeqCst);
     FAILED.store(0, SeqCst);
     FAILS_IN.store(n, SeqCst);
 }
 
-/// Ends failing; tells if a call has failed.
+/// Cancels the failure; returns `true` if a call has failed.
 pub fn stop_failing() -> bool {
     FAILS_IN.store(0, SeqCst);
     FAILED.load(SeqCst) != 0
 }
 
-/// Objects of the driver that were made and not destroyed, by their kind.
+/// Returns the number of live driver objects by kind.
 pub fn alive() -> BTreeMap<&'static str, i64> {
     ALIVE.lock().expect("no panic").clone()
 }
@@ -72,12 +72,12 @@ fn count(name: &'static str, change: i64) {
     }
 }
 
-/// Submissions so far.
+/// Returns the number of submissions so far.
 pub fn submissions() -> u32 {
     SUBMISSIONS.load(SeqCst)
 }
 
-/// The functions that tell of the loss of the device.
+/// Functions that report the loss of the device.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Loss {
     None,
@@ -87,12 +87,12 @@ pub enum Loss {
 
 static LOSS: Mutex<Loss> = Mutex::new(Loss::None);
 
-/// Makes the device be lost, as these functions tell from now on.
+/// Simulates the loss of the device, reported by these functions from now on.
 pub fn lose(by: Loss) {
     *LOSS.lock().expect("no panic") = by;
 }
 
-/// Whether this function tells of a loss. The device is at rest then: what it has is done.
+/// Returns `true` if this function reports a loss. The device is then idle, with all its commands complete.
 fn is_lost(name: &str, call: impl Fn() -> i32) -> bool {
     let is_lost = match (*LOSS.lock().expect("no panic"), name) {
         (Loss::Submission, "vkQueueSubmit") => return true,
@@ -103,7 +103,7 @@ fn is_lost(name: &str, call: impl Fn() -> i32) -> bool {
     is_lost
 }
 
-/// Tells if this call fails.
+/// Returns `true` if this call must fail.
 fn is_due() -> bool {
     let is_due = FAILS_IN.load(SeqCst) != 0 && FAILS_IN.fetch_sub(1, SeqCst) == 1;
     if is_due {
@@ -117,7 +117,7 @@ fn around(name: &'static str, effect: Effect, real: usize, words: [usize; 10]) -
         return STATUS.load(SeqCst);
     }
     let call = || {
-        // SAFETY: the address is that of the driver's function of this name; see above for the words.
+        // SAFETY: the address is that of the driver function with this name; the module comment explains the words.
         allocations::in_driver(|| unsafe {
             let function = core::mem::transmute::<usize, Function>(real);
             let [a, b, c, d, e, f, g, h, i, j] = words;
@@ -141,7 +141,7 @@ fn around(name: &'static str, effect: Effect, real: usize, words: [usize; 10]) -
 
 macro_rules! wrappers {
     ($($name:ident $effect:expr;)*) => {
-        /// The wrapper of a function, which calls `real`.
+        /// Returns the wrapper of a function, which calls `real`.
         fn wrapper(name: &[u8], real: usize) -> Option<usize> {
             $(if name == stringify!($name).as_bytes() {
                 static REAL: AtomicUsize = AtomicUsize::new(0);
@@ -208,16 +208,16 @@ wrappers! {
     vkCmdPushDescriptorSetWithTemplateKHR Nothing;
 }
 
-/// The kind of driver that the wrapper looks like.
+/// Kind of driver that the wrapper simulates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Look {
     /// The driver as it is.
     Itself,
-    /// A driver that takes descriptors in sets alone.
+    /// A driver without push descriptors.
     Sets,
     /// Vulkan 1.0.
     Old,
-    /// A driver without a function that everybody needs.
+    /// A driver that lacks a required function.
     Incomplete,
     /// Two adapters: a CPU whose name begins with A, and a discrete GPU whose name begins with B.
     Two,
@@ -230,11 +230,11 @@ fn look() -> Look {
     LOOKS[LOOK.load(SeqCst) as usize]
 }
 
-/// Changes the answer of the driver to what the look has.
+/// Changes the driver's results to those of the simulated kind.
 fn changed_answer(name: &str, status: i32, words: [usize; 10]) -> i32 {
     match (name, look()) {
         ("vkEnumerateDeviceExtensionProperties", Look::Sets) if words[3] != 0 => {
-            // SAFETY: the driver has written so many records.
+            // SAFETY: the driver has written that many records.
             let found = unsafe {
                 let count = *core::ptr::with_exposed_provenance::<u32>(words[2]);
                 let first = core::ptr::with_exposed_provenance_mut::<vk::ExtensionProperties>(words[3]);
@@ -254,7 +254,7 @@ fn changed_answer(name: &str, status: i32, words: [usize; 10]) -> i32 {
             }
         }
         ("vkEnumeratePhysicalDevices", Look::Two) => {
-            // SAFETY: the driver has written the first one; there is room for two, since two were told.
+            // SAFETY: the driver has written the first record, and the list has two elements, since two were announced.
             unsafe {
                 *core::ptr::with_exposed_provenance_mut::<u32>(words[1]) = 2;
                 let first = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDevice>(words[2]);
@@ -305,12 +305,12 @@ fn wrap(name: &CStr, real: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
         }
         name => wrapper(name, real).unwrap_or(real),
     };
-    // SAFETY: the address of a function is no null.
+    // SAFETY: the address of a function is not null.
     unsafe { core::mem::transmute(found) }
 }
 
 unsafe extern "system" fn function(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    // SAFETY: the address was made from that of this function; the name ends in a NUL.
+    // SAFETY: the address is that of this function; the name ends in a NUL.
     unsafe {
         let real: vk::PFN_vkGetInstanceProcAddr = core::mem::transmute(LOADER.load(SeqCst));
         wrap(CStr::from_ptr(name), real(instance, name))
@@ -325,7 +325,7 @@ unsafe extern "system" fn device_function(device: vk::Device, name: *const c_cha
     }
 }
 
-/// Puts the wrapper between the library and the driver.
+/// Installs the wrapper between the library and the driver.
 pub fn install(look: Look) {
     let library = DriverLibrary::open(&[c"libvulkan.so.1"]).expect("apt-get install libvulkan1");
     let real: *mut c_void = library.function(c"vkGetInstanceProcAddr").expect("a loader").as_ptr();

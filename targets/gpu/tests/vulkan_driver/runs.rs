@@ -1,4 +1,4 @@
-//! What is done with each kind of driver.
+//! Test runs for each kind of driver.
 
 use std::process::Command;
 
@@ -51,7 +51,7 @@ fn run_all() {
     }
 }
 
-/// A kernel `k` that adds a number.
+/// Loads a kernel `k` that adds a number.
 fn module(flags: u32, code: &[u8]) -> Result<Module> {
     let mut payload = Writer::new();
     payload.text(b"vulkan")?;
@@ -78,16 +78,16 @@ fn launch(kernel: &Function, x: &Tensor, y: &Tensor, n: i64) -> Result<()> {
 }
 
 fn copy(from: &Tensor, to: &Tensor) -> Result<()> {
-    // SAFETY: both tensors are alive.
+    // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(from.dl_tensor(), to.dl_tensor(), core::ptr::null_mut()) }
 }
 
 fn synchronize() -> Result<()> {
-    // SAFETY: the null stream is the device's.
+    // SAFETY: null is the device's default stream.
     unsafe { Vulkan.synchronize(0, core::ptr::null_mut()) }
 }
 
-/// Uses every part of the back end; gives 1 + 2 + 3 + 4 for each element.
+/// Uses every part of the back end; returns a tensor in which each element must be 1 + 2 + 3 + 4.
 fn use_everything() -> Result<Vec<f32>> {
     Vulkan.set_device(0)?;
     let host = Tensor::from_slice(&[1f32; 16], &[16])?;
@@ -96,7 +96,7 @@ fn use_everything() -> Result<Vec<f32>> {
         device::empty(&[16], F32, HERE)?,
         device::empty(&[16], F32, HERE)?,
     );
-    // One that has an allocation of its own.
+    // Large enough for an allocation of its own.
     let large = device::empty(&[10 << 20], F32, HERE)?;
     copy(&host, &x)?;
     launch(&kernel(0, ADD)?, &x, &y, 2)?;
@@ -104,7 +104,7 @@ fn use_everything() -> Result<Vec<f32>> {
     drop(y);
     let workspace = alloc_workspace(7, 0, 100)?;
     let launched = kernel(0, ADD).and_then(|kernel| launch(&kernel, &large, &x, 4));
-    // SAFETY: the workspace is given back once.
+    // SAFETY: the workspace is freed once.
     unsafe { free_workspace(7, 0, workspace)? };
     launched?;
     copy(&x, &z)?;
@@ -114,7 +114,7 @@ fn use_everything() -> Result<Vec<f32>> {
     Ok(result.data::<f32>()?.to_vec())
 }
 
-/// Gives each batch all that it keeps: copies so much that every one has memory for it.
+/// Makes every batch create the resources that it keeps, by copies that need the staging memory of each.
 fn warm_up() {
     let large = device::empty(&[4 << 20], F32, CPU).expect("memory");
     let there = device::empty(&[4 << 20], F32, HERE).expect("memory");
@@ -135,7 +135,7 @@ fn whole_run(look: Look) {
         OUT_OF_HOST_MEMORY,
         || Vulkan.set_device(0),
         || {
-            // The instance stays when a device cannot be opened.
+            // The instance is kept when a device cannot be opened.
             driver::alive().keys().all(|kind| *kind == "Instance")
         },
     );
@@ -147,7 +147,7 @@ fn whole_run(look: Look) {
     let mut using = 0;
     for status in [OUT_OF_HOST_MEMORY, UNKNOWN] {
         using += fail_at_every_call(status, use_right, || {
-            // What waits for later commands to be done is destroyed by the next use.
+            // The next use destroys resources of commands that have completed meanwhile.
             use_right().map_err(|error| text(&error)).expect("a use without a failure");
             assert_eq!(driver::alive(), kept);
             true
@@ -160,7 +160,7 @@ fn whole_run(look: Look) {
     println!("{look:?}: {opening} failures while it was opened, {using} while it was used, nothing lost");
 }
 
-/// Runs `body` with the first failing call, the second, and so on, until none fails. Gives the number of failures.
+/// Runs `body` with each call failing in turn. Returns the number of failures.
 fn fail_at_every_call(status: vk::Result, body: impl Fn() -> Result<()>, is_clean: impl Fn() -> bool) -> u32 {
     let mut failures = 0;
     for n in 1.. {
@@ -200,7 +200,7 @@ fn no_allocation_in_launches() {
 fn small_tensors_share_allocations() {
     let allocations = || driver::alive()["Memory"];
     let before = allocations();
-    // As many as some drivers have allocations.
+    // The number of allocations that some drivers support.
     let tensors: Vec<_> = (0..4096).map(|_| device::empty(&[16], F32, HERE).expect("a tensor")).collect();
     assert!(
         allocations() <= before + 2,
@@ -212,7 +212,7 @@ fn small_tensors_share_allocations() {
     assert!(allocations() <= before + 1, "an unused block is kept, not more");
 }
 
-/// More launches at once than there are descriptor sets at first, each with buffers and a number of its own.
+/// Queues more launches than the initial number of descriptor sets, each with buffers and a number of its own.
 fn launches_keep_their_buffers() {
     let tensor = || device::empty(&[16], F32, HERE).expect("a tensor");
     let x = tensor();
@@ -237,7 +237,7 @@ fn events_submit_what_they_wait_for() {
     let (x, y) = (tensor(), tensor());
     let event = Vulkan.create_event(0, false).expect("an event");
     let before = driver::submissions();
-    // SAFETY: the event is the device's and this thread's.
+    // SAFETY: the event belongs to the device, and only this thread uses it.
     unsafe {
         Vulkan.synchronize_event(0, event).expect("no wait");
         launch(&kernel, &x, &y, 1).expect("a launch");
@@ -253,13 +253,13 @@ fn events_submit_what_they_wait_for() {
     }
 }
 
-/// Discrete GPUs come first, and the memory of one device is none of another.
+/// Checks that discrete GPUs come first, and that memory of one device is rejected on another.
 fn two_devices() {
     const CHOICE: &str = "FERRITE_VULKAN_DEVICE";
     driver::install(Look::Two);
     let name = |id| Vulkan.attribute(id, device::Attribute::DeviceName).and_then(|name| name.get::<String>());
     if std::env::var_os(CHOICE).is_some() {
-        // The name is said in lower case.
+        // The choice is spelled in lower case.
         assert!(name(0).expect("a name").as_bytes().starts_with(b"A"));
         assert_eq!(text(&name(1).expect_err("one device")), "Invalid Vulkan device_id=1. ");
         return;
@@ -284,28 +284,28 @@ fn two_devices() {
         let error = launch(&kernel, mine, other, 1).expect_err("memory of the other device");
         assert_eq!(text(&error), "Kernel argument #1 is memory of another device");
     }
-    // A region that lies about its device.
+    // A region with a wrong device.
     let mut record = *x.dl_tensor();
     record.device.device_id = 1;
-    // SAFETY: the tensors are alive; the copy is refused.
+    // SAFETY: the tensors are live; the copy is rejected.
     let error = unsafe { device::copy_tensor(&record, host.dl_tensor(), core::ptr::null_mut()) };
     assert_eq!(text(&error.expect_err("an error")), "The memory of a copy is not of the Vulkan device 1");
     println!("Two: sorted, chosen, apart");
 }
 
-/// A driver that lacks a function is an error that names it, and nothing stays open.
+/// Checks that the error names the function that a driver lacks, and that nothing stays open.
 fn incomplete() {
     driver::install(Look::Incomplete);
     for _ in 0..2 {
         let error = Vulkan.set_device(0).expect_err("an error");
         assert_eq!(text(&error), "The Vulkan driver has no function vkCmdDispatch");
-        // The instance; the device is closed again.
+        // Only the instance stays open; the device is closed again.
         assert_eq!(driver::alive().into_iter().collect::<Vec<_>>(), [("Instance", 1)]);
     }
     println!("Incomplete: named");
 }
 
-/// A device that is lost: every use is an error from then on, nothing hangs, and all memory is freed.
+/// Checks that after a device is lost every use is an error, nothing hangs, and all memory is freed.
 fn loss(by: Loss) {
     driver::install(Look::Itself);
     warm_up();
@@ -314,7 +314,7 @@ fn loss(by: Loss) {
     let tensor = || device::empty(&[16], F32, HERE).expect("a tensor");
     let (x, y) = (tensor(), tensor());
     launch(&kernel, &x, &y, 1).expect("a launch");
-    // While something is in flight, and something is queued.
+    // One batch is in flight, and another is open.
     synchronize().expect("a wait");
     launch(&kernel, &x, &y, 1).expect("a launch");
     driver::lose(by);
@@ -331,11 +331,11 @@ fn loss(by: Loss) {
     println!("Lost: told, nothing kept");
 }
 
-/// Without a driver, the error names the library.
+/// Checks that the error names the library if the driver is missing.
 fn missing() {
     const ONLY_HERE: &str = "FERRITE_TEST_WITHOUT_DRIVER";
     if std::env::var_os(ONLY_HERE).is_none() {
-        // In a folder of libraries that comes first, a file of that name that is no library.
+        // A file that is no library, in the folder of libraries that is searched first.
         let folder = std::env::temp_dir().join(format!("ferrite-no-vulkan-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("libvulkan.so.1"), "no library").expect("a file");
