@@ -1,7 +1,6 @@
-# measure.sh: what programs take in memory; run.sh reads this file.
-# shellcheck shell=bash disable=SC2154 # run.sh sets the variables
+# measure.sh: memory use of programs; run.sh reads this file.
 
-# Bytes of a program: "text rodata data bss".
+# Prints the bytes of a program: "text rodata data bss".
 sections() { # sections PROGRAM
   if [ "$core" = wasm ]; then
     awk 'function hex(text, i, value) {
@@ -17,7 +16,8 @@ sections() { # sections PROGRAM
   fi
 }
 
-# Bytes of the models' weights, inputs and expected outputs in a program: the arrays of tests/programs/aot/MODEL/data.h.
+# Prints the bytes of the models' weights, inputs and expected outputs in a program: the arrays of
+# tests/programs/aot/MODEL/data.h.
 model_data() { # model_data PROGRAM
   "${compiler[0]%gcc}nm" -S -t d "$out/$1.elf" |
     awk '$3 ~ /[rR]/ && $4 ~ /^(add_one|add_one_dyn|call_host|cnn_f32|mlp_f32|mlp_i8|par_scale|softmax_f32)_/ {
@@ -26,7 +26,7 @@ model_data() { # model_data PROGRAM
       END { print sum + 0 }'
 }
 
-# The difference that the runtime makes: "text rodata data RAM", RAM without the pool; then the flash of the whole program,
+# Prints the bytes that the runtime adds: "text rodata data RAM", RAM without the pool; then the flash of the whole program
 # without the models' data.
 runtime_alone() { # runtime_alone PROGRAM
   local with without flash=-

@@ -24,17 +24,7 @@ fail() { # fail WHAT LOG: shows the end of the log
   tail -n 20 "$2" | sed 's/^/    /'
 }
 
-# One board. Its board.conf says:
-#   rust_target        what the library is built for
-#   core               the folder of targets/mcu with its start-up code
-#   compiler defines   the C compiler with its options, and numbers that start-up and firmware need
-#   profiles           the profiles of the library that fit
-#   pool_bytes         memory of the library for objects and names; not in the profile `minimal`, and `full` takes 8 KiB on all
-#   stack_least        what the linker must leave for the stack
-#   link_script        another board's, where the memory is the same
-#   system_library     models compiled to an object by LLVM, if there are any for it
-#   rust_firmware      the target of the firmware in `rust`, on the board that it is made for
-#   emulator           the command that runs a program
+# Reads the configuration of a board. Its board.conf sets:
 load_board() {
   link_script=$1/link.ld system_library='' rust_firmware=''
   # shellcheck source=/dev/null
@@ -45,8 +35,8 @@ load_board() {
   esac
 }
 
-# One profile of the library: features of ferrite-ffi-capi, the programs that show it, and the parts of them that differ: the files
-# profile_PART.c and mistakes_MISTAKES.c.
+# Sets a profile of the library: features of ferrite-ffi-capi, the programs that show it, and its parts: the files profile_PART.c
+# and mistakes_MISTAKES.c.
 load_profile() {
   out=$target/boards/$board/$1
   case $1 in
@@ -116,7 +106,7 @@ print_head() {
   printf "$columns" board profile program what result instructions text rodata data RAM stack pool workspace flash
 }
 
-# The rows of a program that ran, each with the program's sizes: text, rodata, data and RAM of the runtime, flash of all.
+# Prints the rows of a program that ran, each with the program's sizes: text, rodata, data and RAM of the runtime, flash of all.
 print_rows() { # print_rows PROGRAM SIZE...
   local log=$out/$1.log kind what result instructions used row
   read -r -a used < <(awk -F'|' '
@@ -152,7 +142,7 @@ run_profile() {
   done
 }
 
-# Compares the table with `budgets`: a line for each number that is too large or missing, and how many are not.
+# Compares the table with `budgets`: prints a line for each number that is too large or missing, and the count of the others.
 check_budgets() { # check_budgets BOARD...
   awk -F' *[|] *' -v boards=" $* " '
     { place = $1 "|" $2 "|" $3 "|" }

@@ -10,7 +10,7 @@ build_rust() {
   )
 }
 
-# Its log leaves the board as bytes, which the decoder turns into lines.
+# Prints the log of the firmware. It leaves the board as bytes, which the decoder turns into lines.
 log_rust() { # log_rust FIRMWARE
   local status
   run_program "$1" >"$out/rust.bin"
@@ -19,7 +19,7 @@ log_rust() { # log_rust FIRMWARE
   return "$status"
 }
 
-# The library is a crate of the program and not to be told from it: only the whole program has a size.
+# Prints the flash of the whole program: the library is a crate in it, without a size of its own.
 rust_flash() { # rust_flash FIRMWARE
   local all data
   all=$(arm-none-eabi-size "$1" | awk 'NR == 2 { print $1 + $2 }')

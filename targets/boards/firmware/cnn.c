@@ -1,4 +1,4 @@
-/* cnn.c: the smallest firmware around a compiled network: classifies 20 pictures. */
+/* cnn.c: the smallest firmware with a compiled network: classifies 20 pictures. */
 #include <cnn_f32/data.h>
 
 #include "board.h"
@@ -10,7 +10,7 @@ enum { PICTURES = 20, PIXELS = 64, DIGITS = 10, ARGS = 6 };
 
 int32_t __tvm_ffi_cnn_f32(void*, void*, int32_t, void*);
 
-/* The arguments of the network: a picture, weights, and the scores of the digits. */
+/* Arguments of the network: a picture, weights, and the scores of the digits. */
 typedef struct {
   const float* data;
   const int64_t* shape;
@@ -25,7 +25,7 @@ static const Array arrays[ARGS] = {{NULL, picture_shape, 4},
                                    {cnn_f32_bd, cnn_f32_bd_shape, cnn_f32_bd_ndim},
                                    {NULL, scores_shape, 2}};
 
-/* Compact and of floats. DLPack has no const: the network only reads what is in flash. */
+/* Describes a compact array of floats. DLPack has no const, but the network only reads from flash. */
 static void describe(DLTensor* tensor, const Array* array) {
   tensor->data = (void*)array->data;
   tensor->device.device_type = kDLCPU;
@@ -47,7 +47,7 @@ static int largest(const float* scores) {
   return best;
 }
 
-/* The digit in a picture; -1 with the error raised. */
+/* Returns the digit in a picture, or -1 with an error raised. */
 static int classify(TVMFFIObjectHandle network, const float* picture) {
   float scores[DIGITS];
   DLTensor tensors[ARGS];

@@ -1,7 +1,7 @@
 /*
- * cycles.c: how many instructions the common operations take.
+ * cycles.c: counts the instructions of common operations.
  *
- * Each is repeated; what the loop around it takes is taken off. A call includes the callee, which only returns.
+ * Each operation runs in a loop, whose own instructions are subtracted. A call includes the callee, which only returns.
  */
 #include "board.h"
 #include "ffi.h"
@@ -26,7 +26,7 @@ static int fail(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* 
   return -1;
 }
 
-/* ---- operations, each on what `subject` points to; 0 on success ---- */
+/* ---- operations on `*subject`; 0 on success ---- */
 
 typedef int (*Operation)(void* subject);
 
@@ -35,7 +35,7 @@ static int empty(void* subject) {
   return 0;
 }
 
-static TVMFFIAny argument, result; /* None stays None: no callee here gives a result */
+static TVMFFIAny argument, result; /* stays None: no callee here returns a result */
 
 static int call(void* function) { return TVMFFIFunctionCall(function, &argument, 1, &result); }
 
@@ -51,7 +51,7 @@ static int count_up_and_down(void* function) {
   return TVMFFIObjectDecRef(function);
 }
 
-/* Each of the names in turn, since what one costs depends on where its entry is. */
+/* Names to look up alternately, since the cost of a lookup depends on the entry's position. */
 static char names[NAMES][8] = {"name_", "name_", "name_", "name_", "name_", "name_", "name_", "name_",
                                "name_", "name_", "name_", "name_", "name_", "name_", "name_", "name_"};
 static TVMFFIByteArray keys[NAMES];
@@ -78,7 +78,7 @@ static uint64_t measure(Operation volatile operation, void* subject, int* status
   return board_instructions() - start;
 }
 
-/* What `nothing` takes is taken off. */
+/* Reports the instructions of `operation` minus those of `nothing`. */
 static int report(const char* name, Operation nothing, Operation operation, void* subject) {
   int status = 0;
   uint64_t overhead = measure(nothing, subject, &status);
@@ -89,7 +89,7 @@ static int report(const char* name, Operation nothing, Operation operation, void
   return status;
 }
 
-/* One function has all names. */
+/* Registers one function under all names. */
 static int look_up_among_16(TVMFFIObjectHandle function) {
   int i, status = 0;
   for (i = 0; i < NAMES; ++i) {
@@ -99,7 +99,7 @@ static int look_up_among_16(TVMFFIObjectHandle function) {
   }
   status |= report("lookup among 16", choose, look_up, NULL);
   if (found != function) return -1;
-  /* Each round handed out a reference. */
+  /* Each round returned a new reference. */
   for (i = 0; i < ROUNDS; ++i) status |= TVMFFIObjectDecRef(function);
   return status;
 }

@@ -1,7 +1,7 @@
 /*
- * errors.c: what goes wrong on a small core arrives as an error with kind and message, and leaves everything usable.
+ * errors.c: checks that failures on a small core are errors with kind and message, and leave the library usable.
  *
- * After each mistake the network classifies its pictures: nothing may have been lost.
+ * After each mistake the network classifies its pictures, to show that nothing was lost.
  */
 #include <tvm/runtime/c_backend_api.h>
 #include <tvm_ffi_platform.h>
@@ -40,7 +40,7 @@ static int empty_function(void* self, const TVMFFIAny* args, int32_t num_args, T
 
 /* ---- memory ---- */
 
-/* Makes strings until one is refused. */
+/* Creates strings until the pool is out of memory. */
 static int pool_full(Call* call) {
   static TVMFFIObject* strings[STRINGS];
   static const char text[STRING_BYTES];
@@ -65,7 +65,7 @@ static void drop_raised(void) {
   if (error != NULL) TVMFFIObjectDecRef(error);
 }
 
-/* The network finds too little left for its own workspace. */
+/* The buffer is too small for the network's workspace. */
 static int workspace_exhausted(Call* call) {
   void* taken[WORKSPACES];
   int count, status;
@@ -89,7 +89,7 @@ static int workspace_null(Call* call) {
   return FerriteWorkspaceSet(NULL, 64);
 }
 
-/* Registered names stay for ever: this mistake comes last. Each name is one letter longer than the one before. */
+/* Runs last, since registered names are never removed. Each name is one letter longer than the previous one. */
 static int names_full(Call* call) {
   static char text[NAMES];
   TVMFFIByteArray name;
@@ -139,7 +139,7 @@ static int name_taken(Call* call) {
   return set_global("cnn_f32", empty_function);
 }
 
-/* A handle that nothing was looked up for yet. */
+/* Calls a null handle, as from a lookup that was forgotten. */
 static int null_function(Call* call) {
   TVMFFIAny result = any_none();
   return TVMFFIFunctionCall(NULL, call->args, call->count, &result);

@@ -5,7 +5,7 @@
 
 /* ---- values ---- */
 
-/* Every byte of a value counts: the padding and the unused half of the payload are zero as well. */
+/* Values are compared as 16 bytes, so padding and the unused half of the payload must be zero. */
 static TVMFFIAny value_of(int32_t type_index) {
   TVMFFIAny value;
   value.type_index = type_index;
@@ -79,7 +79,7 @@ int set_global(const char* name, TVMFFISafeCallType safe_call) {
   int status;
   if (TVMFFIFunctionCreate(NULL, safe_call, NULL, &function) != 0) return -1;
   status = TVMFFIFunctionSetGlobal(&key, function, 0);
-  TVMFFIObjectDecRef(function); /* the table holds its own reference */
+  TVMFFIObjectDecRef(function); /* the table has its own reference */
   return status;
 }
 
@@ -93,7 +93,7 @@ static const TVMFFIErrorCell* cell_of(TVMFFIObjectHandle error) {
   return (const TVMFFIErrorCell*)((const char*)error + sizeof(TVMFFIObject));
 }
 
-/* Messages of compiled functions have several lines. */
+/* Prints a message on one line; those of compiled functions have several. */
 static void print_on_one_line(const TVMFFIByteArray* text) {
   size_t i, from = 0;
   for (i = 0; i < text->size; ++i) {
@@ -104,7 +104,7 @@ static void print_on_one_line(const TVMFFIByteArray* text) {
   print_bytes(text->data + from, text->size - from);
 }
 
-/* Whether `text` has `words` at this place. */
+/* Returns true if `text` has `words` at offset `at`. */
 static int is_at(const TVMFFIByteArray* text, size_t at, const char* words) {
   size_t i;
   for (i = 0; words[i] != '\0'; ++i) {
@@ -121,7 +121,7 @@ static int contains(const TVMFFIByteArray* text, const char* words) {
   return 0;
 }
 
-/* Takes the raised error and prints it; null when there is none. */
+/* Takes the raised error and prints it; returns null if there is none. */
 static TVMFFIObjectHandle take_raised(void) {
   TVMFFIObjectHandle error = NULL;
   TVMFFIErrorMoveFromRaised(&error);

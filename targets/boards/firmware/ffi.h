@@ -1,8 +1,8 @@
 /*
- * ffi.h: the few helpers that make firmware over TVM-FFI short.
+ * ffi.h: helper functions for firmware that uses TVM-FFI.
  *
- * A function that returns int answers 0 on success; otherwise an error is raised, and print_raised or raised_is takes it.
- * Handles that are handed out belong to the caller, who gives them back with TVMFFIObjectDecRef.
+ * Functions that return int return 0 on success; otherwise an error is raised, which print_raised or raised_is takes.
+ * Returned handles are owned by the caller, who releases them with TVMFFIObjectDecRef.
  */
 #ifndef FFI_H_
 #define FFI_H_
@@ -12,7 +12,7 @@
 
 #include <tvm/ffi/c_api.h>
 
-/* How the functions in TVM's C source are declared: int32_t is not int in every C. */
+/* Declaration of functions in TVM's C source: int32_t is not int in every C. */
 typedef int32_t (*CompiledFunction)(void* self, void* args, int32_t num_args, void* result);
 
 TVMFFIByteArray bytes_of(const char* text);
@@ -23,17 +23,17 @@ TVMFFIAny any_str(const char* text);
 TVMFFIAny any_object(TVMFFIObjectHandle object);
 TVMFFIAny any_tensor(DLTensor* tensor);
 
-/* The global function of this name; one that does not exist is an error. */
+/* Looks up a global function; a missing one is an error. */
 int get_global(const char* name, TVMFFIObjectHandle* out);
-/* Makes a C function the global function of this name. */
+/* Registers a C function as the global function of this name. */
 int set_global(const char* name, TVMFFISafeCallType function);
 int set_global_compiled(const char* name, CompiledFunction function);
-/* Raises the error of a function that does not exist; -1. */
+/* Raises the error for a missing function; returns -1. */
 int raise_missing(const char* name);
 
-/* Prints "KIND: message" of the raised error and takes it. */
+/* Takes the raised error and prints "KIND: message". */
 void print_raised(void);
-/* As print_raised; true when an error of this kind was raised whose message has these words. */
+/* Like print_raised; returns true if the error has this kind, and its message contains these words. */
 int raised_is(const char* kind, const char* words);
 
 #endif /* FFI_H_ */

@@ -22,7 +22,7 @@
 int32_t __tvm_ffi_add_one(void*, void*, int32_t, void*);
 int32_t __tvm_ffi_add_one_dyn(void*, void*, int32_t, void*);
 #ifdef WITHOUT_MODULES
-#define __tvm_ffi_call_host NULL /* it finds the function that it calls through its module */
+#define __tvm_ffi_call_host NULL /* looks its callee up in its module */
 #else
 int32_t __tvm_ffi_call_host(void*, void*, int32_t, void*);
 #endif
@@ -93,7 +93,7 @@ static const char* row_of(const Array* array, int rows, int row) {
   return (const char*)array->data + (size_t)row * row_bytes(array, rows);
 }
 
-/* DLPack has no const: that a function only reads its weights is known from its source. */
+/* DLPack has no const, but the source shows that the function only reads its weights. */
 static void describe(DLTensor* tensor, const Array* array, const void* data, const int64_t* shape) {
   tensor->data = (void*)data;
   tensor->device.device_type = kDLCPU;
@@ -143,7 +143,7 @@ static void compare(const Fixture* fixture, int row, const void* output, Outcome
   for (i = 0; i < count; ++i) {
     double error = element(type, output, i) - element(type, expected, i);
     if (error < 0) error = -error;
-    if (!(error <= outcome->largest_error)) outcome->largest_error = error; /* keeps what is not a number */
+    if (!(error <= outcome->largest_error)) outcome->largest_error = error; /* keeps a NaN, too */
     if (element(type, output, i) > element(type, output, best)) best = i;
   }
   if (fixture->labels != NULL && (int64_t)best == fixture->labels[row]) ++outcome->right;
@@ -194,7 +194,7 @@ static int open_library(void) {
 #ifdef FROM_SYSTEM_LIBRARY
   return profile_open_library(NULL);
 #else
-  /* Where the generated code keeps the module that it belongs to. */
+  /* Variable of the generated code for its module. */
   extern void* __tvm_ffi__library_ctx;
   return profile_open_library(&__tvm_ffi__library_ctx);
 #endif

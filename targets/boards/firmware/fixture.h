@@ -1,4 +1,4 @@
-/* fixture.h: compiled models with their weights, inputs and expected outputs, and calls that compare. */
+/* fixture.h: compiled models with weights, inputs and expected outputs; calls with comparison. */
 #ifndef FIXTURE_H_
 #define FIXTURE_H_
 
@@ -14,30 +14,31 @@ typedef struct {
   const int64_t* shape;
 } Array;
 
-/* `rows` calls, each with one row of the first input and one row of the output; 1 where one call takes everything. */
+/* A model to call `rows` times, each time with one row of the first input and of the output; `rows` is 1 if one call takes
+ * everything. */
 typedef struct {
   const char* name;
-  CompiledFunction function; /* from C source; null where the system library has it */
+  CompiledFunction function; /* from C source; null if it comes from the system library */
   int rows;
   int num_inputs;
   Array inputs[FIXTURE_ARGS - 1];
   Array expected;
-  const int64_t* labels; /* what the largest score of each row is at; null without */
+  const int64_t* labels; /* expected index of each row's largest score; null if there are none */
   double tolerance;
 } Fixture;
 
 extern const Fixture fixture_add_one, fixture_add_one_dyn, fixture_call_host, fixture_cnn_f32, fixture_mlp_f32,
     fixture_mlp_i8, fixture_par_scale, fixture_softmax_f32;
 
-/* The arguments of one call: weights and inputs are read where they lie, in flash. */
+/* Arguments of one call. Weights and inputs are read in place, from flash. */
 typedef struct {
   TVMFFIAny args[FIXTURE_ARGS];
   DLTensor tensors[FIXTURE_ARGS];
-  int64_t row_shapes[2][FIXTURE_NDIM]; /* of the first input and of the output, of which a call sees one row */
+  int64_t row_shapes[2][FIXTURE_NDIM]; /* shapes of one row of the first input and of the output */
   int count;
 } Call;
 
-/* How well all rows of a fixture came out. */
+/* Accuracy of all rows of a fixture, and the cost of a call. */
 typedef struct {
   int right; /* rows whose largest score is at the label */
   double largest_error;
@@ -45,14 +46,14 @@ typedef struct {
 } Outcome;
 
 size_t fixture_output_bytes(const Fixture* fixture);
-/* Prepares the call with one row; the output goes to `output`. Keep the call where it is as long as it is used. */
+/* Prepares the call with one row; the output is written to `output`. The call must not be moved while it is in use. */
 void fixture_call(const Fixture* fixture, int row, void* output, Call* call);
-/* Calls every row and compares; -1 with the error raised when a call fails. */
+/* Calls every row and compares the results. Returns -1 with an error raised if a call fails. */
 int fixture_run(const Fixture* fixture, TVMFFIObjectHandle function, void* output, Outcome* outcome);
 
 /*
- * Prepares what compiled functions call: aot.host_add(t, y, c), which computes y = t + c, and the module through which
- * code compiled to C finds it.
+ * Registers aot.host_add(t, y, c), which computes y = t + c for compiled functions, and creates the module in which code
+ * compiled to C looks it up.
  */
 int fixture_prepare_host(void);
 

@@ -1,19 +1,20 @@
 /*
- * interrupts.c: an interrupt handler looks up, calls and counts references while the program registers and calls.
+ * interrupts.c: an interrupt handler looks functions up, calls them and counts references while the program does the same
+ * and registers functions.
  *
- * The handler runs between any two instructions of the program, so over many interrupts it meets tables that grow and
- * counts that change. A lost update shows in the sums at the end.
+ * The handler interrupts the program between any two instructions, so over many interrupts it encounters growing tables and
+ * changing counts. A lost update shows in the final sums.
  */
 #include "board.h"
 #include "ffi.h"
 #include "print.h"
 #include "profile.h"
 
-/* A prime: interrupts drift through the program's loop. */
+/* A prime, so that interrupts drift through the program's loop. */
 enum { PERIOD = 4001, NAMES = 12, ROUNDS = 400, LENGTH = 2 };
 
 static TVMFFIObjectHandle shared;
-static int calls; /* of the program itself */
+static int calls; /* by the program itself */
 static volatile int interrupts, handler_failures;
 
 static int count(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
@@ -24,7 +25,7 @@ static int count(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny*
   return 0;
 }
 
-/* Looks `name` up, calls what it finds and gives the reference back. */
+/* Looks `name` up, calls the function and releases the reference. */
 static int look_up_and_call(const char* name, int64_t number) {
   TVMFFIObjectHandle function;
   TVMFFIAny arg = any_int(number), result = any_none();
@@ -35,7 +36,7 @@ static int look_up_and_call(const char* name, int64_t number) {
   return status == 0 && result.type_index == kTVMFFIInt && result.v_int64 == number + 1 ? 0 : -1;
 }
 
-/* Keeps the reference that it takes: what is balanced at the end of a handler would hide a lost update. */
+/* Keeps the reference that it takes: a reference released in the handler could hide a lost update. */
 static void on_interrupt(void) {
   interrupts = interrupts + 1;
   if (TVMFFIObjectIncRef(shared) != 0 || look_up_and_call("count", interrupts) != 0) {
@@ -50,9 +51,9 @@ static int give_back(int references) {
   return 0;
 }
 
-/* Registers a name and calls by it, with references going up and down meanwhile. */
+/* Registers a name and calls it, while references are taken and released. */
 static int work(int number) {
-  static char names[NAMES][LENGTH]; /* not every profile copies them */
+  static char names[NAMES][LENGTH]; /* static, since not every profile copies them */
   char* name = names[number];
   int round;
   name[0] = (char)('a' + number);
@@ -65,7 +66,7 @@ static int work(int number) {
   return 0;
 }
 
-/* The strong count is the low half of the combined one. */
+/* Returns the strong count, the low half of the combined count. */
 static uint32_t references(TVMFFIObjectHandle object) {
   return (uint32_t)((const TVMFFIObject*)object)->combined_ref_count;
 }
@@ -91,7 +92,7 @@ int main(void) {
     return 0;
   }
   good = status == 0 && interrupts > 100 && handler_failures == 0 && calls == NAMES * ROUNDS;
-  /* One reference is ours, the other one the table's. */
+  /* One reference is owned here, the other by the table. */
   good = good && references(shared) == 2;
   print_text(good ? "ok, " : "FAILED, ");
   print_number((uint32_t)interrupts);

@@ -1,4 +1,4 @@
-/* mistakes_heap.c: mistakes with the memory that firmware hands to the profiles `core` and `full`. */
+/* mistakes_heap.c: mistakes with memory that firmware passes to the profiles `core` and `full`. */
 #include "mistakes.h"
 #include "profile.h"
 
@@ -10,7 +10,7 @@ static int empty_function(void* self, const TVMFFIAny* args, int32_t num_args, T
   return 0;
 }
 
-/* Makes function objects, which are given back, until one is refused. */
+/* Creates function objects until memory runs out, then releases them. */
 static int make_functions(TVMFFICustomAllocator* allocator, int most) {
   TVMFFIObjectHandle functions[8];
   int made, status = 0;
@@ -38,7 +38,7 @@ static int allocator_refuses(Call* call) {
   return make_functions(&none, 1);
 }
 
-/* An arena of the firmware's own, which gives what is left and takes nothing back. */
+/* An arena of the firmware, which allocates in sequence and frees nothing. */
 static uint64_t arena[32];
 static size_t arena_used;
 
@@ -46,7 +46,7 @@ static void keep(void* ptr) { (void)ptr; }
 
 static void* from_arena(size_t size, size_t alignment, int32_t type_index, void* context) {
   TVMFFIObjectAllocHeader* header = (TVMFFIObjectAllocHeader*)((char*)arena + arena_used);
-  size_t bytes = 8 + (size + 7) / 8 * 8; /* the header lies right before the object */
+  size_t bytes = 8 + (size + 7) / 8 * 8; /* the header lies directly before the object */
   (void)type_index;
   (void)context;
   if (alignment > 8 || bytes > sizeof(arena) - arena_used) return NULL;
@@ -64,7 +64,7 @@ static int arena_too_small(Call* call) {
 }
 
 #ifndef WITHOUT_MODULES
-/* A compiled function that calls another one finds it through its module, which nobody has opened. */
+/* A compiled function looks up its callee in its module, which was not opened. */
 static int library_not_open(Call* call) {
   TVMFFIObjectHandle function;
   TVMFFIAny result = any_none();

@@ -1,8 +1,8 @@
-/* mistakes_minimal.c: mistakes with a library that has no other memory than its static tables. */
+/* mistakes_minimal.c: mistakes with a library whose only memory is its static tables. */
 #include "mistakes.h"
 #include "profile.h"
 
-/* As before the firmware has handed over any memory. */
+/* The state before the firmware has passed any memory. */
 static int before_start(Call* call) { return call_with_buffer(call, NULL, 0); }
 
 static int unknown_in_library(Call* call) {

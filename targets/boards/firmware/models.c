@@ -1,8 +1,8 @@
 /*
- * models.c: runs every compiled model that fits and compares with numpy's outputs.
+ * models.c: runs every compiled model that fits, and compares the results with numpy's.
  *
- * From C source the functions become global functions; with FROM_SYSTEM_LIBRARY they come from objects that registered
- * themselves before main.
+ * Functions from C source are registered as global functions; with FROM_SYSTEM_LIBRARY they come from objects that
+ * registered themselves before main.
  */
 #include "fixture.h"
 #include "print.h"
@@ -15,7 +15,7 @@ static const Fixture* const fixtures[] = {&fixture_add_one,  &fixture_add_one_dy
 
 enum { FIXTURES = sizeof(fixtures) / sizeof(fixtures[0]) };
 
-/* OUTPUT_BYTES is how much the board has for the output of one model. */
+/* OUTPUT_BYTES is the board's memory for the output of one model. */
 static uint64_t output[OUTPUT_BYTES / 8];
 
 static int get_function(const Fixture* fixture, TVMFFIObjectHandle* out) {
@@ -44,7 +44,7 @@ static void print_outcome(const Fixture* fixture, const Outcome* outcome, int go
   print_row_end_measured((uint32_t)(10 * outcome->instructions));
 }
 
-/* Says why a model cannot run here; 0 when it can. */
+/* Prints why a model cannot run on this board; returns 0 if it can. */
 static int left_out(const Fixture* fixture) {
   size_t bytes = fixture_output_bytes(fixture);
 #ifdef WITHOUT_MODULES

@@ -64,7 +64,7 @@ void print_row_end(void) { print_text("|-\n"); }
 
 void print_row_end_measured(uint32_t tenths_of_instructions) {
   if (tenths_of_instructions == 0) {
-    print_row_end(); /* nobody counts them here */
+    print_row_end(); /* this board does not count instructions */
     return;
   }
   print_text("|");

@@ -1,4 +1,4 @@
-/* profile_core.c: objects and names come from the library's own block pool. There are no modules. */
+/* profile_core.c: objects and names in the library's block pool, without modules. */
 #include <tvm_ffi_platform.h>
 
 #include "print.h"

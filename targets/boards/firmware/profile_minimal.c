@@ -1,14 +1,14 @@
-/* profile_minimal.c: names and objects are in static tables, and there are no modules. */
+/* profile_minimal.c: names and objects in static tables, without modules. */
 #include "ffi.h"
 #include "profile.h"
 
-/* Compiled functions find global functions without a module. */
+/* Does nothing: compiled functions find global functions without a module. */
 int profile_open_library(void** library_ctx) {
   (void)library_ctx;
   return 0;
 }
 
-/* Registered functions are global functions of the names of their symbols. */
+/* Looks up a global function, since functions of the system library are registered under their symbols' names. */
 int profile_system_library_function(const char* name, TVMFFIObjectHandle* out) {
   static const char prefix[] = "__tvm_ffi_";
   char symbol[48];

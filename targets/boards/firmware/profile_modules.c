@@ -1,4 +1,4 @@
-/* profile_modules.c: as profile_core.c, and there are modules, which global functions open. */
+/* profile_modules.c: like profile_core.c, with modules, which global functions open. */
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm_ffi_platform.h>
 
@@ -18,7 +18,7 @@ static int call_global(const char* name, TVMFFIAny* args, int num_args, TVMFFIAn
   return status;
 }
 
-/* Opening the system library stores its module in the variable. */
+/* Opens the system library, which stores its module in the variable. */
 int profile_open_library(void** library_ctx) {
   TVMFFIAny none = any_none(), module;
   if (library_ctx != NULL && TVMFFIEnvModRegisterSystemLibSymbol("__tvm_ffi__library_ctx", library_ctx) != 0) return -1;
@@ -33,7 +33,7 @@ int profile_system_library_function(const char* name, TVMFFIObjectHandle* out) {
   if (call_global("ffi.SystemLib", args, 0, &module) != 0) return -1;
   args[0] = module;
   args[1] = any_str(name);
-  args[2] = any_bool(0); /* not in the modules that this one imports */
+  args[2] = any_bool(0); /* without the module's imports */
   status = call_global("ffi.ModuleGetFunction", args, 3, &function);
   TVMFFIObjectDecRef(module.v_obj);
   if (status != 0) return -1;

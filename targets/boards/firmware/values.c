@@ -1,8 +1,8 @@
 /*
- * values.c: containers, JSON and structural operations, by their global functions, as a program on a host would use them.
+ * values.c: containers, JSON and structural operations, called by their global functions as on a host.
  *
- * Each case runs twice: what the second run takes from the pool, it must have given back. Mistakes arrive as errors with kind
- * and message; the cases after them find everything usable.
+ * Each case runs twice: the second run must free all memory that it takes from the pool. Mistakes are errors with kind and
+ * message, and leave the library usable for the following cases.
  */
 #include <tvm_ffi_platform.h>
 
@@ -49,7 +49,7 @@ static int call_3(const char* name, TVMFFIAny one, TVMFFIAny two, TVMFFIAny thre
   return call(name, args, 3, result);
 }
 
-/* A result that is not what it should be is an error like those of the library. */
+/* Turns an unexpected result into an error like the library's. */
 static int expect(int good, const char* what) {
   if (good) return 0;
   TVMFFIErrorSetRaisedFromCStr("AssertionError", what);
@@ -66,7 +66,7 @@ static int is_text(TVMFFIAny value, const char* text) {
 
 static int is_int(TVMFFIAny value, int64_t number) { return value.type_index == kTVMFFIInt && value.v_int64 == number; }
 
-/* ---- what works ---- */
+/* ---- correct calls ---- */
 
 static int parse(const char* text, TVMFFIAny* out) { return call_1("ffi.json.Parse", any_str(text), out); }
 
@@ -92,7 +92,7 @@ static int read_config(void) {
   return expect(limit.type_index == kTVMFFIFloat && limit.v_float64 == 40.25, "the limit is not 40.25");
 }
 
-/* Entries with the keys 0 to ENTRIES - 1; the value of each is three times its key. */
+/* Adds the keys 0 to ENTRIES - 1; each value is three times its key. */
 static int fill_dict(TVMFFIAny dict) {
   TVMFFIAny none;
   int i, status = 0;
@@ -197,7 +197,7 @@ static int no_container(void) {
   return call_1("ffi.ListSize", any_int(7), &size);
 }
 
-/* A list that grows until the pool refuses. */
+/* Grows a list until the pool is out of memory. */
 static int pool_full(void) {
   TVMFFIAny list, none;
   int i, status = call("ffi.List", NULL, 0, &list);
@@ -212,7 +212,7 @@ static int pool_full(void) {
 typedef struct {
   const char* name;
   int (*run)(void);
-  const char* kind; /* of the error that has to come, if one has to */
+  const char* kind; /* of the expected error; null if none is expected */
   const char* words;
 } Case;
 
@@ -233,7 +233,7 @@ static const Case cases[] = {
 
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
-/* One run; true when its outcome is as it should be. */
+/* Runs a case; returns true if the outcome is as expected. */
 static int run(const Case* one) {
   int status = one->run();
   if (one->kind != NULL) return status != 0 && raised_is(one->kind, one->words);

@@ -5,7 +5,7 @@
 
 #include "print.h"
 
-/* What the largest workspace of the models takes, with room for its alignment. */
+/* Capacity for the models' largest workspace, including its alignment. */
 static uint64_t buffer[2112 / 8];
 
 int workspace_start(void) { return FerriteWorkspaceSet(buffer, sizeof(buffer)); }

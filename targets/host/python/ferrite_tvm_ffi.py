@@ -1,14 +1,14 @@
-"""Ferrite's libtvm_ffi.so in the place of the one inside apache-tvm-ffi.
+"""Use Ferrite's libtvm_ffi.so in place of the one inside apache-tvm-ffi.
 
     import ferrite_tvm_ffi  # first
     import tvm_ffi
 
-`python -m ferrite_tvm_ffi` reports what is in use, and exits with 1 when the installed tvm_ffi does not fit.
+`python -m ferrite_tvm_ffi` prints the libraries in use, and exits with 1 if the installed tvm_ffi is not supported.
 
-Two ways lead to a libtvm_ffi.so, and the import closes both. Binaries ask for it by name: the dynamic loader gives
-them the first library of that soname in the process, which is ours from the import on. Python code asks
-`tvm_ffi.libinfo` for a path, and a path to another file would map a second library: so that module, once it is
-imported, answers with ours. No file of the other package is touched.
+A libtvm_ffi.so is found in two ways, and the import redirects both. Binaries need it by name: the dynamic loader uses
+the first library with that soname in the process, which is Ferrite's from the import on. Python code asks
+`tvm_ffi.libinfo` for a path, and a path to another file would map a second library: so that module returns the path of
+Ferrite's once it is imported. No file of the other package is changed.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import re
 import sys
 from pathlib import Path
 
-# The releases that the library is tested against: tests/conformance/upstream. Beyond the stable C ABI, upstream's Python code and its
-# library share names of functions and layouts of classes, and releases change those: the library is that of the last
-# of them, and serves an earlier one when it is told to. Other releases are probed.
+# Releases that the library is tested against: tests/conformance/upstream. Beyond the stable C ABI, upstream's Python code and
+# library share names of functions and layouts of classes, which change between releases. The library serves those of the last
+# release, and those of an earlier one on request. Other releases are probed.
 TESTED = (
     *("0.1.9", "0.1.10", "0.1.11", "0.1.12"),
     *("0.1.13.post0", "0.1.13.post1", "0.1.13.post2", "0.1.13.post3"),
@@ -36,7 +36,7 @@ LIBRARY = Path(__file__).resolve().parent / "ferrite_tvm_ffi.libs" / "libtvm_ffi
 
 
 def activate() -> None:
-    """Make a later `import tvm_ffi` use our library; an ImportError tells why it cannot."""
+    """Make a later `import tvm_ffi` use this library; raise an ImportError with the reason if that is impossible."""
     if "tvm_ffi" in sys.modules:
         raise ImportError("tvm_ffi is imported already: import ferrite_tvm_ffi before it")
     release = installed()
@@ -47,7 +47,7 @@ def activate() -> None:
 
 
 def installed() -> str:
-    """The version of the installed apache-tvm-ffi, without a local build label."""
+    """Return the version of the installed apache-tvm-ffi, without a local build label."""
     try:
         return importlib.metadata.version(UPSTREAM).partition("+")[0]
     except importlib.metadata.PackageNotFoundError:
@@ -55,15 +55,16 @@ def installed() -> str:
 
 
 def misfit(release: str) -> str | None:
-    """Why a release cannot use our library; None when it can."""
+    """Return why a release cannot use this library; None if it can."""
     if release in TESTED:
         return None
     if numbers(release) < numbers(TESTED[0]):
         return f"and ferrite_tvm_ffi fits {TESTED[0]} and later releases"
-    # With no other library, upstream's neither, does an object that comes back from it have its Python object again.
+    # This release works only with its own library: with any other, even one of upstream's, an object that the library returns
+    # has lost its Python object.
     if numbers(release) == (0, 1, 13) and ".post" not in release:
         return "which fits no other library than its own"
-    import ferrite_tvm_ffi_probe  # noqa: PLC0415 - only where it is needed
+    import ferrite_tvm_ffi_probe  # noqa: PLC0415 - imported only when needed
 
     spec = importlib.util.find_spec("tvm_ffi")
     if spec is None or not spec.submodule_search_locations:
@@ -76,12 +77,12 @@ def misfit(release: str) -> str | None:
 
 
 def numbers(release: str) -> tuple[int, ...]:
-    """The numbers of a release before its suffix: `0.1.13.post3` is 0, 1, 13."""
+    """Return the numbers of a release before its suffix: those of `0.1.13.post3` are 0, 1, 13."""
     return tuple(int(number) for number in re.findall(r"\d+", re.match(r"[\d.]*", release)[0])[:3])
 
 
 def serve(library: ctypes.CDLL, release: str) -> None:
-    """Tell the library whose forms of functions and classes the Python package knows, before either is used."""
+    """Select the release whose functions and classes the library serves, before the Python package uses either."""
     name, function = b"ffi.ferrite.ServeRelease", ctypes.c_void_p()
     if library.TVMFFIFunctionGetGlobal(ctypes.byref(ByteArray(name, len(name))), ctypes.byref(function)) == 0:
         arguments = (Any * 3)(*(Any(type_index=1, payload=min(number, 255)) for number in (*numbers(release), 0, 0)[:3]))
@@ -92,19 +93,19 @@ def serve(library: ctypes.CDLL, release: str) -> None:
 
 
 class ByteArray(ctypes.Structure):
-    """TVMFFIByteArray."""
+    """The C record TVMFFIByteArray."""
 
     _fields_ = (("data", ctypes.c_char_p), ("size", ctypes.c_size_t))
 
 
 class Any(ctypes.Structure):
-    """TVMFFIAny."""
+    """The C record TVMFFIAny."""
 
     _fields_ = (("type_index", ctypes.c_int32), ("small_length", ctypes.c_uint32), ("payload", ctypes.c_int64))
 
 
 def load() -> ctypes.CDLL:
-    """Our library, for every binary loaded from now on; an ImportError when it cannot be that."""
+    """Load this library for all binaries loaded from now on; raise an ImportError if that is impossible."""
     if sys.platform != "linux":
         raise ImportError(f"{LIBRARY} is for Linux, and this is {sys.platform}")
     if others := mapped() - {str(LIBRARY)}:
@@ -116,7 +117,7 @@ def load() -> ctypes.CDLL:
 
 
 def mapped() -> set[str]:
-    """The paths of all files named libtvm_ffi.so that this process has mapped."""
+    """Return the paths of all mapped files named libtvm_ffi.so."""
     try:
         lines = os.fsdecode(Path("/proc/self/maps").read_bytes()).split("\n")
     except OSError:  # a sandbox without /proc
@@ -125,7 +126,7 @@ def mapped() -> set[str]:
 
 
 class LibinfoFinder:
-    """Finds `tvm_ffi.libinfo` where others find it, and points it at our library when it has been executed."""
+    """Import hook: finds `tvm_ffi.libinfo` by the other finders, and patches it after its execution to return this library."""
 
     def find_spec(self, name, path=None, target=None):
         if name != "tvm_ffi.libinfo":
@@ -144,19 +145,19 @@ class LibinfoFinder:
 
 
 def point_at_ours(libinfo) -> None:
-    """Let `tvm_ffi.libinfo` find our library, and every other one where it is."""
+    """Patch `tvm_ffi.libinfo` to return this library's path, and all others unchanged."""
     find = libinfo._find_library_by_basename
 
     @functools.wraps(find)
     def find_ours(package, target_name, *args, **options):
-        found = find(package, target_name, *args, **options)  # first, for it checks the arguments
+        found = find(package, target_name, *args, **options)  # called first, since it validates the arguments
         return LIBRARY if (package, target_name) == (UPSTREAM, "tvm_ffi") else found
 
     libinfo._find_library_by_basename = find_ours
 
 
 def report() -> int:
-    """Print what is in use; 0 when the installed tvm_ffi runs on our library alone."""
+    """Print the libraries in use; return 0 if the installed tvm_ffi runs on this library alone."""
     try:
         abi = (ctypes.c_uint32 * 3)()
         load().TVMFFIGetVersion(abi)

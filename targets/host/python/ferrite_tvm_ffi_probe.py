@@ -1,8 +1,9 @@
-"""Whether a release of apache-tvm-ffi that is later than this wheel can run on its library.
+"""Checks whether a release of apache-tvm-ffi later than this wheel can run on its library.
 
-Nothing of the release is run or loaded. What it needs is read from its files: the symbols that its binaries import, and
-that its own library gives to others; the version and the built-in types in its C header; the global functions and the
-reflected members that its Python code names. What our library has, `served.py` wrote down when the wheel was built.
+Nothing of the release is run or loaded. Its requirements are read from its files: symbols that its binaries import, and
+that its library exports to clients; the version and built-in types in its C header; global functions and reflected
+members that its Python code names. They are compared with `served.json`, which `served.py` writes when the wheel is
+built.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ SERVED = Path(__file__).resolve().parent / "ferrite_tvm_ffi.libs" / "served.json
 
 
 def missing(package: Path) -> list[str]:
-    """Lists, in words, what the release in the folder `package` needs and our library lacks."""
+    """Return descriptions of the features that the release in the folder `package` needs and this library lacks."""
     served = json.loads(SERVED.read_text())
     return [*header(package, served), *symbols(package, served), *sources(package, served)]
 
 
 def header(package: Path, served: dict) -> Iterator[str]:
-    """Another version of the ABI, and built-in types that are new."""
+    """Report a different ABI version, and new built-in types."""
     path = package / "include" / "tvm" / "ffi" / "c_api.h"
     if not path.is_file():
         yield f"{path}, where its ABI is described"
@@ -39,7 +40,7 @@ def header(package: Path, served: dict) -> Iterator[str]:
 
 
 def symbols(package: Path, served: dict) -> Iterator[str]:
-    """Symbols that the release's binaries import and no other defines, or that its library defines for its clients."""
+    """Report missing symbols that the release's binaries import and do not define, or that its library exports to clients."""
     library = package / "lib" / "libtvm_ffi.so"
     binaries = [path for path in [*package.glob("*.so"), *package.glob("lib/*.so")] if path != library]
     tables = [symbol_table(path) for path in binaries]
@@ -51,7 +52,8 @@ def symbols(package: Path, served: dict) -> Iterator[str]:
 
 
 def sources(package: Path, served: dict) -> Iterator[str]:
-    """Global functions `ffi.*` and members of reflected classes `ffi.*` that the release's code names."""
+    """Report missing global functions `ffi.*`, and missing members of reflected classes `ffi.*`, that the release's code
+    names."""
     functions, members = set(), set()
     for path in package.rglob("*.py"):
         for node in ast.walk(parsed(path)):
@@ -70,7 +72,7 @@ def sources(package: Path, served: dict) -> Iterator[str]:
 
 
 def parsed(path: Path) -> ast.Module:
-    """The code in a file; nothing of one that is for a later Python than this, which cannot import it either."""
+    """Parse a file; return an empty module if its syntax is newer than this Python, which cannot import it either."""
     try:
         return ast.parse(path.read_bytes())
     except SyntaxError:
@@ -78,7 +80,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def type_keys(node: ast.ClassDef) -> Iterator[str]:
-    """The type keys `ffi.*` under which decorators register a Python class: `@register_object("ffi.Array")`."""
+    """Return the type keys `ffi.*` under which decorators register a Python class: `@register_object("ffi.Array")`."""
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call) and decorator.args and isinstance(decorator.args[0], ast.Constant):
             if str(decorator.args[0].value).startswith("ffi."):
@@ -86,7 +88,7 @@ def type_keys(node: ast.ClassDef) -> Iterator[str]:
 
 
 def declared(body: list[ast.stmt], *, is_stub: bool = False) -> Iterator[str]:
-    """The fields that a class annotates at run time, and the methods that it declares for type checkers alone."""
+    """Return the fields that a class annotates at run time, and the methods that it declares for type checkers only."""
     for node in body:
         if isinstance(node, ast.If):
             yield from declared(node.body, is_stub=ast.unparse(node.test) == "TYPE_CHECKING")
@@ -100,16 +102,16 @@ def declared(body: list[ast.stmt], *, is_stub: bool = False) -> Iterator[str]:
 
 
 class SymbolTable:
-    """The dynamic symbols of a binary that belong to the ABI, C's and C++'s."""
+    """Dynamic symbols of a binary that belong to the C or C++ ABI."""
 
     def __init__(self) -> None:
         self.imported: set[str] = set()
         self.defined: set[str] = set()
-        self.functions: set[str] = set()  # of the defined ones, those that every other binary may rely on
+        self.functions: set[str] = set()  # defined functions with global binding, part of the interface
 
 
 def symbol_table(path: Path) -> SymbolTable:
-    """Reads the dynamic symbols of a 64-bit little-endian ELF file; of another file, none."""
+    """Read the dynamic symbols of a 64-bit little-endian ELF file; return none for other files."""
     data, table = path.read_bytes(), SymbolTable()
     if data[:6] != b"\x7fELF\2\1":
         return table
@@ -127,7 +129,7 @@ def symbol_table(path: Path) -> SymbolTable:
             if not (text.startswith("TVMFFI") or "3tvm3ffi" in text):
                 continue
             if section == 0:
-                if binding == 1:  # global: weak ones may be missing
+                if binding == 1:  # global; weak symbols may be missing
                     table.imported.add(text)
             else:
                 table.defined.add(text)

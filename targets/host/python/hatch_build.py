@@ -1,4 +1,4 @@
-"""Builds libtvm_ffi.so as it is released, and names the systems that can load it."""
+"""Builds libtvm_ffi.so as released, and tags the wheel with the systems that can load it."""
 
 import json
 import platform
@@ -13,7 +13,7 @@ BUILD = Path(__file__).resolve().parents[1] / "build.sh"
 
 
 class LibraryHook(BuildHookInterface):
-    """Adds the stripped library and what it serves to the wheel, beside the module, and tags the wheel with its platform."""
+    """Adds the stripped library and its description to the wheel, beside the module, and tags the wheel with its platform."""
 
     def initialize(self, version, build_data):
         library = stripped(build())
@@ -24,7 +24,7 @@ class LibraryHook(BuildHookInterface):
 
 
 def build() -> Path:
-    """The path of libtvm_ffi.so, as cargo tells it: the target directory may be anywhere."""
+    """Return the path of libtvm_ffi.so as reported by cargo, since the target directory may be anywhere."""
     command = [BUILD, "--message-format=json-render-diagnostics"]
     messages = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     files = [Path(file) for line in messages.splitlines() for file in json.loads(line).get("filenames", [])]
@@ -32,7 +32,7 @@ def build() -> Path:
 
 
 def stripped(library: Path) -> Path:
-    """A copy without symbols that nothing loads."""
+    """Return a copy of the library stripped of symbols that the loader does not need."""
     copy = library.parent / "wheel" / library.name
     copy.parent.mkdir(exist_ok=True)
     subprocess.run(["strip", "-o", copy, library], check=True)
@@ -40,7 +40,7 @@ def stripped(library: Path) -> Path:
 
 
 def served(library: Path) -> Path:
-    """Writes the list of what the library serves, which later releases of upstream are compared with."""
+    """Write the description of the library, against which later releases of upstream are probed."""
     file = library.with_name("served.json")
     command = [sys.executable, Path(__file__).with_name("served.py"), library]
     file.write_bytes(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
@@ -48,10 +48,10 @@ def served(library: Path) -> Path:
 
 
 def platform_tag(library: Path) -> str:
-    """The manylinux tag (PEP 600) of the newest glibc that a symbol of the library asks for.
+    """Return the manylinux tag (PEP 600) for the newest glibc version that a symbol of the library needs.
 
-    Its other dependencies, libgcc_s and libstdc++ (of which it asks for the oldest versions), are in every manylinux
-    policy. There are no tags below 2.17 for all machines.
+    Its other dependencies, libgcc_s and libstdc++ (needed in their oldest versions), are in every manylinux policy. Not all
+    machines have tags below 2.17.
     """
     versions = re.findall(rb"\0GLIBC_2\.(\d+)(?:\.\d+)?(?=\0)", library.read_bytes())
     newest = max(17, *map(int, versions))

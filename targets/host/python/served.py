@@ -1,4 +1,4 @@
-"""Writes down, as JSON on the standard output, what a libtvm_ffi.so serves, for ferrite_tvm_ffi_probe.py.
+"""Prints as JSON what a libtvm_ffi.so serves, for ferrite_tvm_ffi_probe.py.
 
 usage: served.py LIBRARY
 """
@@ -14,7 +14,7 @@ from ferrite_tvm_ffi_probe import symbol_table
 
 
 class Text(ctypes.Structure):
-    """TVMFFIByteArray."""
+    """The C record TVMFFIByteArray."""
 
     _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_size_t))
 
@@ -23,30 +23,30 @@ class Text(ctypes.Structure):
 
 
 class Any(ctypes.Structure):
-    """TVMFFIAny."""
+    """The C record TVMFFIAny."""
 
     _fields_ = (("type_index", ctypes.c_int32), ("small_length", ctypes.c_uint32), ("payload", ctypes.c_int64))
 
     def __str__(self) -> str:
         if self.type_index == 11:  # a small string, in the payload
             return ctypes.string_at(ctypes.addressof(self) + 8, self.small_length).decode()
-        return str(Text.from_address(self.payload + 24))  # a String, behind the header
+        return str(Text.from_address(self.payload + 24))  # a String, after the object header
 
 
 class Field(ctypes.Structure):
-    """TVMFFIFieldInfo, up to its end."""
+    """The C record TVMFFIFieldInfo."""
 
     _fields_ = (("name", Text), ("rest", ctypes.c_int64 * 13))
 
 
 class Method(ctypes.Structure):
-    """TVMFFIMethodInfo, up to its end."""
+    """The C record TVMFFIMethodInfo."""
 
     _fields_ = (("name", Text), ("rest", ctypes.c_int64 * 7))
 
 
 class Type(ctypes.Structure):
-    """TVMFFITypeInfo."""
+    """The C record TVMFFITypeInfo."""
 
 
 Type._fields_ = (
@@ -105,7 +105,7 @@ class Library:
 
 
 def members(info: Type) -> list[str]:
-    """The names of fields and methods of a type and its ancestors."""
+    """Return the names of the fields and methods of a type and its ancestors."""
     line = [*(info.ancestors[depth].contents for depth in range(info.depth)), info]
     fields = {str(one.fields[index].name) for one in line for index in range(one.num_fields)}
     methods = {str(one.methods[index].name) for one in line for index in range(one.num_methods)}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: test.sh [WHEEL]
 #
-# Installs the wheel (built first, if none is given) into a new virtual environment, with what it
-# depends on, and runs test_wheel.py there. PYTHON chooses the interpreter.
+# Installs the wheel (builds it first if none is named) and its dependencies into a new virtual environment, and runs
+# test_wheel.py there. PYTHON names the interpreter.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-python3}

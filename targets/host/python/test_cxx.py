@@ -1,4 +1,4 @@
-"""Values and errors that cross between Python, the library and the module built from test_cxx.cc.
+"""Tests of values that pass between Python, the library and the module built from test_cxx.cc.
 
 usage: test_cxx.py MODULE TEST, where TEST is a function below; test_wheel.py runs each in an interpreter of its own.
 """
@@ -67,7 +67,7 @@ def modules():
     count = counter.get_function("count")
     assert [count(), counter["count"](), counter.count()] == [1, 2, 3]
     del counter
-    assert count() == 4  # the function holds its module
+    assert count() == 4  # the function keeps its module alive
     counter = module.counter()
     assert not counter.implements_function("nothing") and counter.implements_function("count")
     assert counter.get_function_doc("it") == "counts: it" and counter.inspect_source() == "count += 1"

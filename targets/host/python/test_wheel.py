@@ -1,4 +1,4 @@
-"""Tests of the installed wheel. usage: test_wheel.py WHEEL, in an environment that has it installed."""
+"""Tests the installed wheel. usage: test_wheel.py WHEEL, in an environment in which it is installed."""
 
 import importlib.metadata
 import os
@@ -37,7 +37,7 @@ assert y.tolist() == [1, 2, 3, 4], y
 
 
 class Case(unittest.TestCase):
-    """A test in a folder of its own, and new interpreters that run in it."""
+    """Test case with a folder of its own, in which new interpreters run."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -45,7 +45,7 @@ class Case(unittest.TestCase):
         self.folder = Path(folder.name).resolve()
 
     def installed(self, version):
-        """A folder in which apache-tvm-ffi is installed, going by the metadata."""
+        """Return a folder whose metadata says that apache-tvm-ffi is installed there."""
         path = self.folder / version
         metadata = path / f"apache_tvm_ffi-{version}.dist-info" / "METADATA"
         metadata.parent.mkdir(parents=True)
@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
         return path
 
     def python(self, *arguments, path=""):
-        """Run an interpreter that looks for packages in `path` first."""
+        """Run an interpreter that searches `path` for packages first."""
         environment = {**os.environ, "PYTHONPATH": str(path)}
         return subprocess.run(
             [sys.executable, *arguments], cwd=self.folder, env=environment, text=True, capture_output=True, check=False
@@ -116,7 +116,7 @@ class Fits(Case):
 
 
 class Cxx(Case):
-    """A module of C++ with containers, subclasses and exceptions, on our library: test_cxx.cc and test_cxx.py."""
+    """Tests a C++ module with containers, subclasses and exceptions on this library: test_cxx.cc and test_cxx.py."""
 
     HERE = Path(__file__).resolve().parent
     FUNCTIONS = "grouped filled described moved counter parsed same_graph loaded called caught fail"
@@ -135,7 +135,7 @@ class Cxx(Case):
         cls.module = str(Path(folder.name) / "test_cxx.so")
 
     def assert_passes(self, test):
-        # As text, so that the folder of the script, with its ferrite_tvm_ffi, is no place to import from.
+        # Passed as text, so that the script's folder, which has ferrite_tvm_ffi, is not searched for imports.
         done = self.python("-c", (self.HERE / "test_cxx.py").read_text(), self.module, test)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 
@@ -153,10 +153,10 @@ class Cxx(Case):
 
 
 class EarlierReleases(Case):
-    """The forms in which the library serves earlier releases, whose own tests are those of tests/conformance/upstream."""
+    """Tests how the library serves earlier releases, whose own tests are in tests/conformance/upstream."""
 
     def served(self, version, expression):
-        """Evaluates an expression about the library in a process with that release: see served.py."""
+        """Evaluate an expression about the library in a process with that release: see served.py."""
         helper = f"import sys; sys.path.append({str(Path(__file__).resolve().parent)!r}); from served import *"
         code = f"import ferrite_tvm_ffi\n{helper}\nlibrary = Library({OURS!r})\nprint({expression})"
         done = self.python("-c", code, path=self.installed(version))
@@ -203,7 +203,7 @@ class EarlierReleases(Case):
 
 
 class LaterReleases(Case):
-    """Releases that this wheel has not seen: copies of the one that is installed, under another version, and doctored."""
+    """Tests releases later than this wheel: altered copies of the installed one, under another version."""
 
     def setUp(self):
         super().setUp()
@@ -212,14 +212,14 @@ class LaterReleases(Case):
         shutil.copytree(SITE / "tvm_ffi", self.package, ignore=shutil.ignore_patterns("src", "3rdparty", "share"))
 
     def replace(self, pattern, old, new):
-        """Put `new` in the place of `old` in the file of the package that the pattern is for."""
+        """Replace `old` by `new` in the package file that matches the pattern."""
         (file,) = self.package.glob(pattern)
         content = file.read_bytes()
         self.assertTrue(old in content, f"{old} is not in {file}")
         file.write_bytes(content.replace(old, new))
 
     def assert_needs(self, *what):
-        """The import raises an ImportError that names this, and nothing else, as missing."""
+        """Check that the import raises an ImportError that names exactly these features as missing."""
         done = self.python("-c", "import ferrite_tvm_ffi", path=self.path)
         needs = f"needs what ferrite_tvm_ffi lacks ({', '.join(what)}): pip install apache-tvm-ffi==0.1.15.post2"
         expected = f"ImportError: apache-tvm-ffi 0.1.99 is installed, and {needs}"
@@ -277,7 +277,7 @@ class LaterReleases(Case):
 
 class DoesNotFit(Case):
     def assert_refused(self, reason, code="import ferrite_tvm_ffi", path=""):
-        """The import raises an ImportError that has `reason` in it."""
+        """Check that the import raises an ImportError that contains `reason`."""
         done = self.python("-c", code, path=path)
         last = done.stderr.strip().splitlines()[-1]
         self.assertTrue(last.startswith("ImportError: "), done.stderr)
@@ -289,7 +289,7 @@ class DoesNotFit(Case):
         self.assertIn(reason, done.stdout)
 
     def copy(self):
-        """A folder with another installation of the wheel, and nothing else."""
+        """Return a folder with another installation of the wheel, and nothing else."""
         path = self.folder / "copy"
         pip = self.python("-m", "pip", "install", "--quiet", "--no-deps", "--target", str(path), WHEEL)
         self.assertEqual(pip.returncode, 0, pip.stderr)
@@ -310,7 +310,7 @@ class DoesNotFit(Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_nothing_installed(self):
-        path = self.copy()  # without the environment's packages: -S
+        path = self.copy()  # -S excludes the environment's packages
         self.assert_reported("apache-tvm-ffi is not installed", "-S", path=path)
         done = self.python("-S", "-c", "import ferrite_tvm_ffi", path=path)
         self.assertIn("ImportError: apache-tvm-ffi is not installed", done.stderr)
@@ -353,7 +353,7 @@ class DoesNotFit(Case):
 
 
 def hash_of(version):
-    """The hash by which an ELF file refers to the version of a symbol."""
+    """Return the hash by which an ELF file refers to the version of a symbol."""
     value = 0
     for byte in version:
         value = (value << 4) + byte

@@ -1,9 +1,9 @@
-/* digits.c: runs the networks that TVM has compiled to C over pictures of 8 by 8 pixels. */
+/* digits.c: runs networks compiled to C by TVM on pictures of 8 by 8 pixels. */
 #include "digits.h"
 
 #include <time.h>
 
-/* Pictures, labels and weights: plain C arrays. */
+/* Pictures, labels and weights, as plain C arrays. */
 #include <cnn_f32/data.h>
 #include <mlp_f32/data.h>
 
@@ -11,7 +11,7 @@
 
 enum { SIDE = 8, PIXELS = SIDE * SIDE, CLASSES = 10, PICTURES = 20, PER_ROW = 4, TIMED_RUNS = 2000 };
 
-/* A loaded network: a function that takes a picture, four constant tensors and the tensor for its scores. */
+/* A loaded network: its function takes a picture, four constant tensors and a tensor for the scores. */
 typedef struct {
   const char* name;
   TVMFFIObjectHandle module;
@@ -25,7 +25,7 @@ static void constant(Network* net, int place, const float* data, int ndim, const
   ferrite_tensor_init(&net->constants[place], data, kDLFloat, 32, ndim, shape);
 }
 
-/* Both networks see the same pictures, each in the shape that it was compiled for. */
+/* Sets the shape of a picture: both networks get the same pictures, each in the shape that it was compiled for. */
 static void set_picture_shape(Network* net, int ndim) {
   int axis;
   net->picture_ndim = ndim;
@@ -67,7 +67,7 @@ static const float* pixels_of(int picture) { return cnn_f32_x + picture * PIXELS
 
 static int label_of(int picture) { return (int)cnn_f32_label[picture]; }
 
-/* One call of the compiled function. */
+/* Calls the compiled function. */
 static int infer(Network* net, FerriteTensor* picture, float* scores) {
   static const int64_t scores_shape[2] = {1, CLASSES};
   FerriteTensor out;
@@ -110,7 +110,7 @@ static void draw_line(const float* pixels) {
   }
 }
 
-/* Pictures first .. first + PER_ROW - 1 side by side. */
+/* Draws the pictures first .. first + PER_ROW - 1 side by side. */
 static void draw_row(int first) {
   int line, i;
   for (line = 0; line < SIDE; ++line) {

@@ -6,7 +6,7 @@
 
 /* ---- arguments ---- */
 
-/* Every byte of a value counts: values are compared and hashed as 16 bytes, so the padding is zero as well. */
+/* Values are compared and hashed as 16 bytes, so the padding must be zero as well. */
 static TVMFFIAny value_of(int32_t type_index) {
   TVMFFIAny value;
   memset(&value, 0, sizeof(value));
@@ -50,7 +50,7 @@ void ferrite_tensor_init(FerriteTensor* tensor, const void* data, DLDataTypeCode
     tensor->strides[axis] = step;
     step *= shape[axis];
   }
-  tensor->dl.data = (void*)data; /* DLPack has no const; who reads only says so in its own words */
+  tensor->dl.data = (void*)data; /* DLPack has no const; a function documents whether it only reads */
   tensor->dl.device.device_type = kDLCPU;
   tensor->dl.ndim = ndim;
   tensor->dl.dtype.code = (uint8_t)code;
@@ -68,7 +68,7 @@ TVMFFIAny ferrite_tensor(FerriteTensor* tensor) {
 
 /* ---- results ---- */
 
-/* What follows the header of a string, of bytes and of an error. */
+/* Returns the address after the object header: the content of a string, of bytes or of an error. */
 static void* after_header(void* object) { return (char*)object + sizeof(TVMFFIObject); }
 
 TVMFFIByteArray ferrite_text(const TVMFFIAny* value) {
@@ -147,7 +147,7 @@ int ferrite_set_global(const char* name, TVMFFISafeCallType safe_call) {
   int status;
   if (TVMFFIFunctionCreate(NULL, safe_call, NULL, &function) != 0) return -1;
   status = TVMFFIFunctionSetGlobal(&key, function, 0);
-  ferrite_release_object(function); /* the table holds its own reference */
+  ferrite_release_object(function); /* the table has its own reference */
   return status;
 }
 
@@ -166,7 +166,7 @@ int ferrite_module_function(TVMFFIObjectHandle module, const char* name, TVMFFIO
   TVMFFIAny result;
   args[0] = ferrite_object(module);
   args[1] = ferrite_str(name);
-  args[2] = ferrite_bool(0); /* do not search the modules that this one imports */
+  args[2] = ferrite_bool(0); /* do not search the module's imports */
   if (ferrite_call_global("ffi.ModuleGetFunction", args, 3, &result) != 0) return -1;
   if (result.type_index != kTVMFFIFunction) return raise_missing("Function", name);
   *out = result.v_obj;
@@ -175,7 +175,7 @@ int ferrite_module_function(TVMFFIObjectHandle module, const char* name, TVMFFIO
 
 /* ---- errors ---- */
 
-/* Messages may have several lines. */
+/* Prints a message, which may have several lines. */
 static void print_lines(FILE* out, const TVMFFIByteArray* text, const char* indent) {
   size_t i;
   for (i = 0; i < text->size; ++i) {

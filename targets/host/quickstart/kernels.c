@@ -1,14 +1,14 @@
 /*
- * kernels.c: a kernel library in C89, as a compiler or a person would write one.
+ * kernels.c: a kernel library in C89, in the form that a compiler generates.
  *
- * The symbol `__tvm_ffi_NAME` makes the function NAME of the module that loads this library. Beside it,
- * `__tvm_ffi__metadata_NAME` returns its type as JSON and `__tvm_ffi__doc_NAME` a sentence for people.
+ * The symbol `__tvm_ffi_NAME` is the function NAME of the module that loads this library. Optionally,
+ * `__tvm_ffi__metadata_NAME` returns its type as JSON, and `__tvm_ffi__doc_NAME` its description.
  */
 #include <string.h>
 
 #include <tvm/ffi/c_api.h>
 
-/* Both vectors of a call, checked. */
+/* Both vectors of a call, validated. */
 typedef struct {
   const DLTensor* x;
   const DLTensor* y;
@@ -24,7 +24,7 @@ static int fail(const char* kind, const char* function, const char* message) {
   return -1;
 }
 
-/* A tensor comes as a borrowed DLTensor or as a Tensor object, whose DLTensor follows the object header. */
+/* Returns the DLTensor of an argument: a borrowed DLTensor, or a Tensor object, whose DLTensor follows the object header. */
 static const DLTensor* tensor_of(const TVMFFIAny* value) {
   if (value->type_index == kTVMFFIDLTensorPtr) return (const DLTensor*)value->v_ptr;
   if (value->type_index == kTVMFFITensor) {
@@ -76,7 +76,7 @@ TVM_FFI_DLL_EXPORT int __tvm_ffi_add_one(void* self, const TVMFFIAny* args, int3
   float* y;
   int64_t i;
   (void)self;
-  (void)result; /* the caller has set it to None */
+  (void)result; /* already set to None by the caller */
   if (take_pair("add_one", args, num_args, &v) != 0) return -1;
   x = elements(v.x);
   y = elements(v.y);

@@ -3,8 +3,8 @@
  *
  *   quickstart KERNELS CNN MLP [RUST_KERNELS]
  *
- * Loads a kernel library, calls its functions on plain C arrays, shows how errors arrive, and classifies digit
- * pictures with two networks that TVM has compiled. Nothing here knows how the libraries were written.
+ * Loads a kernel library, calls its functions on plain C arrays, shows how errors are reported, and classifies digit
+ * pictures with two networks compiled by TVM. The program does not depend on how the libraries were written.
  */
 #include "digits.h"
 #include "ferrite_util.h"
@@ -22,9 +22,10 @@ static void print_vector(const char* name, const float* values) {
   putchar('\n');
 }
 
-/* ---- what a module says about its functions ---- */
+/* ---- descriptions of a module's functions ---- */
 
-/* `getter` is ffi.ModuleGetFunctionDoc or ffi.ModuleGetFunctionMetadata: a string, or None where there is none. */
+/* Prints a description of a function. `getter` is ffi.ModuleGetFunctionDoc or ffi.ModuleGetFunctionMetadata, which returns a
+ * string, or None if there is none. */
 static void print_about(const char* getter, TVMFFIObjectHandle module, const char* name, const char* label) {
   TVMFFIAny args[3];
   TVMFFIAny result;
@@ -56,7 +57,7 @@ static TVMFFIObjectHandle function_of(TVMFFIObjectHandle module, const char* nam
   return function;
 }
 
-/* A call that writes into a tensor of the caller. */
+/* Calls a function that writes to a tensor of the caller. */
 static void call_add_one(TVMFFIObjectHandle module, const char* name, const float* x) {
   static const int64_t shape[1] = {LENGTH};
   TVMFFIObjectHandle function = function_of(module, name);
@@ -73,7 +74,7 @@ static void call_add_one(TVMFFIObjectHandle module, const char* name, const floa
   ferrite_release_object(function);
 }
 
-/* A call that returns a value. */
+/* Calls a function that returns a value. */
 static void call_dot(TVMFFIObjectHandle module, const char* name, const float* x) {
   static const int64_t shape[1] = {LENGTH};
   TVMFFIObjectHandle function = function_of(module, name);
@@ -88,7 +89,7 @@ static void call_dot(TVMFFIObjectHandle module, const char* name, const float* x
   ferrite_release_object(function);
 }
 
-/* A call that fails: float64 where float32 is expected. */
+/* Makes a call that fails: float64 where float32 is expected. */
 static void call_with_wrong_type(TVMFFIObjectHandle module, const char* name) {
   static const double x[LENGTH] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
   static const int64_t shape[1] = {LENGTH};
@@ -108,7 +109,7 @@ static void call_with_wrong_type(TVMFFIObjectHandle module, const char* name) {
   ferrite_release_object(function);
 }
 
-/* ---- the tour ---- */
+/* ---- main ---- */
 
 static void show_version(void) {
   TVMFFIVersion version;

@@ -28,7 +28,7 @@ uint32_t semihost(uint32_t operation, const void* argument) {
 static volatile uint32_t wraps;
 static void (*volatile on_timer)(void);
 
-/* Whole ticks, with the wraps that no interrupt has counted yet. */
+/* Returns the ticks, including a wrap that no interrupt has counted yet. */
 static uint64_t ticks(void) {
   uint32_t before, now, pending;
   do {
@@ -63,7 +63,7 @@ static void timer_interrupt(void) {
   }
 }
 
-/* Unwind tables name them, those of LLVM's objects the first and those of the library the second. Nothing unwinds. */
+/* Referenced by the unwind tables of LLVM's objects and of the library, in this order. Never called, since nothing unwinds. */
 void __aeabi_unwind_cpp_pr0(void) {}
 void __aeabi_unwind_cpp_pr1(void) {}
 

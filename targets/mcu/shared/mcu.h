@@ -1,4 +1,4 @@
-/* mcu.h: what start-up code for every core without an operating system shares. */
+/* mcu.h: interface of the start-up code shared by all cores without an operating system. */
 #ifndef MCU_H_
 #define MCU_H_
 
@@ -6,16 +6,16 @@
 
 #include "board.h"
 
-/* Asks the debugger or emulator for an operation; each core has its own instruction for it. */
+/* Requests an operation from the debugger or emulator, by an instruction specific to the core. */
 uint32_t semihost(uint32_t operation, const void* argument);
 
-/* Copies .data, clears .bss and paints the stack, so that what was used of it can be seen. */
+/* Copies .data, clears .bss, and paints the stack so that its maximum use can be measured. */
 void prepare_memory(void);
 
-/* Runs the constructors and main, and ends with its status. Does not return. */
+/* Runs the constructors and main, and exits with its status. Does not return. */
 void run_firmware(void);
 
-/* Ends the program after an exception that nobody expects. Does not return. */
+/* Exits after an unexpected exception. Does not return. */
 void fault(void);
 
 #endif /* MCU_H_ */

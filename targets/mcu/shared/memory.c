@@ -1,7 +1,7 @@
-/* memory.c: memory at the start of the program, and how much of the stack was used. */
+/* memory.c: initialisation of memory, and maximum stack use. */
 #include "mcu.h"
 
-/* From the linker script. */
+/* Symbols of the linker script. */
 extern uint32_t _data_load[], _data_start[], _data_end[], _bss_start[], _bss_end[], _stack_limit[], _stack_top[];
 extern void (*_init_start[])(void);
 extern void (*_init_end[])(void);
@@ -13,7 +13,7 @@ enum { PAINT = 0x5A5AA5A5 };
 static void paint_stack(void) {
   volatile uint32_t* at = _stack_limit;
   uint32_t here;
-  /* Not over the frames in use. */
+  /* Excludes the frames in use. */
   while ((uintptr_t)at < (uintptr_t)&here - 64) *at++ = PAINT;
 }
 

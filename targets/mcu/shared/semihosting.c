@@ -1,4 +1,4 @@
-/* semihosting.c: text and exit status through the debugger or emulator. */
+/* semihosting.c: output and exit status through the debugger or emulator. */
 #include <tvm_ffi_platform.h>
 
 #include "mcu.h"
@@ -32,7 +32,7 @@ static void end(const char* why, int status) {
 
 void fault(void) { end("fault\n", 139); }
 
-/* The library's hook for the end of a panic. */
+/* The library's hook that ends a panic. */
 void FerritePlatformAbort(void) {
   end("abort\n", 134);
   for (;;) continue;

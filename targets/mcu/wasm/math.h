@@ -1,4 +1,5 @@
-/* math.h: what generated code calls, for compilers that bring no C library; the program that loads the module has it. */
+/* math.h: math functions of generated code, for compilers without a C library; the program that loads the module provides
+ * them. */
 #ifndef MATH_H_
 #define MATH_H_
 

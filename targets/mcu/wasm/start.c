@@ -1,12 +1,12 @@
-/* start.c: the board functions of a WebAssembly module; JavaScript has the other half. */
+/* start.c: board functions of a WebAssembly module, partly implemented in JavaScript. */
 #include "board.h"
 
 __attribute__((import_module("board"), import_name("write"))) void js_write(const char* text, size_t size);
 __attribute__((import_module("board"), import_name("exit"))) void js_exit(int status);
 
-int firmware(void); /* the program's main */
+int firmware(void); /* main of the program */
 
-/* The stack comes first in memory and grows down to this address. */
+/* The stack is at the start of memory, and grows down to this address. */
 enum { STACK_LIMIT = 16, PAINT = 0x5A };
 
 static unsigned char* stack_top;

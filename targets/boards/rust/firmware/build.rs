@@ -1,4 +1,4 @@
-//! The linker's scripts, and the weights of the network from tests/programs/aot in Rust.
+//! Passes the linker scripts, and converts the network's weights from tests/programs/aot to Rust.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn main() {
     println!("cargo:rerun-if-changed={DATA}");
 }
 
-/// Every `static const TYPE mlp_f32_NAME[LENGTH] = {…};` as `pub static NAME: [TYPE; LENGTH] = […];`.
+/// Converts every `static const TYPE mlp_f32_NAME[LENGTH] = {…};` to `pub static NAME: [TYPE; LENGTH] = […];`.
 fn in_rust(header: &str) -> String {
     let mut rust = String::new();
     for array in header.split("static const ").skip(1) {
@@ -27,7 +27,7 @@ fn in_rust(header: &str) -> String {
         let (kind, head) = head.split_once(' ').expect("a type");
         let (name, length) = head.split_once('[').expect("a length");
         if length.is_empty() || name.ends_with("_out") {
-            continue; // a shape, or the expected scores: the labels tell enough
+            continue; // shapes, and the expected scores, in place of which the labels are checked
         }
         let kind = if kind == "float" { "f32" } else { "i64" };
         let name = name.trim_start_matches("mlp_f32_").to_uppercase();

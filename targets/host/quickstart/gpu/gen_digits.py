@@ -1,8 +1,9 @@
-"""Compile the network of `ferrite gpu` for each kind of device: its kernels, and host code that all kinds share.
+"""Compile the network of `ferrite gpu` for each kind of device: its kernels, and the host code shared by all kinds.
 
     python gen_digits.py [OUTPUT_FOLDER]         # default: the folder of this script
 
-Needs what tests/programs/device/gen_device.py needs, and no device. The network and its weights are those of tests/programs/aot/cnn_f32.
+Needs the packages of tests/programs/device/gen_device.py, and no device. The network and its weights are those of
+tests/programs/aot/cnn_f32.
 """
 
 import os
@@ -13,13 +14,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 OUT = Path(sys.argv[1] if len(sys.argv) > 1 else HERE).resolve()
 sys.path.insert(0, str(HERE.parents[3] / "tests/programs/device"))
-sys.argv[1:] = [str(OUT)]  # where gen_device writes
+sys.argv[1:] = [str(OUT)]  # output folder of gen_device
 
 import gen_device as device  # noqa: E402
 import tvm  # noqa: E402
 from tvm import s_tir, te, tirx, topi  # noqa: E402
 
-# The type of each kind of device, and the target.
+# Device type and target of each kind.
 KINDS = {
     "opencl": (4, lambda: device.host("opencl")),
     "webgpu": (15, lambda: device.host("webgpu")),
@@ -29,7 +30,7 @@ KINDS = {
     "vulkan": (7, lambda: device.host("vulkan")),
 }
 
-# In the form of gen_device.GLSL: block, buffers in the order of the arguments, scalars, body.
+# Shaders in the form of gen_device.GLSL: block, buffers in the order of the arguments, scalars, body.
 SHADERS = {
     "digits_kernel": (64, 1, "bc r wc x", "",
         "int c = int(gl_WorkGroupID.x), t = int(gl_LocalInvocationID.x); float s = 0.0; "
@@ -50,7 +51,7 @@ def placeholder(name, *shape):
 
 
 def network():
-    """digits(x, wc, bc, wd, bd, out): a convolution, pooling and a dense layer."""
+    """Return digits(x, wc, bc, wd, bd, out): a convolution, pooling and a dense layer."""
     x, wc, bc = placeholder("x", 1, 1, 8, 8), placeholder("wc", 8, 1, 3, 3), placeholder("bc", 8)
     wd, bd = placeholder("wd", 10, 128), placeholder("bd", 10)
     zero = tirx.const(0, "float32")
@@ -65,7 +66,7 @@ def network():
 
 
 def scheduled():
-    """Three kernels, one for each layer, with two workspaces between them."""
+    """Schedule three kernels, one for each layer, with two workspaces between them."""
     sch = s_tir.Schedule(tvm.IRModule({"digits": network()}))
 
     def block(name):
@@ -89,15 +90,15 @@ def scheduled():
 
 
 def shared_host_code(source, kind, device_type):
-    """The host code with names in the place of the kind; all kinds must then have the same."""
-    # In checks of arguments, in the first argument of __tvm_set_device, and for workspaces.
+    """Return the host code with placeholders for the kind, which must then be equal for all kinds."""
+    # The device type occurs in argument checks, in the first argument of __tvm_set_device, and in workspace calls.
     number = r"(device_type\) == |\[0\]\.v_int64\) = \(\(int64_t\)|TVMBackend(?:Alloc|Free)Workspace\()%d\b" % device_type
     source = source.replace('"%s"' % kind, "DEVICE_NAME").replace('"kind":"%s"' % kind, '"kind":"..."')
     return re.sub(number, r"\1DEVICE_TYPE", source)
 
 
 def library_bin(kind, mod):
-    """The import tree that the library embeds."""
+    """Return the import tree that the library embeds."""
     if kind == "vulkan":
         infos = device.vulkan_infos(mod)
         shaders = {name: device.shader(name, *SHADERS[name], False)[1] for name in infos}
@@ -105,7 +106,7 @@ def library_bin(kind, mod):
     blob = device.blob_of(mod)
     if kind != "cuda":
         return blob
-    # PTX, which drivers compile without NVRTC.
+    # PTX, which drivers can compile without NVRTC.
     reader = device.Reader(device.split_library_bin(blob)[1])
     assert reader.str() == b"cuda"
     infos = reader.infos()

@@ -3,22 +3,22 @@
  *
  *   gpu TYPE LIBRARY
  *
- * TYPE is the number of the device type, LIBRARY the network that TVM has compiled for it. Ends with 0 when every device gave
- * the expected classes, with 3 when there is no device, which the text explains, and otherwise with 1.
+ * TYPE is the number of the device type, LIBRARY the network compiled for it by TVM. Exits with 0 if every device returns
+ * the expected classes, with 3 and an explanation if there is no device, and otherwise with 1.
  */
 #define _POSIX_C_SOURCE 200112L
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* Pictures, labels and weights: plain C arrays. */
+/* Pictures, labels and weights, as plain C arrays. */
 #include <cnn_f32/data.h>
 
 #include "ferrite_device.h"
 
 enum { PIXELS = 64, CLASSES = 10, PICTURES = 20, TIMED_RUNS = 300, NO_DEVICE = 3 };
 
-/* The network on a device: what its function takes, in this order. */
+/* Arguments of the network's function, in this order. */
 enum { X, WC, BC, WD, BD, OUT, ARGUMENTS };
 
 typedef struct {
@@ -49,7 +49,7 @@ static void print_device(DLDevice device) {
   putchar('\n');
 }
 
-/* Code objects for AMD GPUs are for one architecture. */
+/* Returns true if the network runs on the device: code objects for AMD GPUs are specific to an architecture. */
 static int is_compiled_for(DLDevice device) {
   static const char architecture[] = "gfx1100";
   TVMFFIAny value;
@@ -104,7 +104,7 @@ static void unload(Network* net) {
   ferrite_release_object(net->module);
 }
 
-/* Queues the kernels of the network. */
+/* Queues the network's kernels. */
 static void infer(Network* net) {
   TVMFFIAny args[ARGUMENTS], result;
   int i;
@@ -130,7 +130,7 @@ static double now(void) {
   return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
 }
 
-/* Waits for each inference, as a program does that needs its result. */
+/* Measures the time per inference, waiting for each as a program does that needs its result. */
 static double microseconds_per_inference(Network* net) {
   double start = now();
   int i;
@@ -141,7 +141,7 @@ static double microseconds_per_inference(Network* net) {
   return (now() - start) / TIMED_RUNS;
 }
 
-/* Returns whether every picture was recognised. */
+/* Returns true if every picture was classified correctly. */
 static int run(DLDevice device, const char* path) {
   Network net;
   int right = 0, i;

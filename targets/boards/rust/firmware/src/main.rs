@@ -1,5 +1,5 @@
-//! Firmware in Rust: registers a network as a global function, calls it by name with tensors, and logs with defmt what
-//! fails. No C, no heap but the library's block pool.
+//! Firmware in Rust: registers a network as a global function, calls it by name with tensors, and logs failures with defmt. It
+//! has no C code, and its only heap is the library's block pool.
 #![no_std]
 #![no_main]
 
@@ -22,7 +22,7 @@ const MOST_TICKS: u32 = 0x00FF_FFFF;
 const FLOAT32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
-/// The number of pictures classified correctly, and the instructions of one call.
+/// Number of correctly classified pictures, and the instructions of one call.
 struct Outcome {
     right: usize,
     instructions: u32,
@@ -42,7 +42,7 @@ fn classify_all(classify: &Function) -> Result<Outcome> {
     Ok(Outcome { right, instructions: ticks * INSTRUCTIONS_PER_TICK / calls as u32 })
 }
 
-/// Calls that have to fail, each with an error of this kind.
+/// Makes calls that must fail, each with an error of this kind.
 fn mistakes(classify: &Function) -> Result<bool> {
     let scores = Tensor::empty(&[1, DIGITS as i64], FLOAT32, CPU)?;
     let small = Tensor::from_slice(&[0.0f32; 3], &[1, 3])?;
@@ -66,21 +66,21 @@ fn mistakes(classify: &Function) -> Result<bool> {
     Ok(refused)
 }
 
-/// Takes a line of the library's log.
+/// Forwards a line of the library's log to defmt.
 unsafe extern "C" fn log_line(text: *const c_char, size: usize) {
-    // SAFETY: the library lends a line of that size.
+    // SAFETY: the library passes a borrowed line of that size.
     let line = unsafe { core::slice::from_raw_parts(text.cast::<u8>(), size) };
     defmt::info!("{=str}", core::str::from_utf8(line).unwrap_or("a line that is no text"));
 }
 
 fn run() -> Result<bool> {
-    // SAFETY: the function takes any line, at any time.
+    // SAFETY: the function accepts any line, at any time.
     unsafe { log::set_sink(Some(log_line)) };
     Function::set_global("classify", &Function::from_typed(network::classify)?, false)?;
     let Some(classify) = Function::global("classify")? else { return Ok(false) };
     defmt::info!("pictures of {}, on {}", FLOAT32, CPU);
     let refused = mistakes(&classify)?;
-    // After the mistakes everything works.
+    // After the mistakes the library must still work.
     let Outcome { right, instructions } = classify_all(&classify)?;
     let is_good = refused && right == network::LABEL.len();
     let result = if is_good { "ok" } else { "FAILED" };

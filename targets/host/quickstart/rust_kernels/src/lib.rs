@@ -1,12 +1,12 @@
-//! Kernels in `no_std` Rust, loaded by the C program beside those in C.
+//! Kernels in `no_std` Rust, loaded by the quick start's C program.
 #![no_std]
 
 use ferrite_core::tensor::TensorView;
 use ferrite_core::{Result, ensure, export_function};
 
-/// y = x + 1, element by element.
+/// Computes y = x + 1, element by element.
 fn add_one(x: TensorView, y: TensorView) -> Result<()> {
-    // SAFETY: the caller keeps both tensors alive until this function returns, and lets it write y.
+    // SAFETY: the caller keeps both tensors alive until this function returns, and permits writing y.
     let (x, y) = unsafe { (x.as_tensor_ref().data::<f32>()?, y.as_tensor_ref().data_mut::<f32>()?) };
     ensure!(x.len() == y.len(), VALUE_ERROR, "x has {} elements, y has {}", x.len(), y.len());
     for (y, x) in y.iter_mut().zip(x) {
@@ -15,7 +15,7 @@ fn add_one(x: TensorView, y: TensorView) -> Result<()> {
     Ok(())
 }
 
-/// The sum of the products of the elements of both vectors.
+/// Returns the dot product of both vectors.
 fn dot(x: TensorView, y: TensorView) -> Result<f64> {
     // SAFETY: the caller keeps both tensors alive until this function returns.
     let (x, y) = unsafe { (x.as_tensor_ref().data::<f32>()?, y.as_tensor_ref().data::<f32>()?) };
@@ -26,7 +26,7 @@ fn dot(x: TensorView, y: TensorView) -> Result<f64> {
 export_function!(rust_add_one, add_one, "Writes x + 1 to y, element by element. Both are float32 vectors.");
 export_function!(rust_dot, dot, "Returns the dot product of two float32 vectors.");
 
-/// Without unwinding there is nothing to return to: a panic ends the process.
+/// Aborts the process, since there is no unwinding.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe extern "C" {
