@@ -1,8 +1,8 @@
-//! Payloads of device modules of every kind, whatever their bytes: a module or an error, and launch plans or errors. What is read
-//! is written back as the same. The same bytes are declarations of a SPIR-V shader, too.
+//! Fuzzes payloads of device modules of every kind: any bytes give a module or an error, and launch plans or errors. A parsed
+//! payload serialises to the same content. The bytes also serve as declarations of a SPIR-V shader.
 //!
-//! An input is the bytes of a payload, or edits to one of the fixtures in `tests/programs/device`, so that all parts of a
-//! payload are met.
+//! An input is the bytes of a payload, or edits to a fixture of `tests/programs/device`, so that all parts of a payload are
+//! reached.
 #![no_main]
 
 use std::fs;
@@ -22,7 +22,7 @@ use libfuzzer_sys::fuzz_target;
 const LAYOUTS: [&Layout; 6] =
     [&Layout::CUDA, &Layout::OPENCL, &Layout::HIP, &Layout::METAL, &Layout::VULKAN, &Layout::WEBGPU];
 
-/// A payload whose only kernel has two buffers, a number, and a shader with these declarations.
+/// Returns a payload whose only kernel has two buffers, a number, and a shader with these declarations.
 fn with_declarations(flags: u32, declarations: &[u8]) -> Result<Payload> {
     let header = [0x0723_0203, 0x0001_0000, 0, 100, 0];
     let entry_point = [4 << 16 | 15, 5, 1, u32::from(b'k')];
@@ -45,10 +45,10 @@ fn with_declarations(flags: u32, declarations: &[u8]) -> Result<Payload> {
     Payload::read(&Layout::VULKAN, payload.finish()?)
 }
 
-/// A payload and the place of its layout.
+/// Index of a layout, and a payload in it.
 type Fixture = (usize, Vec<u8>);
 
-/// The fixtures of every kind.
+/// Returns the fixtures of every kind.
 fn fixtures() -> &'static [Fixture] {
     static FIXTURES: OnceLock<Vec<Fixture>> = OnceLock::new();
     FIXTURES.get_or_init(|| {
@@ -61,7 +61,7 @@ fn fixtures() -> &'static [Fixture] {
     })
 }
 
-/// The payloads in a folder and those in it, by the layouts that they have.
+/// Collects the payloads in a folder and its subfolders, by layout.
 fn collect(folder: &Path, found: &mut Vec<Fixture>) {
     for entry in fs::read_dir(folder).expect("the fixtures are there") {
         let path = entry.expect("an entry").path();
@@ -78,7 +78,7 @@ fn collect(folder: &Path, found: &mut Vec<Fixture>) {
     }
 }
 
-/// A payload with edits, each a place, an operation and a byte.
+/// Applies edits to a payload; each consists of a position, an operation and a byte.
 fn edited(payload: &[u8], edits: &[u8]) -> Vec<u8> {
     let mut bytes = payload.to_vec();
     for edit in edits.chunks_exact(4) {
@@ -87,7 +87,7 @@ fn edited(payload: &[u8], edits: &[u8]) -> Vec<u8> {
             0 => bytes.insert(place, edit[3]),
             1 if place < bytes.len() => drop(bytes.remove(place)),
             2 if place < bytes.len() => bytes[place] = edit[3],
-            // Far more edits than cuts should reach the later parts.
+            // Truncation is rare, so that edits reach the later parts.
             3 if edit[2] == 255 => bytes.truncate(place),
             _ => {}
         }
@@ -107,7 +107,7 @@ fn read(layout: &'static Layout, bytes: &[u8]) {
     let _ = opencl_source::split(&payload);
     let _ = spirv::read_shaders(&payload);
     let again = payload.rewrite(layout).expect("memory");
-    // Codes may come in another order.
+    // The order of the codes may differ.
     assert_eq!(again.as_bytes().len(), bytes.len());
     if layout.code == CodeLayout::Whole {
         assert_eq!(again.as_bytes(), bytes);

@@ -1,4 +1,4 @@
-//! Managed tensors with arbitrary metadata: imported or refused, and exported with the same metadata.
+//! Fuzzes the import of managed tensors: arbitrary metadata is accepted or rejected, and exported unchanged.
 #![no_main]
 
 use core::ptr;
@@ -43,7 +43,7 @@ fuzz_target!(|source: Source| {
             byte_offset: source.byte_offset,
         },
     };
-    // SAFETY: the managed tensor outlives the tensor, and nobody reads the elements.
+    // SAFETY: the managed tensor outlives the tensor, and the elements are not read.
     let Ok(tensor) =
         (unsafe { Tensor::from_dlpack_versioned(&mut managed, source.alignment, source.contiguous) })
     else {
@@ -51,7 +51,7 @@ fuzz_target!(|source: Source| {
     };
     assert_eq!(tensor.shape(), source.shape);
     let exported = tensor.to_dlpack_versioned().expect("memory");
-    // SAFETY: the export is ours until its deleter is called.
+    // SAFETY: the export is owned until its deleter is called.
     unsafe {
         assert_eq!(exported.as_ref().flags, u64::from(source.flags));
         let deleter = exported.as_ref().deleter.expect("exports have a deleter");

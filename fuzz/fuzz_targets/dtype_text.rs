@@ -1,4 +1,4 @@
-//! Data type texts: any bytes parse or are refused, and what parses survives a trip through its own text.
+//! Fuzzes the text of data types: any bytes parse or are rejected, and parsed types survive a round trip through their text.
 #![no_main]
 
 use ferrite_core::abi::DLDataType;
@@ -12,9 +12,9 @@ fuzz_target!(|text: &[u8]| {
     let Ok(printed) = dtype::to_string(parsed) else {
         return;
     };
-    // Texts leave out what the code implies (the bits of a handle), so the second text is the one to compare.
+    // A text omits properties implied by the code (the bits of a handle), so the second text is compared.
     let Ok(again) = DLDataType::parse(printed.as_bytes()) else {
-        // As with upstream, only wide types take the text of scalable lanes, which all have from 0x8000 on.
+        // As in upstream, only wide types accept the text of scalable lanes, which every type has from 0x8000 lanes on.
         return assert!(parsed.bits <= 8 && parsed.lanes >= 0x8000);
     };
     assert_eq!(dtype::to_string(again).expect("a parsed dtype prints"), printed);

@@ -1,4 +1,5 @@
-//! Graphs as JSON: any nodes are read or refused, and what is read survives a trip through its own text.
+//! Fuzzes object graphs as JSON: any nodes are accepted or rejected, and accepted graphs survive a round trip through their
+//! text.
 #![no_main]
 
 use std::fmt::Write;
@@ -110,7 +111,7 @@ fuzz_target!(init: type_table::provide(register), |graph: Graph| {
     let Ok(value) = from_json_graph_string(graph.text().as_bytes()) else {
         return;
     };
-    // Values of some types are read and not written.
+    // Some types can be read but not written.
     let Ok(text) = to_json_graph_string(&value, &Any::NONE) else {
         return;
     };

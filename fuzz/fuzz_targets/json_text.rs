@@ -1,4 +1,5 @@
-//! JSON: any bytes parse or are refused, and what parses survives a trip through its own text, however it is indented.
+//! Fuzzes JSON: any bytes parse or are rejected, and parsed values survive a round trip through their text with any
+//! indentation.
 #![no_main]
 
 use ferrite_alloc_ext::json::{parse, stringify};

@@ -1,4 +1,4 @@
-//! Embedded import trees: whatever the stream says, loading gives a module or an error, and leaks nothing.
+//! Fuzzes embedded import trees: any bytes give a module or an error, without leaks.
 #![no_main]
 
 use core::ffi::{CStr, c_void};
@@ -8,10 +8,10 @@ use ferrite_alloc_ext::module::library::{Library, create_library_module};
 use ferrite_core::Result;
 use libfuzzer_sys::fuzz_target;
 
-/// A library whose only symbol is the stream, with its true length in front.
+/// A library whose only symbol is the stream, prefixed with its length.
 struct Stream(Box<[u8]>);
 
-// SAFETY: the stream lives in the library, and is as long as it says.
+// SAFETY: the stream lives as long as the library, and has the length of its prefix.
 unsafe impl Library for Stream {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
         let found = name == c"__tvm_ffi__library_bin";

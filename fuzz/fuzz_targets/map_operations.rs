@@ -1,4 +1,4 @@
-//! Map and Dict against std: the same operations give the same entries in the same order.
+//! Fuzzes Map and Dict against a model in std: the same operations give the same entries in the same order.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -12,7 +12,7 @@ enum Operation {
     Clear,
 }
 
-/// A model of the containers: insertion order, which an update renews once the hashed layout is in use.
+/// Model of both containers: entries in insertion order. In the hashed layout, an update moves its entry to the end.
 #[derive(Default)]
 struct Model {
     entries: Vec<(i64, i64)>,
@@ -21,7 +21,7 @@ struct Model {
 
 impl Model {
     fn insert(&mut self, key: i64, value: i64) {
-        // An update of four entries takes the layout of five.
+        // A write to a map of four entries converts it to the hashed layout.
         self.hashed |= self.entries.len() == 4;
         let found = self.entries.iter().position(|(other, _)| *other == key);
         match found {
@@ -60,7 +60,7 @@ fuzz_target!(|operations: Vec<Operation>| {
             Operation::Clear => {
                 map.clear().expect("memory");
                 dict.clear();
-                // A Map becomes a new one; a Dict keeps its layout.
+                // A Map is replaced by a new one; a Dict keeps its layout.
                 map_model = Model::default();
                 dict_model.entries.clear();
             }

@@ -1,5 +1,5 @@
-//! Programs of packed calls: every global function, on any values and on what earlier calls gave; answers or errors, never a
-//! crash.
+//! Fuzzes programs of packed calls: every global function, with arbitrary values and results of earlier calls, returns or
+//! fails, but never crashes.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -31,7 +31,7 @@ enum Step {
     Call(u8, Vec<u8>),
 }
 
-/// The behaviour of a function of the program, given its arguments and the value that it was made with.
+/// Behaviour of a function created by the program.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Callback {
     First,
@@ -58,13 +58,13 @@ static BUILTINS: Builtins = Builtins {
     ],
 };
 
-/// Functions that take addresses as numbers, or allocate as much memory as an argument says.
-const LEFT_OUT: &[&str] =
+/// Functions that take addresses as numbers, or allocate as much memory as requested.
+const EXCLUDED: &[&str] =
     &["ffi.MakeFieldGetter", "ffi.MakeFieldSetter", "ffi.ListReserve", "ffi.json.Stringify"];
 
 static FUNCTIONS: LazyLock<Vec<(&str, Function)>> = LazyLock::new(|| {
     let all = BUILTINS.groups.iter().flat_map(|group| group.iter());
-    all.filter(|function| !LEFT_OUT.contains(&function.name()))
+    all.filter(|function| !EXCLUDED.contains(&function.name()))
         .map(|function| (function.name(), function.to_function().expect("memory")))
         .collect()
 });
@@ -84,7 +84,7 @@ fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
     Function::global(name)?.expect("a function of the library").call(args)
 }
 
-/// Empties a container that changes in place: it may hold itself.
+/// Empties a mutable container, which may contain itself.
 fn clear(value: &Any) -> Result<Any> {
     Ok(match value.type_index() {
         type_index::LIST => call("ffi.ListClear", &[value.view()])?,
@@ -93,7 +93,7 @@ fn clear(value: &Any) -> Result<Any> {
     })
 }
 
-/// Appends to a list that is still short: nothing grows for ever.
+/// Appends to a list below a size limit, so that no list grows without bound.
 fn append(list: &Any, args: &[AnyView<'_>]) -> Result<Any> {
     match args.first() {
         Some(arg) if call("ffi.ListSize", &[list.view()])?.get::<i64>()? < 30 => {
@@ -119,14 +119,15 @@ fn function(kind: Callback, own: Any) -> Result<Any> {
     Function::from_packed(answer).map(Any::new)
 }
 
-/// The values of a program, each with a bound of what a walk over it meets: shared parts count as often as they are reached.
+/// The values of a program, each with a bound on the nodes that a walk over it visits. A shared value counts for each
+/// reference.
 #[derive(Default)]
 struct Values {
     values: Vec<(Any, u64)>,
     made: Vec<Any>,
 }
 
-const MOST: u64 = 20_000;
+const MAX_SIZE: u64 = 20_000;
 
 impl Values {
     fn at(&self, number: u8) -> Option<&(Any, u64)> {
@@ -143,17 +144,18 @@ impl Values {
     fn call(&mut self, number: u8, args: &[u8]) -> Result<()> {
         let args: Vec<_> = args.iter().take(5).filter_map(|arg| self.at(*arg)).collect();
         let size = args.iter().map(|(_, size)| size).sum::<u64>() + 1;
-        if size > MOST {
+        if size > MAX_SIZE {
             return Ok(());
         }
         let (name, function) = &FUNCTIONS[usize::from(number) % FUNCTIONS.len()];
-        // The copy of a list that holds itself may lie where nobody finds it to empty it: a leak of the program's own.
+        // A deep copy of a list that contains itself may be unreachable for emptying: a leak of the program, not of the
+        // library.
         if *name == "ffi.DeepCopy" && !self.made.is_empty() {
             return Ok(());
         }
         let args: Vec<_> = args.iter().map(|(value, _)| value.view()).collect();
         let answer = function.call(&args)?;
-        // What is changed in place grows by what it is given.
+        // A mutable value grows by the size of the argument.
         self.values.iter_mut().for_each(|(_, before)| *before += if *before > 1 { size } else { 0 });
         self.push(answer, size + 1);
         Ok(())

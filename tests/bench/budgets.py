@@ -1,4 +1,4 @@
-"""Instruction counts of our library against budgets.txt: more than 5 % growth fails."""
+"""Compares this library's instruction counts with budgets.txt: more than 5 % growth fails."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ def record(counts):
 
 
 def check(counts, pattern):
-    """Prints each count beside its budget; 1 when one is above it, when either is missing, or when nothing is counted."""
+    """Print each count with its budget; return 1 if a count is above it, if either is missing, or if nothing was counted."""
     budgets = dict(line.split() for line in FILE.read_text().splitlines() if not line.startswith("#"))
     failed = errors(counts)
     expected = {op for op in budgets if re.search(pattern, op.split("/")[0])}

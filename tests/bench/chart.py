@@ -1,10 +1,10 @@
-"""A bar for each operation: its time with our library as a part of upstream's. SVG, no library needed."""
+"""Bar chart of each operation's time with this library relative to upstream's. Writes SVG without a library."""
 
 COLUMNS, ROW, BAR, NAME, WIDTH = 3, 14, 130, 130, 300
 
 
 def draw(rows):
-    """The chart, sorted by ratio; the line across the bars is upstream."""
+    """Return the chart, sorted by ratio; the line across the bars is upstream."""
     known = sorted((row for row in rows if row["ratio"]), key=lambda row: row["ratio"])
     height = -(-len(known) // COLUMNS)
     out = [
@@ -22,7 +22,7 @@ def draw(rows):
 
 
 def bar(row, x, y):
-    """Name, bar, figure; a bar ends at 1.3 times upstream's time."""
+    """Return the name, bar and figure of an operation; a bar is cut off at 1.3 times upstream's time."""
     width = BAR * min(row["ratio"], 1.3) / 1.3
     colour = "#2a7fb8" if row["ratio"] <= 1 else "#d9742b"
     return [

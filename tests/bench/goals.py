@@ -1,8 +1,8 @@
-"""The goal of each operation, a ratio of times, and the floors that forbid some goals."""
+"""Goals: the ratio that each operation should reach, and operations whose floor prevents it."""
 
 import re
 
-# The first pattern that matches counts; what matches none is meant to be no slower than upstream.
+# The first matching pattern applies; without one, the goal is to be no slower than upstream.
 GOALS = [
     (r"call_error_(cstr|lib)", 0.10),
     (r"json_write|repr|dtype_print", 0.12),
@@ -20,21 +20,21 @@ GOALS = [
 
 
 def goal(row):
-    """The ratio that an operation is meant to reach, or None."""
+    """Return the ratio that an operation should reach, or None."""
     return next((ratio for pattern, ratio in GOALS if re.match(pattern, row["op"])), 1.0)
 
 
 def floor_ratio(row):
-    """The ratio that the floor itself has, below which nobody comes."""
+    """Return the floor's own ratio, the lowest possible one."""
     return row["floor"] / row["theirs"] if row["floor"] and row["theirs"] else None
 
 
 def is_missed(row):
-    """Whether a ratio, as it is printed, is above its goal."""
+    """Return whether a ratio, as printed, is above its goal."""
     return bool(row["ratio"] and goal(row) and round(row["ratio"], 2) > goal(row))
 
 
 def is_forbidden(row):
-    """Whether an operation misses a goal that lies below its floor."""
+    """Return whether an operation misses its goal and its floor misses it, too."""
     floor = floor_ratio(row)
     return is_missed(row) and floor is not None and round(floor, 2) > goal(row)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # usage: launch.sh [KIND...]
 #
-# The cost of a launch through the library beside that of the driver calls in it, for each kind of device (default: opencl): the time
-# on this machine, which should have no other load, and the instructions of the launching thread, by callgrind. Writes
-# results/launch.md. Fails when the median time is above 1.3 of the driver's.
+# Compares the cost of a launch through the library with that of its driver calls, for each kind of device (default: opencl):
+# the time on this machine, which should have no other load, and the instructions of the launching thread, by callgrind. Writes
+# results/launch.md. Fails if the median time is above 1.3 of the driver's.
 #
-# tests/programs/device/KIND/launch_cost.c measures; its argument is the kind's payload, its output lines of
-# `NAME DRIVER LIBRARY RATIO`.
+# tests/programs/device/KIND/launch_cost.c measures; its argument is the kind's payload, its output lines have the form `NAME
+# DRIVER LIBRARY RATIO`.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -27,7 +27,7 @@ build() { # build KIND: sets `program`
     -L"$target/gpu/release" -ltvm_ffi -Wl,-rpath,"$target/gpu/release" -Wl,--disable-new-dtags -ldl -lm
 }
 
-# Instructions of both sides in a run of some rounds, the first launch of all included.
+# Counts the instructions of both sides in a run of some rounds, including the very first launch.
 counted() { # counted KIND ROUNDS: prints DRIVER LIBRARY
   local counts=$work/callgrind
   valgrind --quiet --tool=callgrind --callgrind-out-file="$counts" "$program" "$device/$1/module.bin" "$2" >/dev/null 2>&1
@@ -37,7 +37,7 @@ counted() { # counted KIND ROUNDS: prints DRIVER LIBRARY
 
 instructions() { # instructions KIND: prints `instructions DRIVER LIBRARY RATIO`, each of a launch
   local one three
-  counted "$1" 1 >/dev/null # the driver keeps what it compiled
+  counted "$1" 1 >/dev/null # fills the driver's cache of compiled code
   one=$(counted "$1" 1)
   three=$(counted "$1" 3)
   awk -v launches=4000 '{

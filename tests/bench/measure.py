@@ -1,4 +1,4 @@
-"""Rounds of measurements, alternately of both libraries, and their summary."""
+"""Rounds of measurements that alternate between the libraries, and their statistics."""
 
 import re
 import statistics
@@ -8,7 +8,7 @@ SIDES = ("ours", "theirs")
 
 
 class Row:
-    """One operation of one size, with the figures of both libraries."""
+    """Measurements of one operation at one size for both libraries."""
 
     def __init__(self, op, size, spec, floors):
         self.op, self.size, self.spec, self.floors = op, size, spec, floors
@@ -26,7 +26,7 @@ class Row:
             self.bytes[side] = answer["bytes"] / answer["per_rep"]
 
     def summary(self, floor_figures):
-        """The row of a table: medians, the median of the ratios of the rounds, the lowest floor."""
+        """Return a table row: medians, the median of the rounds' ratios, the lowest floor."""
         out = {"op": self.name, "what": self.spec["what"], "group": self.spec["group"], **self.errors_text()}
         for side in SIDES:
             out[side] = statistics.median(self.figures[side]) if self.figures[side] else None
@@ -52,7 +52,7 @@ def half_of_quartiles(values):
 
 
 def rows(worker, pattern, sizes_of):
-    """A row for each operation that matches, in each of its sizes."""
+    """Return a row for each matching operation and size."""
     out = []
     for op, spec in worker.operations.items():
         if spec["floor"] or not re.search(pattern, op):
@@ -65,9 +65,9 @@ def rows(worker, pattern, sizes_of):
 
 
 def timed(worker, libraries, table, milliseconds, rounds, seconds):
-    """Rounds over all rows until the seconds are spent; the order turns around from round to round.
+    """Measure rounds over all rows until the time is used up; the order reverses each round.
 
-    What the first round does not come to stays empty.
+    Rows that the first round does not reach stay empty.
     """
     end = time.monotonic() + seconds
     floors, cost = {}, {}
@@ -93,7 +93,7 @@ def timed(worker, libraries, table, milliseconds, rounds, seconds):
 
 
 def counted(worker, libraries, table):
-    """Instructions instead of times: one round is enough."""
+    """Count instructions instead of measuring times: one round is enough."""
     floors = {}
     for row in table:
         for side in libraries:
@@ -107,5 +107,5 @@ def counted(worker, libraries, table):
 
 
 def repetitions(row):
-    """The same on every machine, so that counts are."""
+    """Return the number of repetitions, equal on all machines so that counts are equal."""
     return 1 if row.spec["once"] or row.size >= 1000 else 10 if row.size >= 50 else 100

@@ -13,7 +13,7 @@ BEGIN, END = "<!-- speed: written by tests/bench/run.sh -->", "<!-- end of speed
 
 
 def summary(rows):
-    """Each group of operations: its mean, its slowest and its fastest."""
+    """Return for each group of operations its mean, its slowest and its fastest."""
     groups = {}
     for row in rows:
         groups.setdefault(row["group"], []).append(row)

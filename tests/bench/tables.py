@@ -25,7 +25,7 @@ LOAD = {
 
 
 def heading(title, command, note=""):
-    """Returns the heading of a table: the subject, machine and date of the measurement, and the command that repeats it."""
+    """Return the conditions of the measurement, and the command that repeats it."""
     processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     return (
@@ -88,7 +88,7 @@ def sums(rows):
 
 
 def scaling(rows, _unit):
-    """One line for each operation and library: ns an element at each size."""
+    """Return a line for each operation and library: ns per element at each size."""
     by_operation = {}
     for row in rows:
         op, size = row["op"].split("/")
@@ -104,7 +104,7 @@ def scaling(rows, _unit):
 
 
 def steepest(by_operation):
-    """The largest growth from one size to the next, over what is linear, of each operation of ours, and of upstream's there."""
+    """Return for each operation the largest superlinear growth from one size to the next, and upstream's at that size."""
     found = []
     for op, by_size in by_operation.items():
         for k in sorted(by_size):
@@ -116,7 +116,7 @@ def steepest(by_operation):
 
 
 def load_results(loads):
-    """Rows of the same form for what loading costs."""
+    """Return rows of the same form for the cost of loading."""
     out = []
     for key, (what, unit) in LOAD.items():
         figures = {name: one[key] / unit if key in one else None for name, one in loads.items()}
@@ -135,7 +135,7 @@ def load(rows):
 
 
 def missed(rows):
-    """Operations above the ratio that they are meant to reach, and whether their floors are, too."""
+    """Return the operations that miss their goal, and whether their floors miss it, too."""
     lines = [[row["op"], ratio(row["ratio"]), ratio(goals.goal(row)), ratio(goals.floor_ratio(row)),
               "forbids it" if goals.is_forbidden(row) else "leaves room"]
              for row in rows if goals.is_missed(row)]  # fmt: skip

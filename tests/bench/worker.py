@@ -1,4 +1,4 @@
-"""Runs the worker: one process for one library, one operation, one size."""
+"""Run the worker: one process for one library, one operation and one size."""
 
 import json
 import os
@@ -9,12 +9,12 @@ CALLGRIND = [
     "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no",
     "--toggle-collect=bench_measured",
 ]  # fmt: skip
-# With these, glibc has the same memcpy, memcmp and strlen on every x86-64 processor, and counts are the same on all.
+# With these settings, glibc uses the same memcpy, memcmp and strlen on every x86-64 processor, so counts are comparable.
 SSE2 = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512VL,-AVX2,-AVX_Fast_Unaligned_Load,-BMI2,-ERMS,-SSE4_2,-SSE4_1,-SSSE3"}
 
 
 class Worker:
-    """Knows the built worker, its operations, and the processor that it is pinned to."""
+    """The built worker, its operations, and the processor that it is pinned to."""
 
     def __init__(self, folder, cpu=None):
         self.program = f"{folder}/worker"
@@ -38,7 +38,7 @@ class Worker:
         return result(self.command(library, op, size, "--ms", milliseconds))
 
     def count(self, library, op, size, repetitions):
-        """Instructions inside the measured function; the same each time."""
+        """Return the instructions inside the measured function; deterministic."""
         command = CALLGRIND + self.command(library, op, size, "--no-fork", "--reps", repetitions)
         answer = result(command, env={**os.environ, **SSE2})
         if "error" in answer:
@@ -54,7 +54,7 @@ class Worker:
 
 
 def result(command, env=None):
-    """The line of JSON that the worker prints, or what went wrong as `error`."""
+    """Return the worker's line of JSON, or an `error` with the failure."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=600, env=env)
     except subprocess.TimeoutExpired:

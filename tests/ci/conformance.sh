@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # ci.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and CROSS_TARGETS
 #
-# The same as upstream: layout, symbols, its own tests, its packages, and properties of both libraries.
+# Conformance with upstream: layout, symbols, its own tests, its packages, and properties of both libraries.
 
 about c "the C programs, plain"
 check_c() { ferrite_tests c_programs; }
@@ -27,7 +27,7 @@ check_parity() {
 }
 
 about properties "generated inputs give the same results with upstream's library and ours"
-# The same inputs each time, so that a failure comes from what changed; PROPTEST_RNG_SEED=N takes others.
+# Runs the same inputs each time, so that a failure comes from a change; PROPTEST_RNG_SEED=N selects others.
 check_properties() {
   need python3 "apt-get install python3 python3-pip" &&
     PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} ferrite_tests parity --include-ignored

@@ -71,7 +71,7 @@ vulkan_layer() { # vulkan_layer ARGUMENT...: tests of cargo under the validation
 about gpu-webgpu "WebGPU modules on the Vulkan driver of this machine (llvmpipe): from Rust, from C, and compiled in process by TVM"
 check_gpu-webgpu() { # builds in a folder of its own, without optimisation: wgpu is large
   need_library libvulkan.so.1 "apt-get install libvulkan1 mesa-vulkan-drivers" || return 1
-  # Without Mesa's choice of a device, which complains where there is no display.
+  # Disables Mesa's device selection, which prints warnings without a display.
   export NODEVICE_SELECT=1
   CARGO_TARGET_DIR=$target/webgpu cargo test -p ferrite-ffi-gpu --features webgpu &&
     ferrite_tests gpu --include-ignored webgpu_with &&

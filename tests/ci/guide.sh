@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: guide.sh README LINE
 #
-# Follows the guide of a README in a clean copy of the tracked files, as a new user would. Installs no packages of the system and
-# no targets: those that the guide names have to be there. The rest is run as it stands in the README, from the top of the copy;
-# one line that it prints must be LINE.
+# Runs the guide of a README in a clean copy of the tracked files, as a new user would. Commands that install system packages or
+# targets are skipped: these must be installed. All other commands run as they stand in the README, from the root of the copy.
+# One line of their output must be LINE.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readme=$1
@@ -14,10 +14,10 @@ git ls-files -z --cached --others --exclude-standard | tar --null --files-from=-
 cd "$copy"
 unset CARGO_TARGET_DIR
 
-# The block after the mark, without its fences and the commands that install.
+# Extracts the block after the mark, without its fences and the commands that install.
 sed -n '/^<!-- guide -->$/,/^```$/p' "$readme" |
   grep -v -e '^<!-- guide -->$' -e '^```' -e '^sudo apt-get ' -e '^rustup target add ' >guide-commands.sh
-# Emulators write what the firmware says to their standard error.
+# Emulators write the firmware's output to standard error.
 bash -eu guide-commands.sh 2>&1 | tee guide.log
 grep -qxF "$2" guide.log
 echo "$readme: 1 passed, 0 failed"

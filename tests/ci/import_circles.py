@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Counts the circles of imports between the files of each crate.
+"""Counts import cycles between the files of each crate.
 
 usage: import_circles.py [--at-most N] [CRATE_FOLDER...]     without a folder: every crate of the repository
 
-A circle is a largest set of files each of which reaches all others by imports: a strongly connected component of more than
-one file. An import is a path in a file's code that ends in an item of another file; a re-export stands for the file that
-defines the item, so that a folder's mod.rs which only lists its parts is in no circle. Code for tests does not count. All
-files of a module that has several, one for each build, count at once. With --at-most, more circles are a failure.
+A circle is a strongly connected component of more than one file: each file reaches all others by imports. An import is a
+path in a file's code that ends in an item of another file. A re-export stands for the file that defines the item, so a
+mod.rs that only lists its parts is in no circle. Test code does not count. All files of a module with several, one for
+each build, count together. With --at-most, more circles are a failure.
 """
 
 import re
@@ -21,7 +21,7 @@ NOISE = re.compile(r"//[^\n]*|/\*.*?\*/|b?'(?:\\.[^']*|[^\\'])'|b?r(#*)\".*?\"\1
 
 
 def without_noise(text):
-    """The code without comments, and with strings left in only where they are the path of a module."""
+    """Return the code without comments, and with strings only where they are paths of modules."""
 
     def keep(match):
         found = match.group(0)
@@ -41,7 +41,7 @@ def block_end(text, start):
 
 
 def without_tests(text):
-    """The code without what is compiled for tests alone."""
+    """Return the code without items compiled for tests only."""
     cfg_test = re.compile(r"#\[cfg\((?:test|all\(test[^\]]*)\)\]\s*(?:#\[[^\n]*\]\s*)*")
     while match := cfg_test.search(text):
         end = re.compile(r"[;{]").search(text, match.end())
@@ -65,7 +65,7 @@ class Crate:
         self.load((), root, root.parent)
 
     def load(self, path, file, folder):
-        """Reads a module from a file whose child modules lie in a folder."""
+        """Read a module from a file; its child modules are in a folder."""
         if not file.is_file() or file in self.code:
             return
         text = without_tests(without_noise(file.read_text()))
@@ -74,7 +74,7 @@ class Crate:
         self.code[file] = (path, text)
         for attributes, name, end in MOD.findall(text):
             module.children.add(name)
-            # Every file that the module may come from, whichever build it is for.
+            # Every file of the module, for whichever build.
             for one in re.findall(r'path\s*=\s*"([^"]+)"', attributes) if end == ";" else []:
                 named = file.parent / one
                 self.load(path + (name,), named, named.parent)
@@ -89,7 +89,7 @@ class Crate:
                     module.exports[alias] = names
 
     def defining(self, names, seen=()):
-        """The module with the item of absolute names, and how many of the names lead to that module; None where there is none."""
+        """Return the module that contains an item, and how many of the names lead to that module; None if there is none."""
         depth = 0
         while depth < len(names) and names[: depth + 1] in self.modules:
             depth += 1
@@ -112,7 +112,7 @@ class Crate:
         return module
 
     def absolute(self, here, names, scope=None):
-        """Names from the crate's root; None for another crate or what is not known."""
+        """Resolve names from the crate's root; None for another crate or an unknown name."""
         first = names[0]
         if first in ("crate", "$crate"):
             return names[1:]
@@ -152,7 +152,7 @@ class Crate:
 
 
 def leaves(tree, before=()):
-    """Each name that a use declaration brings, with the names that lead to it."""
+    """Yield each name that a use declaration imports, with its path."""
     tree = tree.strip()
     match = re.match(r"((?:\w+\s*::\s*|::)*)\{(.*)\}$", tree, re.DOTALL)
     if match:
@@ -176,7 +176,7 @@ def leaves(tree, before=()):
 
 
 def components(graph):
-    """Tarjan's strongly connected components, without recursion."""
+    """Return the strongly connected components by Tarjan's algorithm, without recursion."""
     index, low, on_stack, stack, found = {}, {}, set(), [], []
     for root in graph:
         if root in index:

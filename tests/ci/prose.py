@@ -47,7 +47,7 @@ PHRASES = [
     (r"if that is nothing", "if it is null"),
 ]
 
-# The commit rules hold since this commit. Subjects that were published before the lint stay as they are.
+# First commit under the commit rules. Subjects published before the lint stay as they are.
 COMMITS_SINCE = "904a530"
 PUBLISHED = {"fe0132c", "b5a3b3d", "4e465e2", "7107117", "3510ee0", "dda0f1d"}
 
@@ -78,7 +78,7 @@ class Block:
 
 
 def line_comments(source, pattern):
-    """The runs of comment lines of one kind, each with the first line of code below its attributes."""
+    """Yield the runs of comment lines of one kind, each with the first line of code below its attributes."""
     numbered = []
     for number, line in enumerate(source, 1):
         match = pattern.match(line)

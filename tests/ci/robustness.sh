@@ -40,7 +40,7 @@ check_upstream-asan() {
   local runtime
   need clang "apt-get install clang" || return 1
   runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
-  # The library names the runtime that it needs, so that it can be linked as any other.
+  # The library names the runtime that it needs, so that programs can link it like any other.
   build_asan backend,cxx-abi -C link-arg="$runtime" -C link-arg="-Wl,-rpath,${runtime%/*}" &&
     OUT=$target/upstream/asan tests/conformance/upstream/run.sh --asan "$asan_library"
 }
@@ -50,7 +50,7 @@ check_tsan() {
   need_toolchain "$NIGHTLY" rust-src || return 1
   local tests=(cargo "+$NIGHTLY" test -Zbuild-std --target "$HOST_TARGET" --target-dir "$target/tsan")
   local -x RUSTFLAGS="-Zsanitizer=thread" CARGO_PROFILE_DEV_OPT_LEVEL=1
-  # Null for what fits no memory, as malloc gives it.
+  # malloc returns null for sizes that fit no memory.
   local -x TSAN_OPTIONS=allocator_may_return_null=1
   "${tests[@]}" -p ferrite-ffi-core --features std --lib && "${tests[@]}" -p ferrite-tests --test threads
 }
@@ -68,7 +68,7 @@ check_fuzz() {
   for one in fuzz/fuzz_targets/*.rs; do
     one=$(basename "$one" .rs)
     echo "== $one"
-    # The seed makes a failure come again.
+    # The fixed seed makes a failure reproducible.
     cargo "+$NIGHTLY" fuzz run --target-dir "$target/fuzz" "$one" -- -seed=1 -runs="${FUZZ_RUNS:-200000}" -timeout=60 ||
       return 1
   done

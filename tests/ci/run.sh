@@ -6,8 +6,8 @@
 passed=0
 failed=0
 
-# The sum of the test runners' summaries in a log, as "passed failed"; nothing when it has none. The runners are cargo,
-# unittest, pytest, and the scripts of this project that end with "NAME: N passed, N failed".
+# Prints the sum of the test runners' summaries in a log, as "passed failed"; nothing without one. The runners are cargo,
+# unittest, pytest, and this project's scripts that end with "NAME: N passed, N failed".
 counted() {
   awk 'function number_of(what) { return match($0, what) ? substr($0, RSTART) + 0 : 0 }
        function after(what) { return match($0, what) ? substr($0, RSTART + length(what)) + 0 : 0 }
@@ -23,7 +23,7 @@ counted() {
        END { if (seen) print (p > 0 ? p : 0), f + 0 }' "$1"
 }
 
-# The part of a log that explains a failure: without the output of tests that passed.
+# Prints the part of a log that explains a failure, without the output of passed tests.
 explanation() {
   awk '/^successes:$/ { hidden = 1 } /^(failures:|test result: )/ { hidden = 0 } !hidden' "$1" |
     grep -vE '^(test .* \.\.\. ok|   Compiling|  Downloaded|$)'
@@ -70,7 +70,7 @@ run_lanes() { # run_lanes "NAME..." "NAME...": lanes of checks, beside each othe
     lanes+=($!)
   done
   set +m
-  # shellcheck disable=SC2064 # the lanes of now
+  # shellcheck disable=SC2064 # expanded now, with the current lanes
   trap "kill ${lanes[*]/#/-- -} 2>/dev/null" EXIT
   wait "${lanes[@]}"
   trap - EXIT
@@ -81,7 +81,7 @@ run_lanes() { # run_lanes "NAME..." "NAME...": lanes of checks, beside each othe
   done
 }
 
-# Identifies the sources as they are: the commit, what differs from it, and files that git does not know.
+# Prints a key of the sources: the commit, the differences from it, and untracked files.
 sources_key() {
   {
     git rev-parse HEAD && git diff HEAD

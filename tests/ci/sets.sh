@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # ci.sh reads the sets
 #
-# The sets of checks. Each name is a function check_NAME in a file of this folder, which says what it does.
+# The sets of checks. Each name is a function check_NAME in a file of this folder, whose comment describes it.
 
-# The first set: what each change must pass. Its two lanes run beside each other. Checks of the second lane build in folders
-# of their own, so that none overwrites a library that the other lane tests.
+# The first set, which each change must pass. Its two lanes run in parallel. Checks of the second lane build in folders of their
+# own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
   fmt clippy build test no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
   core-size full-size boards platform instructions quickstart size
@@ -14,13 +14,13 @@ LANE_TWO=(
   gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu gpu-tvm-tests msrv loom tsan asan
 )
 
-# The second set: what takes long.
+# The second set: checks that take long.
 SECOND_SET=(
   miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 guide gpu-guide reproducible forks fuzz
   feature-size gpu-checked xgrammar deny
 )
 
-# Run only when named: parts of "test", and what needs more of the network than package registries.
+# Checks that run only when named: parts of "test", and checks that need more of the network than package registries.
 ON_REQUEST=(
   c alloc_fail aot prose advisories
 )

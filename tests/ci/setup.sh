@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # ci.sh sets NIGHTLY, MSRV and CROSS_TARGETS
 #
-# Installs what the checks need, as root on Debian and its like. Sourced by ci.sh.
+# Installs the tools that the checks need, as root on Debian and derivatives. Sourced by ci.sh.
 
 setup_first_set() {
   install_packages gcc g++ make clang libclang-rt-dev valgrind binutils python3 python3-pip python3-venv util-linux xz-utils \
@@ -37,7 +37,7 @@ install_packages() {
     return
   fi
   apt-get update -qq
-  # One by one: a package that cannot be installed takes only its own checks with it.
+  # Installs one package at a time: if one cannot be installed, only its own checks fail.
   for package in "${missing[@]}"; do
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$package"
   done

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # ci.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and CROSS_TARGETS
 #
-# What the checks share: tools that must be there, and the libraries that are built. Sourced by ci.sh.
+# Shared by the checks: required tools, and libraries to build. Sourced by ci.sh.
 
 need() { # need TOOL PACKAGE: fails loudly without it
   command -v "$1" >/dev/null && return 0
@@ -43,14 +43,14 @@ workspaces() { # the manifests of all workspaces: the main one, tools, clients a
   find . \( -name target -o -name '.?*' \) -prune -o -name Cargo.toml -exec grep -l '^\[workspace\]' {} +
 }
 
-# Prints what the tests print: numbers of symbols, sizes, targets.
+# Runs tests and prints their output: numbers of symbols, sizes, targets.
 ferrite_tests() { # ferrite_tests TEST [ARGUMENT...]
   local test=$1
   shift
   cargo test -p ferrite-tests --test "$test" -- --show-output "$@"
 }
 
-# The shared object that hosts install, in a folder of its own beside the one that is C alone.
+# Builds the shared object that hosts install, in a folder apart from the one with C symbols only.
 host_library() { # host_library PROFILE
   need g++ "apt-get install g++" && targets/host/build.sh --profile "$1" --target-dir "$target/cxx-abi"
 }

@@ -7,7 +7,8 @@ about test "the README's test command: cargo test --workspace"
 check_test() { cargo test --workspace; }
 
 about no-std "the unit tests of core and alloc-ext without std and speed, where they are small and have one pool of memory, and with one of the two"
-# One test at a time without std: such builds have one thread of execution, with one raised error and one queue of dying objects.
+# Runs one test at a time: builds without std have one thread of execution, with one raised error and one queue of dying
+# objects.
 check_no-std() {
   ring_tests "" --test-threads=1 && ring_tests speed --test-threads=1 && ring_tests std
 }
@@ -31,7 +32,7 @@ about miri-core "the unit tests of core have no undefined behaviour"
 check_miri-core() { miri -p ferrite-ffi-core --features std --lib; }
 
 about miri "the unit tests of alloc-ext and, where threads count, capi have no undefined behaviour; those of alloc-ext also without std"
-# JSON without std is left out: it is safe code, and its long numbers take half an hour.
+# JSON without std is excluded: it is safe code, and its long numbers take half an hour.
 check_miri() {
   miri -p ferrite-ffi-alloc --features ferrite-ffi-core/std,ferrite-ffi-alloc/std --lib &&
     miri -p ferrite-ffi-alloc --no-default-features --lib -- --test-threads=1 --skip json:: &&
@@ -63,11 +64,11 @@ arm() { # arm EMULATED TARGET GNU DEBIAN: the names of a machine for qemu, Rust,
   need "$gcc" "apt-get install gcc-$3 libc6-dev-$4-cross" &&
     need "qemu-$1" "apt-get install qemu-user" && need_target "$target_name" || return 1
   local -x "${of_cargo//-/_}_LINKER=$gcc" "${of_cargo//-/_}_RUNNER=$qemu"
-  # The one left out forks, and qemu 7.2 fails an assertion of its own when the child starts threads.
+  # The excluded test forks, and qemu 7.2 fails an internal assertion when the child starts threads.
   cargo test --target "$target_name" -p ferrite-ffi-core -p ferrite-ffi-alloc -p ferrite-ffi-host -p ferrite-ffi-capi \
     --features ferrite-ffi-core/std,ferrite-ffi-alloc/std -- --skip a_child_makes_threads_of_its_own &&
     cargo build --release --target "$target_name" -p ferrite-ffi-capi --features backend &&
-    # For backtraces: as 32-bit Arm, C has no tables to unwind by unless asked.
+    # For backtraces: on 32-bit Arm, C has no unwind tables by default.
     CC="$gcc -funwind-tables" FERRITE_RUNNER=$qemu FERRITE_LIBRARY_DIR=$target/$target_name/release \
       ferrite_tests c_programs plain::
 }

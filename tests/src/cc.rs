@@ -1,11 +1,11 @@
-//! Compiles C with the system's compiler (`CC`, or `cc`) against our headers and the library under test.
+//! Compiles C with the system's compiler (`CC`, or `cc`) against this project's headers and the library under test.
 
 use crate::{Library, Outcome, output_of, paths};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One call of the compiler.
+/// A call of the compiler, under construction.
 #[derive(Debug)]
 pub struct Cc {
     command: Command,
@@ -13,69 +13,69 @@ pub struct Cc {
 }
 
 impl Cc {
-    /// A program at this path.
+    /// Builds a program at this path.
     pub fn program(output: impl Into<PathBuf>) -> Self {
         let named = std::env::var("CC").unwrap_or_default();
         let mut words = named.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("cc"));
         command.args(words);
-        // The strictness is for our headers as well. DWARF 4 is what the valgrind of older systems reads.
+        // The strictness applies to the project's headers, too. The valgrind of older systems needs DWARF 4.
         command.arg("-I").arg(paths::include()).args(["-O1", "-gdwarf-4"]);
         Self { command, output: output.into() }
     }
 
-    /// A shared library at this path.
+    /// Builds a shared library at this path.
     pub fn shared(output: impl Into<PathBuf>) -> Self {
         Self::program(output).args(["-fPIC", "-shared"])
     }
 
-    /// ANSI C without a warning: for sources that people write.
+    /// Requires ANSI C without warnings, for hand-written sources.
     #[must_use]
     pub fn strict(self) -> Self {
         self.args(["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror"])
     }
 
-    /// C99 without warnings: for sources that a compiler writes.
+    /// Accepts C99 and disables warnings, for generated sources.
     #[must_use]
     pub fn generated(self) -> Self {
         self.args(["-std=c99", "-w"])
     }
 
-    /// Address and undefined-behaviour checks, each of which ends the program.
+    /// Adds address and undefined-behaviour checks, each of which aborts the program.
     #[must_use]
     pub fn sanitized(self) -> Self {
         self.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
     }
 
-    /// A source or an object.
+    /// Adds a source or an object.
     #[must_use]
     pub fn source(mut self, path: impl AsRef<Path>) -> Self {
         self.command.arg(path.as_ref());
         self
     }
 
-    /// A folder whose headers are held to the same strictness.
+    /// Adds a folder with headers compiled with the same strictness.
     #[must_use]
     pub fn headers(mut self, folder: impl AsRef<Path>) -> Self {
         self.command.arg("-I").arg(folder.as_ref());
         self
     }
 
-    /// A folder with headers that other tools have made.
+    /// Adds a folder with generated headers, without warnings.
     #[must_use]
     pub fn system_headers(mut self, folder: impl AsRef<Path>) -> Self {
         self.command.arg("-isystem").arg(folder.as_ref());
         self
     }
 
-    /// Further arguments.
+    /// Adds arguments.
     #[must_use]
     pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
         self.command.args(args);
         self
     }
 
-    /// Links the shared library and finds it again at run time.
+    /// Links with the shared library, with a run path to it.
     ///
     /// # Errors
     /// When the compiler fails.
@@ -84,13 +84,14 @@ impl Cc {
         self.command.arg("-L").arg(folder);
         self.command.arg(format!("-Wl,-rpath,{}", folder.display()));
         if cfg!(target_os = "linux") {
-            // Before LD_LIBRARY_PATH, in which cargo names folders that may hold a library of another build.
+            // The run path must precede LD_LIBRARY_PATH, in which cargo names folders that may have the library of another
+            // build.
             self.command.arg("-Wl,--disable-new-dtags");
         }
         self.args(["-ltvm_ffi", "-lm"]).link()
     }
 
-    /// Links the archive.
+    /// Links with the archive.
     ///
     /// # Errors
     /// When the compiler fails.
@@ -99,7 +100,7 @@ impl Cc {
         self.args(["-lpthread", "-ldl", "-lm"]).link()
     }
 
-    /// Links nothing of ours.
+    /// Links without the library.
     ///
     /// # Errors
     /// When the compiler fails.

@@ -4,7 +4,7 @@ use crate::{Cc, Library, Outcome, output_of, paths, quickstart};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the fixtures.
+/// Returns the folder of the fixtures.
 pub fn fixtures() -> PathBuf {
     paths::root().join("tests/programs/device")
 }
@@ -24,22 +24,22 @@ pub fn models_of(folder: &Path, kind: &str, host: &str, bin: &str) -> Cc {
         .source(kind.join(host))
 }
 
-/// A program of sources in the folder of the fixtures.
+/// Returns the compilation of a program from sources in the folder of the fixtures.
 pub fn program(folder: &Path, name: &str, sources: &[&str]) -> Cc {
     let cc = Cc::program(folder.join(name)).strict().headers(quickstart()).headers(fixtures());
     let cc = sources.iter().fold(cc, |cc, source| cc.source(fixtures().join(source)));
     cc.source(quickstart().join("ferrite_util.c"))
 }
 
-/// Builds the failing driver of a kind: a library of the name `soname` in `folder`, with the system's behind it. A program
-/// finds it first when `LD_LIBRARY_PATH` names the folder.
+/// Builds the failing driver of a kind: a library of the name `soname` in `folder`, which forwards to the system's. A program
+/// finds it first if `LD_LIBRARY_PATH` names the folder.
 ///
 /// # Errors
-/// When the compiler fails, and when there is no such library on this machine.
+/// If the compiler fails, or if this machine has no such library.
 pub fn failing_driver(folder: &Path, kind: &str, soname: &str) -> Outcome<PathBuf> {
     let behind = format!("lib{kind}_system.so");
     let system = system_library(soname)?;
-    // A library of that name to link with: the real one has the name of the failing driver in it.
+    // A stub to link with, since the real library has the soname of the failing driver.
     let stub = folder.join("stub");
     std::fs::create_dir_all(&stub).map_err(|error| error.to_string())?;
     let empty = stub.join("empty.c");
@@ -57,7 +57,7 @@ pub fn failing_driver(folder: &Path, kind: &str, soname: &str) -> Outcome<PathBu
         .link()
 }
 
-/// The path of a library that the dynamic linker knows.
+/// Returns the path of a library known to the dynamic linker.
 fn system_library(soname: &str) -> Outcome<PathBuf> {
     let known = output_of(Command::new("ldconfig").arg("-p"))?;
     let mut lines = known.lines().filter(|line| line.trim_start().starts_with(&format!("{soname} ")));
@@ -67,10 +67,10 @@ fn system_library(soname: &str) -> Outcome<PathBuf> {
     }
 }
 
-/// A program with the library under test.
+/// Links a program with the library under test; returns the command that runs it.
 ///
 /// # Errors
-/// When it does not compile.
+/// If it does not compile.
 pub fn command(cc: Cc, library: &Library) -> Outcome<Command> {
     Ok(Command::new(cc.args(["-ldl"]).link_shared(library)?))
 }

@@ -1,12 +1,12 @@
-//! Why a test fails, printed as it was written: what tools say has lines of its own.
+//! Test failures, printed verbatim: messages of tools have several lines.
 
 use std::fmt;
 
-/// A message for people. `Debug`, which the test harness prints, shows the text itself.
+/// A failure message. `Debug`, which the test harness prints, shows the text itself.
 #[derive(Clone)]
 pub struct Failure(String);
 
-/// The result of a step of a test, or the reason why the test fails.
+/// Result of a step of a test, or the reason of the failure.
 pub type Outcome<T> = Result<T, Failure>;
 
 impl fmt::Debug for Failure {

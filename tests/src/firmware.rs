@@ -1,4 +1,4 @@
-//! Profiles of the library for a Cortex-M4F: their archives, firmware with the symbols that are asked for, and what it costs.
+//! Profiles of the library for a Cortex-M4F: archives, firmware that keeps selected symbols, and their sizes.
 
 use crate::{Outcome, output_of, root, scratch};
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use std::process::Command;
 
 const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
 
-/// Memory of the library for objects and names, which no size counts.
+/// Bytes of the library's pool for objects and names, excluded from all sizes.
 const POOL_BYTES: u64 = 8192;
 
-/// The functions that compilers call, from the C library rather than from the archive, which has larger ones.
+/// Functions that compilers call. They come from the C library, since the archive's are larger.
 const MEMORY: [&str; 17] = [
     "memcpy",
     "memmove",
@@ -31,25 +31,25 @@ const MEMORY: [&str; 17] = [
     "__aeabi_memclr8",
 ];
 
-/// The library with some features.
+/// The library built with some features.
 pub struct Profile {
     name: &'static str,
     archive: PathBuf,
 }
 
-/// Bytes of a firmware: text, constants and initial values; and RAM.
+/// Sizes of a firmware in bytes.
 pub struct FirmwareSize {
-    /// Bytes in flash.
+    /// Flash: text, constants and initial values.
     pub flash: u64,
-    /// Bytes in RAM, without the stack.
+    /// RAM without the stack.
     pub ram: u64,
 }
 
 impl Profile {
-    /// Builds the archive. The name is that of its folder.
+    /// Builds the archive in a folder of this name.
     ///
     /// # Errors
-    /// When it does not build.
+    /// If it does not build.
     pub fn build(name: &'static str, features: &str) -> Outcome<Profile> {
         let folder = scratch("firmware")?.join(name);
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -69,10 +69,10 @@ impl Profile {
         Ok(Profile { name, archive: folder.join(CORTEX_M4F).join("mcu/libtvm_ffi.a") })
     }
 
-    /// The symbols of the C ABI.
+    /// Returns the symbols of the C ABI.
     ///
     /// # Errors
-    /// When the archive cannot be read.
+    /// If the archive cannot be read.
     pub fn symbols(&self) -> Outcome<Vec<String>> {
         let list =
             output_of(Command::new("arm-none-eabi-nm").args(["-g", "--defined-only"]).arg(&self.archive))?;
@@ -82,11 +82,11 @@ impl Profile {
         Ok(names)
     }
 
-    /// A firmware that keeps every symbol; and what it costs over one that has the C library's memory functions anyway, beside
-    /// the pool.
+    /// Links a firmware that keeps every symbol. Returns its path, and its size without the pool and beyond that of a firmware
+    /// with the C library's memory functions only.
     ///
     /// # Errors
-    /// When a firmware does not link.
+    /// If a firmware does not link.
     pub fn every_symbol(&self) -> Outcome<(PathBuf, FirmwareSize)> {
         let memory = MEMORY.map(str::to_owned).to_vec();
         let without = size(&link("empty.c", "without.elf", &memory, None)?)?;
@@ -98,16 +98,16 @@ impl Profile {
         Ok((firmware, added))
     }
 
-    /// A firmware of one C file, with the memory functions of the archive; gives its size.
+    /// Links a firmware from one C file, with the memory functions of the archive; returns its size.
     ///
     /// # Errors
-    /// When the firmware does not link.
+    /// If the firmware does not link.
     pub fn program(&self, source: &str) -> Outcome<FirmwareSize> {
         size(&link(source, &format!("{}-program.elf", self.name), &[], Some(&self.archive))?)
     }
 }
 
-/// A firmware of one C file; gives its path.
+/// Links a firmware from one C file; returns its path.
 fn link(source: &str, output: &str, keep: &[String], archive: Option<&Path>) -> Outcome<PathBuf> {
     let sources = root().join("tests/embedded/firmware");
     let output = scratch("firmware")?.join(output);
@@ -124,7 +124,7 @@ fn link(source: &str, output: &str, keep: &[String], archive: Option<&Path>) -> 
     command.arg("-T").arg(sources.join("link.ld")).arg(sources.join(source));
     command.args(keep.iter().map(|symbol| format!("-Wl,-u,{symbol}")));
     if !keep.is_empty() {
-        // What the C library has of it is its, not the archive's.
+        // Functions of the C library take precedence over the archive's.
         command.arg("-lc_nano");
     }
     command.args(archive).args(["-lc_nano", "-lgcc", "-o"]).arg(&output);
@@ -141,19 +141,18 @@ fn size(firmware: &Path) -> Outcome<FirmwareSize> {
     Ok(FirmwareSize { flash: text + data, ram: data + bss })
 }
 
-/// The names in a firmware, one a line.
+/// Returns the symbol names in a firmware, one per line.
 ///
 /// # Errors
-/// When the firmware cannot be read.
+/// If the firmware cannot be read.
 pub fn names(firmware: &Path) -> Outcome<String> {
     output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(firmware))
 }
 
-/// Returns bytes and numbers of functions and constants per module, the largest first. Texts without a name are left
-/// out.
+/// Returns the bytes and the number of functions and constants per module, the largest first. Unnamed strings are excluded.
 ///
 /// # Errors
-/// When the firmware cannot be read.
+/// If the firmware cannot be read.
 pub fn costs(firmware: &Path) -> Outcome<Vec<(u64, usize, String)>> {
     let list = output_of(
         Command::new("arm-none-eabi-nm").args(["--demangle", "--print-size", "--defined-only"]).arg(firmware),
@@ -175,7 +174,7 @@ pub fn costs(firmware: &Path) -> Outcome<Vec<(u64, usize, String)>> {
     Ok(costs)
 }
 
-/// The crate and the module that a name belongs to; for methods of traits, those of the type or trait of ours.
+/// Returns the crate and module of a symbol; for a trait method, those of the project's type or trait.
 fn module_of(name: &str) -> String {
     if name.starts_with("OUTLINED_FUNCTION") {
         return "shared ends of functions".to_owned();

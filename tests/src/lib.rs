@@ -1,6 +1,6 @@
 //! Helpers for the tests that cross crates: the built library, the C compiler, and programs to run.
 //!
-//! Nothing here skips in silence: a tool that is missing is an error that says what to install.
+//! Nothing is skipped silently: a missing tool is an error that says what to install.
 #![forbid(unsafe_code)]
 
 mod cc;

@@ -1,4 +1,4 @@
-//! The library under test: built once per test program, or taken from where `FERRITE_LIBRARY_DIR` says.
+//! The library under test: built once per test program, or taken from the folder `FERRITE_LIBRARY_DIR`.
 
 use crate::{Outcome, output_of, paths};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -20,45 +20,45 @@ pub struct Library {
 }
 
 impl Library {
-    /// The library with what compiled models need, in the release profile, as users build it.
+    /// Returns the library with the functions for compiled models, in the release profile, as users build it.
     ///
     /// # Errors
-    /// When it does not build.
+    /// If it does not build.
     pub fn get() -> Outcome<&'static Self> {
         BUILT.get_or_init(|| Self::make(Self::build, "")).as_ref().map_err(Clone::clone)
     }
 
-    /// The library with the symbols that C++ clients link, as it is released, built in a folder of its own.
+    /// Returns the library with the symbols for C++ clients, as released, built in a folder of its own.
     ///
     /// # Errors
-    /// When it does not build.
+    /// If it does not build.
     pub fn with_cxx() -> Outcome<&'static Self> {
         let made = BUILT_WITH_CXX.get_or_init(|| Self::make(Self::build_with_cxx, "cxx-abi"));
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// The library with the device kinds that tests run, built in a folder of its own.
+    /// Returns the library with the device kinds under test, built in a folder of its own.
     ///
     /// # Errors
-    /// When it does not build.
+    /// If it does not build.
     pub fn with_gpu() -> Outcome<&'static Self> {
         let made = BUILT_WITH_GPU.get_or_init(|| Self::make(Self::build_with_gpu, "gpu"));
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// The library with the packed-function API of earlier releases, built in a folder of its own.
+    /// Returns the library with the packed-function API of earlier releases, built in a folder of its own.
     ///
     /// # Errors
-    /// When it does not build.
+    /// If it does not build.
     pub fn with_legacy() -> Outcome<&'static Self> {
         let made = BUILT_WITH_LEGACY.get_or_init(|| Self::make(Self::build_with_legacy, "legacy"));
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// The library with that API and with device kinds, built in a folder of its own.
+    /// Returns the library with the API of TVM 0.5 to 0.20 and with device kinds, built in a folder of its own.
     ///
     /// # Errors
-    /// When it does not build.
+    /// If it does not build.
     pub fn with_legacy_and_gpu() -> Outcome<&'static Self> {
         let made = BUILT_WITH_LEGACY_AND_GPU.get_or_init(|| {
             Self::make(|target| Self::build_features("legacy,opencl,cuda", target), "legacy-gpu")
@@ -66,10 +66,10 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// The library with WebGPU and with the symbols that C++ clients link, built in a folder of its own.
+    /// Returns the library with WebGPU and the symbols for C++ clients, built in a folder of its own.
     ///
     /// # Errors
-    /// When it does not build.
+    /// If it does not build.
     pub fn with_webgpu() -> Outcome<&'static Self> {
         let made =
             BUILT_WITH_WEBGPU.get_or_init(|| Self::make_of(Self::build_with_webgpu, "webgpu", "debug"));
@@ -106,7 +106,7 @@ impl Library {
         Self::build_features("legacy", target)
     }
 
-    /// Without optimisation, which takes minutes for all that wgpu brings.
+    /// Builds without optimisation, which would take minutes for wgpu's dependencies.
     fn build_with_webgpu(target: &Path) -> Outcome<()> {
         output_of(&mut Self::build_command("cxx-abi,webgpu", target)).map(drop)
     }
@@ -128,17 +128,17 @@ impl Library {
         output_of(command.arg("--target-dir").arg(target)).map(drop)
     }
 
-    /// The folder that holds it.
+    /// Returns the folder of the library.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The shared object.
+    /// Returns the path of the shared object.
     pub fn shared(&self) -> PathBuf {
         self.folder.join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}"))
     }
 
-    /// The archive for static linking.
+    /// Returns the path of the archive.
     pub fn archive(&self) -> PathBuf {
         self.folder.join("libtvm_ffi.a")
     }

@@ -1,13 +1,13 @@
-//! Runs programs and turns every failure into a message that shows what they printed.
+//! Runs programs, and converts every failure into a message with their output.
 
 use crate::Outcome;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs `command` and gives what it wrote to standard output.
+/// Runs `command`, and returns its standard output.
 ///
 /// # Errors
-/// When it cannot start or ends with another status than 0: the message has the command and all that it printed.
+/// If it cannot start or exits with a status other than 0: the message has the command and its output.
 pub fn output_of(command: &mut Command) -> Outcome<String> {
     let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     if output.status.success() {
@@ -16,7 +16,8 @@ pub fn output_of(command: &mut Command) -> Outcome<String> {
     Err(format!("{command:?} ended with {}\n{}", output.status, everything(&output)).into())
 }
 
-/// A program that was built for the machine under test: where that is another one, `FERRITE_RUNNER` says what runs it there.
+/// Returns the command for a program built for the machine under test. If that is not this machine, `FERRITE_RUNNER` names the
+/// emulator.
 pub fn program(executable: &Path) -> Command {
     let runner = std::env::var("FERRITE_RUNNER").unwrap_or_default();
     let mut words = runner.split_whitespace();
@@ -32,10 +33,10 @@ fn everything(output: &Output) -> String {
     format!("--- stdout\n{stdout}\n--- stderr\n{stderr}")
 }
 
-/// Checks that a tool is there.
+/// Checks that a tool is installed.
 ///
 /// # Errors
-/// When it is missing: the message has the packages of Debian and its like that bring it.
+/// If it is missing: the message has the packages of Debian and derivatives that contain it.
 pub fn require(tool: &str, packages: &str) -> Outcome<()> {
     match Command::new(tool).arg("--version").output() {
         Ok(output) if output.status.success() => Ok(()),
@@ -43,18 +44,19 @@ pub fn require(tool: &str, packages: &str) -> Outcome<()> {
     }
 }
 
-/// The compiler for the tests of size and of generated code.
+/// Checks that the compiler for tests of size and of generated code is installed.
 ///
 /// # Errors
-/// When it is missing.
+/// If it is missing.
 pub fn require_arm_gcc() -> Outcome<()> {
     require("arm-none-eabi-gcc", "gcc-arm-none-eabi")
 }
 
-/// Valgrind, ready for a program: errors and leaks of these kinds (`definite,indirect`) end it with a status of their own.
+/// Returns a valgrind command, to which the program is added: errors and leaks of these kinds (`definite,indirect`) make it
+/// exit with a status of its own.
 ///
 /// # Errors
-/// When it is missing.
+/// If it is missing.
 pub fn valgrind(leaks: &str) -> Outcome<Command> {
     require("valgrind", "valgrind")?;
     let mut command = Command::new("valgrind");

@@ -1,16 +1,16 @@
-//! The stand-in for drivers of GPUs, see `tests/programs/device/stand_in`.
+//! Builds the stand-in for GPU drivers, see `tests/programs/device/stand_in`.
 
 use crate::{Outcome, output_of, paths};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Builds the stand-in with the names of one kind of driver, as a library of that driver's name: `cuda` and `libcuda.so.1`.
-/// Gives its path. Programs that start with its folder in `LD_LIBRARY_PATH` have it as their driver, and so has a process
-/// that opens it before the driver, since the dynamic linker knows it by that name.
+/// Builds the stand-in for one kind of driver, as a library of that driver's name: `cuda` and `libcuda.so.1`. Returns its path.
+/// Programs started with its folder in `LD_LIBRARY_PATH` use it as their driver. So does a process that opens it before the
+/// driver, since the dynamic linker then knows it by that name.
 ///
 /// # Errors
-/// When it does not build.
+/// If it does not build.
 pub fn stand_in(kind: &str, name: &str) -> Outcome<PathBuf> {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -23,18 +23,18 @@ pub fn stand_in(kind: &str, name: &str) -> Outcome<PathBuf> {
     let folder = target.join("lib");
     std::fs::create_dir_all(&folder)?;
     let library = folder.join(name);
-    // A new file in one step: another program may have the old one open.
+    // Replaced atomically, since another program may have the old one open.
     let copy = folder.join(format!("{name}.{}", std::process::id()));
     std::fs::copy(target.join("debug/libferrite_stand_in.so"), &copy)?;
     std::fs::rename(copy, &library)?;
     Ok(library)
 }
 
-/// The folder for `LD_LIBRARY_PATH` in which programs find the stand-in; None where one of these files tells that there is a GPU
-/// with its driver, which then runs the tests, unless `FERRITE_TEST_DRIVER` is `stand-in`.
+/// Returns the folder of the stand-in for `LD_LIBRARY_PATH`. Returns `None` if one of these device files exists: then the tests
+/// run on the real driver, unless `FERRITE_TEST_DRIVER` is `stand-in`.
 ///
 /// # Errors
-/// When the stand-in does not build.
+/// If the stand-in does not build.
 pub fn stand_in_unless_real(kind: &str, name: &str, devices: &[&str]) -> Outcome<Option<PathBuf>> {
     let is_wanted = std::env::var_os("FERRITE_TEST_DRIVER").is_none_or(|driver| driver != "stand-in");
     if is_wanted && devices.iter().any(|device| Path::new(device).exists()) {

@@ -1,4 +1,4 @@
-//! The functions that code compiled by TVM asks of its runtime, from C: plain, under sanitizers, under valgrind.
+//! Tests the functions that code compiled by TVM calls in its runtime, from C: plain, under sanitizers, under valgrind.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
@@ -20,7 +20,7 @@ fn run_overlap(program: PathBuf) -> Outcome<()> {
 }
 
 fn run(command: &mut Command) -> Outcome<()> {
-    // Null for what does not fit memory, as malloc gives it.
+    // malloc returns null for sizes that fit no memory.
     print!("{}", output_of(command.env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1"))?);
     Ok(())
 }
@@ -52,7 +52,7 @@ fn without_memory() -> Outcome<()> {
         .args(["-pthread", "-Wno-unused-function"]);
     let program = cc.source(root().join("tests/programs/backend/no_memory.c")).link_shared(Library::get()?)?;
     run(Command::new(&program).arg("4"))?;
-    // An open number of tasks: as many as the environment says, or as there are processors.
+    // Without a number of tasks, the environment or the number of processors decides.
     run(Command::new(&program).arg("0").env("TVM_NUM_THREADS", "3"))?;
     let is_single_threaded = std::thread::available_parallelism()?.get() == 1;
     run(Command::new(&program)
@@ -73,6 +73,6 @@ fn sanitized() -> Outcome<()> {
 #[ignore = "needs valgrind: ./ci.sh valgrind"]
 fn valgrind() -> Outcome<()> {
     let program = program("valgrind", |cc| cc)?;
-    // Idle workers wait for ever, with memory that they still own.
+    // Memory of idle workers, which wait for ever, is not a leak.
     run(ferrite_tests::valgrind("definite")?.arg(program))
 }

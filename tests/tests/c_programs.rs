@@ -1,7 +1,7 @@
-//! The C programs of `tests/conformance/c` against the built library: plain, under sanitizers, under valgrind.
+//! Runs the C programs of `tests/conformance/c` with the built library: plain, under sanitizers, under valgrind.
 //!
-//! The last two are ignored, since they need tools beyond a C compiler: `./ci.sh sanitizers` and `./ci.sh valgrind`
-//! run them. `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs against upstream's library.
+//! The latter two are ignored, since they need tools beyond a C compiler: `./ci.sh sanitizers` and `./ci.sh valgrind` run them.
+//! `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs with upstream's library.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, include, output_of, program, root, scratch, valgrind};
@@ -24,7 +24,7 @@ impl Mode {
         }
     }
 
-    /// By how much the stress tests are smaller: what takes a second takes minutes under valgrind.
+    /// Returns the divisor of the stress tests: a second becomes minutes under valgrind.
     fn stress_divisor(self) -> &'static str {
         match self {
             Self::Plain => "1",
@@ -38,11 +38,11 @@ impl Mode {
     }
 }
 
-/// The libraries that the module tests load.
+/// Libraries that the module tests load.
 struct Kernels {
     plain: PathBuf,
     with_modules: PathBuf,
-    /// Has nothing but a dependency on a library of kernels whose name begins like that of a system library.
+    /// Library that only depends on a kernel library, whose name begins like that of a system library.
     needs_kernels: PathBuf,
 }
 
@@ -71,7 +71,7 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
     let executable = mode.compiler(cc).link_shared(library)?;
     let mut command = program(&executable);
     if mode == Mode::Valgrind {
-        // Objects that live for ever are "possibly lost" to valgrind: their references point behind the block's beginning.
+        // Permanent objects are "possibly lost" to valgrind: references to them point behind the block's beginning.
         command = valgrind("definite,indirect")?;
         command.arg(&executable);
     }
@@ -79,8 +79,8 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
     command.env("CHECK_NEEDS_KERNELS", &kernels.needs_kernels);
     command.env("CHECK_SYMBOLS", root().join("tests/conformance/exports/symbols.txt"));
     command.env("CHECK_SCRATCH", &folder).env("CHECK_STRESS_DIVISOR", mode.stress_divisor());
-    // A library is unloaded when its last function goes: its code must still be there when a report names it. Null for
-    // what does not fit memory, as malloc gives it.
+    // A library is unloaded with its last function, but its code must be there when a report names it. malloc returns null for
+    // sizes that fit no memory.
     command.env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1");
     print!("{}", output_of(&mut command)?);
     Ok(())
@@ -140,7 +140,7 @@ programs!(
     type_info,
 );
 
-/// Every symbol of the ABI is called by some program, and every program is in the list above.
+/// Checks that some program calls every symbol of the ABI, and that every program is in the list above.
 #[test]
 fn every_symbol_and_every_program() -> Outcome<()> {
     let mut text = String::new();
@@ -160,7 +160,7 @@ fn every_symbol_and_every_program() -> Outcome<()> {
     if uncalled.is_empty() { Ok(()) } else { Err(format!("no program calls {uncalled:?}").into()) }
 }
 
-/// The handler of `signals.c` calls every symbol that the header allows signal handlers to call, and no other.
+/// Checks that the handler of `signals.c` calls exactly the symbols that the header allows in signal handlers.
 #[test]
 fn signal_handlers_call_what_the_header_allows() -> Outcome<()> {
     let symbols = |text: &str| {

@@ -1,15 +1,15 @@
-//! The profile `core` on a Cortex-M4F: what all of ring 1 costs, and what a program costs that registers, looks up and calls.
+//! Size of the profile `core` on a Cortex-M4F: all of ring 1, and a program that registers, looks up and calls a function.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::firmware::{self, FirmwareSize, Profile};
 use ferrite_tests::{Outcome, require_arm_gcc};
 
-/// Bytes with every symbol of ring 1 kept, over a firmware that has the C library's memory functions anyway: text, constants
-/// and initial values, and RAM beside the pool. The goal is 12,288 of flash.
+/// Limits with every symbol of ring 1 kept, beyond a firmware that has the C library's memory functions: text, constants and
+/// initial values in flash, and RAM without the pool. The goal is 12,288 bytes of flash.
 const MOST_FLASH: u64 = 11_940;
 const MOST_RAM: u64 = 156;
 
-/// Bytes of flash of the whole program, start-up and memory functions included. The goal is 4,096.
+/// Limit of the flash of the whole program, including start-up and memory functions. The goal is 4,096 bytes.
 const MOST_PROGRAM: u64 = 3_856;
 
 #[test]

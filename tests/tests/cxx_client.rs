@@ -1,8 +1,8 @@
-//! The C++ programs of `tests/conformance/cxx`, built against upstream's unmodified headers and linked with our library: by two
-//! compilers, with and without run-time type information, under sanitizers and under valgrind.
+//! Runs the C++ programs of `tests/conformance/cxx`, built with upstream's unmodified headers and linked with this library: by
+//! two compilers, with and without run-time type information, under sanitizers and under valgrind.
 //!
-//! Ignored, since they need upstream's headers, g++ and clang++: `./ci.sh cpp` runs them. With `CHECK_GOOD_INPUT_ONLY=1
-//! FERRITE_LIBRARY_DIR=...` the same programs run against upstream's library.
+//! Ignored, since they need upstream's headers, g++ and clang++: `./ci.sh cpp` runs them. `CHECK_GOOD_INPUT_ONLY=1
+//! FERRITE_LIBRARY_DIR=...` runs the same programs with upstream's library.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Library, Outcome, output_of, require, root, scratch, valgrind};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// One way to build a program.
+/// A compiler and its options.
 struct Build {
     name: &'static str,
     compiler: &'static str,
@@ -21,13 +21,13 @@ struct Build {
 
 const GCC: Build = Build { name: "gcc", compiler: "g++", package: "g++", flags: &[] };
 const CLANG: Build = Build { name: "clang", compiler: "clang++", package: "clang", flags: &[] };
-// The exceptions' own type information is made all the same.
+// Exceptions still have type information.
 const GCC_NO_RTTI: Build = Build { name: "gcc_no_rtti", flags: &["-fno-rtti"], ..GCC };
 const CLANG_NO_RTTI: Build = Build { name: "clang_no_rtti", flags: &["-fno-rtti"], ..CLANG };
 const SANITIZED: Build =
     Build { name: "sanitized", flags: &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"], ..GCC };
 
-/// The files that this test program has built, or is building.
+/// Files that this test program has built or is building.
 static BUILT: Mutex<BTreeMap<PathBuf, Building>> = Mutex::new(BTreeMap::new());
 type Building = Arc<OnceLock<Outcome<()>>>;
 
@@ -45,14 +45,14 @@ fn built(build: &Build, source: &str, target: &str, flags: &[&str]) -> Outcome<P
     Ok(target)
 }
 
-/// Compiles without a warning.
+/// Compiles a source, which must give no warnings.
 fn compile(build: &Build, source: &str, target: &Path, flags: &[&str]) -> Outcome<()> {
     let library = Library::with_cxx()?;
     require(build.compiler, build.package)?;
     let mut compiler = Command::new(build.compiler);
-    // DWARF 4 is what the valgrind of older systems reads.
+    // The valgrind of older systems needs DWARF 4.
     compiler.args(["-std=c++17", "-O1", "-gdwarf-4", "-fPIC", "-pthread", "-Wall", "-Wextra", "-Werror"]);
-    // What upstream's macros and class declarations leave unused.
+    // Unused parameters and constants of upstream's macros and class declarations.
     compiler.args(["-Wno-unused-parameter", "-Wno-unused-const-variable"]);
     compiler.args(build.flags).args(flags).arg("-isystem").arg(upstream_headers()?);
     compiler.arg(root().join("tests/conformance/cxx").join(source)).arg("-o").arg(target);
@@ -64,7 +64,7 @@ fn compile(build: &Build, source: &str, target: &Path, flags: &[&str]) -> Outcom
 
 /// Sets the libraries that the programs load: one, a copy of it, and one with embedded modules.
 fn with_plugins(command: &mut Command, build: &Build) -> Outcome<()> {
-    // Without the flag of g++ the library is never unloaded.
+    // Without this flag of g++, the library is never unloaded.
     let flags: &[&str] = if build.compiler == "g++" { &["-shared", "-fno-gnu-unique"] } else { &["-shared"] };
     command.env("CHECK_PLUGIN", built(build, "plugin.cc", "plugin.so", flags)?);
     command.env("CHECK_PLUGIN_COPY", built(build, "plugin.cc", "plugin_copy.so", flags)?);
@@ -88,17 +88,17 @@ fn run(program: &str, build: &Build, under: Option<Command>) -> Outcome<()> {
         with_plugins(&mut command, build)?;
     }
     command.env("CHECK_SCRATCH", scratch(&format!("cxx_client/{}-{how}/{program}", build.name))?);
-    // By how much the stress tests are smaller: what takes a second takes minutes under valgrind.
+    // Divides the stress tests: a second becomes minutes under valgrind.
     command.env("CHECK_STRESS_DIVISOR", divisor);
     command.env("CHECK_CC", std::env::var_os("CC").unwrap_or("cc".into()));
-    // A List keeps its deleter when C++ code gives it a block of `operator new`: that is upstream's rule.
+    // As in upstream, a List keeps its deleter when C++ code passes it a block of `operator new`.
     command.env("ASAN_OPTIONS", "detect_leaks=1:alloc_dealloc_mismatch=0");
     print!("{}", output_of(&mut command)?);
     Ok(())
 }
 
 fn under_valgrind() -> Outcome<Command> {
-    // Objects that live for ever are "possibly lost" to valgrind: their references point behind the block's beginning.
+    // Permanent objects are "possibly lost" to valgrind: references to them point behind the block's beginning.
     let mut command = valgrind("definite,indirect")?;
     command.arg("--show-mismatched-frees=no");
     Ok(command)

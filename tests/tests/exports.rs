@@ -1,4 +1,4 @@
-//! The interface of the shared object: its symbols, its name, what it needs, and its size.
+//! Checks the interface of the shared object: its symbols, soname, dependencies and size.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The size of upstream's stripped shared object.
+/// Size of upstream's stripped shared object in bytes.
 const UPSTREAM_BYTES: u64 = 2_585_024;
 
-/// The dynamic symbols that a library defines.
+/// Returns the dynamic symbols that a library defines.
 fn exported(library: &Path) -> Outcome<BTreeSet<String>> {
     require("nm", "binutils")?;
     let text = output_of(Command::new("nm").args(["-D", "--defined-only"]).arg(library))?;
@@ -34,7 +34,7 @@ fn expect(found: &BTreeSet<String>, wanted: &BTreeSet<String>) -> Outcome<()> {
     }
 }
 
-/// The library with its default features, in a target folder of its own so that no other test sees it change.
+/// Builds the library with its default features, in a target folder that no other test changes.
 fn default_library() -> Outcome<PathBuf> {
     if let Some(folder) = std::env::var_os("FERRITE_DEFAULT_LIBRARY_DIR") {
         return Ok(Path::new(&folder).join("libtvm_ffi.so"));
@@ -53,14 +53,14 @@ fn symbols_with_the_backend() -> Outcome<()> {
     expect(&exported(&Library::get()?.shared())?, &wanted)
 }
 
-/// A second build of the library.
+/// Needs another build of the library.
 #[test]
 #[ignore = "builds the library again: ./ci.sh exports"]
 fn symbols_by_default() -> Outcome<()> {
     expect(&exported(&default_library()?)?, &listed("symbols.txt")?)
 }
 
-/// The crates of others in the library with its default features.
+/// Checks the third-party crates in the library with its default features.
 #[test]
 fn crates_in_the_default_build() -> Outcome<()> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -81,7 +81,7 @@ fn crates_in_the_default_build() -> Outcome<()> {
     Ok(())
 }
 
-/// A build with a C++ compiler.
+/// Needs a build with a C++ compiler.
 #[test]
 #[ignore = "builds the library with C++ symbols: ./ci.sh exports"]
 fn symbols_with_cxx() -> Outcome<()> {
@@ -91,8 +91,8 @@ fn symbols_with_cxx() -> Outcome<()> {
     expect(&exported(&Library::with_cxx()?.shared())?, &(&wanted | &released))
 }
 
-/// The lists are those of upstream's library; of its C++ symbols, those that belong to no header of the standard
-/// library and to no function inside it.
+/// Checks the lists against upstream's library; of its C++ symbols, those that belong to no header of the standard library and
+/// to no function inside it.
 #[test]
 #[ignore = "downloads upstream's library: ./ci.sh exports"]
 fn symbols_are_upstreams() -> Outcome<()> {
@@ -101,7 +101,7 @@ fn symbols_are_upstreams() -> Outcome<()> {
     expect(&listed("cxx-symbols.txt")?, &chosen(&theirs, is_for_cxx))
 }
 
-/// Compares with the symbols that libraries of earlier releases have and that of the last one lacks.
+/// Checks the list of symbols that earlier releases have and the last one lacks.
 #[test]
 #[ignore = "downloads upstream's libraries: ./ci.sh exports"]
 fn symbols_of_earlier_releases() -> Outcome<()> {
@@ -116,7 +116,7 @@ fn symbols_of_earlier_releases() -> Outcome<()> {
     expect(&listed("cxx-symbols-earlier.txt")?, &lost)
 }
 
-/// The dynamic symbols of upstream's library, of the last release or of an earlier one.
+/// Returns the dynamic symbols of upstream's library, of the last release or of an earlier one.
 fn exported_by_upstream(release: &str) -> Outcome<BTreeSet<String>> {
     let mut command = Command::new(root().join("tests/conformance/upstream/wheel.sh"));
     let folder = output_of(command.env("upstream_release", release))?;
@@ -133,7 +133,7 @@ fn chosen(names: &BTreeSet<String>, wanted: impl Fn(&str) -> bool) -> BTreeSet<S
     names.iter().filter(|name| wanted(name)).cloned().collect()
 }
 
-/// The values of the dynamic section's entries of one kind, such as `(NEEDED) ... [libc.so.6]`.
+/// Returns the values of one kind of entry in the dynamic section, such as `(NEEDED) ... [libc.so.6]`.
 fn dynamic(library: &Path, kind: &str) -> Outcome<BTreeSet<String>> {
     require("readelf", "binutils")?;
     let text =
@@ -143,7 +143,7 @@ fn dynamic(library: &Path, kind: &str) -> Outcome<BTreeSet<String>> {
     Ok(values.collect())
 }
 
-/// The unwinder, `libgcc_s`, is opened when something first unwinds.
+/// Dependencies of the library: the unwinder, `libgcc_s`, is loaded lazily.
 const C_LIBRARIES: [&str; 2] = ["libc.so", "ld-linux"];
 const CXX_LIBRARIES: [&str; 4] = ["libc.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];
 
@@ -158,7 +158,7 @@ fn name_and_needs_with_cxx() -> Outcome<()> {
     expect_needs(&Library::with_cxx()?.shared(), &CXX_LIBRARIES)
 }
 
-/// Its name, and that it needs no library but these.
+/// Checks the soname, and that the library depends only on these.
 fn expect_needs(library: &Path, allowed: &[&str]) -> Outcome<()> {
     let name = dynamic(library, "SONAME")?;
     if name != BTreeSet::from(["libtvm_ffi.so".to_string()]) {
@@ -171,7 +171,7 @@ fn expect_needs(library: &Path, allowed: &[&str]) -> Outcome<()> {
     if strange.is_empty() { Ok(()) } else { Err(format!("needs {strange:?} too").into()) }
 }
 
-/// No text relocations, no executable stack; no thread-local variables that a process must have room for.
+/// Checks that there are no text relocations, no executable stack, and no static thread-local storage.
 #[test]
 fn hardening() -> Outcome<()> {
     let library = Library::get()?.shared();

@@ -1,13 +1,14 @@
-//! Forks at any moment: children do everything while a thread of their parent was at work, and no lock is forgotten.
+//! Tests forks at arbitrary moments: children perform every operation while a thread of their parent was at work, and the fork
+//! handlers list every lock.
 //!
-//! `FORKS` is the number of forks for each kind of work, 100 unless that says otherwise. `./ci.sh forks` runs 10,000.
+//! `FORKS` is the number of forks for each kind of work, 100 by default. `./ci.sh forks` runs 10,000.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, output_of, program, root, scratch};
 use std::path::{Path, PathBuf};
 
-/// Runs `forks.c`, with a library of kernels of its own: others may be linked while it runs.
+/// Runs `forks.c` with its own kernel library, since other tests may relink theirs meanwhile.
 fn run(executable: &Path, arguments: &[&str]) -> Outcome<()> {
     let kernels = Cc::shared(executable.with_extension("kernels.so")).strict();
     let kernels = kernels.source(root().join("tests/conformance/c/kernels.c")).link()?;
@@ -28,13 +29,13 @@ fn children_do_everything_whatever_their_parent_was_doing() -> Outcome<()> {
     run(&compile("shared", Cc::link_shared)?, &[])
 }
 
-/// The archive has its constructors, too.
+/// The archive runs its constructors, too.
 #[test]
 fn children_of_static_programs_do_everything() -> Outcome<()> {
     run(&compile("static", Cc::link_static)?, &["functions"])
 }
 
-/// A Rust program that links the crates, without any call that installs something.
+/// Tests of a Rust program that links the crates, without an install call.
 mod rust_programs {
     use ferrite_core::{Function, global_table};
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +65,7 @@ mod rust_programs {
             }
         });
         for round in 0..500 {
-            // SAFETY: the child registers a function and exits; a child that hangs ends by the signal.
+            // SAFETY: the child registers a function and exits; a hanging child is killed by the alarm signal.
             let status = unsafe {
                 let child = fork();
                 if child == 0 {
@@ -82,7 +83,7 @@ mod rust_programs {
     }
 }
 
-/// Files whose locks no fork needs to hold, by the beginning of their path.
+/// Files whose locks a fork need not hold, by path prefix, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("core/src/sync/", "what locks are made of"),
     ("core/src/log/bare.rs", "only without std"),
@@ -93,7 +94,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("targets/host/src/thread_pool/futex/other.rs", "only without futexes"),
 ];
 
-/// The lock types, as they stand in declarations.
+/// Lock types, as spelled in declarations.
 const LOCKS: &[&str] = &[
     "Mutex",
     "Lock",
@@ -108,7 +109,7 @@ const LOCKS: &[&str] = &[
     "SymbolTable",
 ];
 
-/// Returns `true` if `text` has `word` as a word of its own.
+/// Returns `true` if `text` contains `word` as a whole word.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |next: Option<char>| next.is_some_and(|next| next.is_alphanumeric() || next == '_');
     text.match_indices(word).any(|(at, _)| {
@@ -116,7 +117,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// The declarations of locks in a source that `listed` does not name: statics, and fields of whatever else has a lock.
+/// Returns the declarations of locks in a source that `listed` does not name: statics, and fields of other types with a lock.
 fn unlisted_locks(source: &str, listed: &str) -> Vec<String> {
     let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
     let declares = |line: &&str| {

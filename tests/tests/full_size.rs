@@ -1,21 +1,21 @@
-//! The profile `full` on a Cortex-M4F: what rings 1 and 2 cost, what of it costs most, and what compiled models add.
+//! Size of the profile `full` on a Cortex-M4F: rings 1 and 2, their largest modules, and the functions for compiled models.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::firmware::{self, FirmwareSize, Profile};
 use ferrite_tests::{Outcome, require_arm_gcc};
 
-/// Bytes with every symbol of the profile, which has none of `TVMFFIEnvMod*`, and all of its global functions kept, over a
-/// firmware that has the C library's memory functions anyway: text, constants and initial values, and RAM beside the pool. The
-/// goal is 49,152 of flash.
+/// Limits with every symbol of the profile, which has none of `TVMFFIEnvMod*`, and all of its global functions kept, beyond a
+/// firmware that has the C library's memory functions: text, constants and initial values in flash, and RAM without the pool.
+/// The goal is 49,152 bytes of flash.
 const MOST_FULL: FirmwareSize = FirmwareSize { flash: 47_200, ram: 512 };
 
-/// Rings 1 and 2 with all optional parts: the symbols that compiled models call, modules, and the functions of ring 1 by name.
+/// Limits with all features of a board: functions for compiled models, modules, and the functions of ring 1 by name.
 const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 62_100, ram: 512 };
 
-/// Ring 1 with the group of global functions alone that firmware with a TVM system library needs.
+/// Limits of ring 1 with only the group of global functions that firmware with a TVM system library needs.
 const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 30_900, ram: 512 };
 
-/// Modules in the list of what costs most.
+/// Number of modules in the list of the largest.
 const LISTED: usize = 24;
 
 fn fits(profile: &Profile, most: &FirmwareSize) -> Outcome<()> {
@@ -25,7 +25,7 @@ fn fits(profile: &Profile, most: &FirmwareSize) -> Outcome<()> {
         println!("{bytes:>8} in {count:>3} pieces: {module}");
     }
     let names = firmware::names(&elf)?;
-    // Numbers in JSON come and go without the tables of `core`.
+    // JSON numbers are parsed and printed without the tables of `core`.
     for unwanted in ["core::num::flt2dec", "core::num::dec2flt", "core::slice::sort"] {
         assert!(!names.contains(unwanted), "the firmware contains {unwanted}");
     }

@@ -1,4 +1,4 @@
-//! Device modules from C: host code that TVM compiled, on the library alone, against numpy's outputs.
+//! Tests device modules from C: host code compiled by TVM, with no other runtime, against numpy's outputs.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{
@@ -7,13 +7,13 @@ use ferrite_tests::{
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The functions of the OpenCL fixtures.
+/// Functions of the OpenCL fixtures.
 const OPENCL: &[&str] = &["add_one", "axpy_dyn", "scale_i64", "matmul", "softmax", "mlp"];
 
-/// The functions of the WebGPU fixtures: all but that with integers of 64 bits.
+/// Functions of the WebGPU fixtures: all except the one with 64-bit integers.
 const WEBGPU: &[&str] = &["add_one", "axpy_dyn", "matmul", "softmax", "mlp"];
 
-/// Checks of one function, and one more for that of dynamic shape.
+/// Number of checks of each function; the one with a dynamic shape has one more.
 const CHECKS: usize = 22;
 
 /// Returns the program that runs functions of the fixtures, and compares the results with numpy's.
@@ -48,7 +48,7 @@ fn run_with(kind: &Kind, name: &str, host: &str, options: impl Fn(Cc) -> Cc) -> 
     let (library, folder) = ((kind.library)()?, scratch(name)?);
     let models = options(device::models(&folder, kind.name, host)).link_shared(library)?;
     let mut command = Command::new(options(runner(&folder)).link_shared(library)?);
-    // Drivers keep what they allocated.
+    // Drivers do not free all of their memory.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
     let command = command.arg(kind.device_type).arg(models).arg(device::fixtures().join("data"));
     let report = output_of(command.args(kind.functions))?;
@@ -58,7 +58,7 @@ fn run_with(kind: &Kind, name: &str, host: &str, options: impl Fn(Cc) -> Cc) -> 
     Ok(())
 }
 
-/// Runs `ferrite gpu` for a kind as a user does; `variable` chooses among its devices by their names.
+/// Runs `ferrite gpu` for a kind like a user; `variable` selects among its devices by their names.
 fn quick_start(kind: &str, variable: &str) -> Outcome<()> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(["run", "--release", "--quiet", "--", "gpu", kind]).current_dir(root());
@@ -68,7 +68,7 @@ fn quick_start(kind: &str, variable: &str) -> Outcome<()> {
     let results = printed.lines().filter(|line| line.contains(" us per inference"));
     let (right, wrong): (Vec<_>, Vec<_>) = results.partition(|line| line.contains("20 of 20 digits right"));
     assert!(!right.is_empty() && wrong.is_empty(), "{printed}");
-    // A choice that leaves no device is told and explained.
+    // A selection without devices is reported and explained.
     let output = command.env(variable, "no such device").output()?;
     let (printed, message) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -137,13 +137,13 @@ fn sanitized_webgpu() -> Outcome<()> {
     run_with(&WEBGPU_KIND, "gpu-webgpu-sanitized", "host.c", Cc::sanitized)
 }
 
-/// The functions of the CUDA fixtures: those of OpenCL, and one with dynamic shared memory.
+/// Functions of the CUDA fixtures: those of OpenCL, and one with dynamic shared memory.
 const CUDA: &[&str] = &["add_one", "axpy_dyn", "scale_i64", "matmul", "softmax", "mlp", "reverse_dynshared"];
 
-/// Files that tell that there is a GPU.
+/// Device files that exist if there is a GPU.
 const CUDA_DEVICES: [&str; 2] = ["/dev/nvidia0", "/dev/dxg"];
 
-/// A command that finds the driver of CUDA: that of this machine, or the stand-in.
+/// Returns a command that uses the CUDA driver of this machine, or the stand-in.
 fn with_cuda(program: PathBuf) -> Outcome<Command> {
     let mut command = Command::new(program);
     if let Some(folder) = stand_in_unless_real("cuda", "libcuda.so.1", &CUDA_DEVICES)? {
@@ -152,7 +152,7 @@ fn with_cuda(program: PathBuf) -> Outcome<Command> {
     Ok(command)
 }
 
-/// The program that counts allocations and refuses them.
+/// Returns the program that counts allocations and makes them fail.
 fn host_memory(folder: &Path) -> Cc {
     Cc::program(folder.join("host_memory"))
         .args(["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"])
@@ -170,7 +170,7 @@ fn run_cuda_with(name: &str, host: &str, bin: &str, options: impl Fn(Cc) -> Cc) 
     let (library, folder) = (Library::with_gpu()?, scratch(name)?);
     let models = options(device::models_of(&folder, "cuda", host, bin)).link_shared(library)?;
     let mut command = with_cuda(options(runner(&folder)).link_shared(library)?)?;
-    // Drivers keep what they allocated.
+    // Drivers do not free all of their memory.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
     let report = output_of(command.arg("2").arg(models).arg(device::fixtures().join("data")).args(CUDA))?;
     print!("{report}");
@@ -244,19 +244,19 @@ fn cuda_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
     Ok(())
 }
 
-/// The functions of the ROCm fixtures: those that TVM compiles without ROCm's own libraries.
+/// Functions of the ROCm fixtures: those that TVM compiles without ROCm's own libraries.
 const ROCM: &[&str] = &["add_one", "axpy_dyn", "matmul", "mlp"];
 
-/// The file that tells that there is a GPU.
+/// Device file that exists if there is a GPU.
 const ROCM_DEVICES: [&str; 1] = ["/dev/kfd"];
 
-/// A command that finds the driver of ROCm: that of this machine, or the stand-in.
+/// Returns a command that uses the ROCm driver of this machine, or the stand-in.
 fn with_rocm(program: PathBuf) -> Outcome<Command> {
     let mut command = Command::new(program);
     if let Some(folder) = stand_in_unless_real("hip", "libamdhip64.so.7", &ROCM_DEVICES)? {
         command.env("LD_LIBRARY_PATH", folder);
     }
-    // Drivers keep what they allocated.
+    // Drivers do not free all of their memory.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
     Ok(command)
 }
@@ -318,7 +318,7 @@ fn rocm_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
     Ok(())
 }
 
-/// The functions of the Vulkan fixtures: all but that with integers of 64 bits.
+/// Functions of the Vulkan fixtures: all except the one with 64-bit integers.
 const VULKAN: &[&str] = &["add_one", "axpy_dyn", "matmul", "softmax", "mlp"];
 
 fn run_vulkan(name: &str, host: &str, bin: &str) -> Outcome<()> {
@@ -336,7 +336,7 @@ fn run_vulkan_with(
     let (library, folder) = (Library::with_gpu()?, scratch(name)?);
     let models = options(device::models_of(&folder, "vulkan", host, bin)).link_shared(library)?;
     let mut command = command(options(runner(&folder)).link_shared(library)?)?;
-    // Drivers keep what they allocated.
+    // Drivers do not free all of their memory.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
     let report = output_of(command.arg("7").arg(models).arg(device::fixtures().join("data")).args(VULKAN))?;
     print!("{report}");
@@ -375,7 +375,7 @@ fn vulkan_under_valgrind() -> Outcome<()> {
     run_vulkan_with("gpu-vulkan-valgrind", "host.c", "library_bin.bin", |cc| cc, run)
 }
 
-/// For a library that has the address sanitizer, too.
+/// Also for a library with the address sanitizer.
 #[test]
 #[ignore = "needs a Vulkan driver and the sanitizers' libraries: ./ci.sh gpu-checked"]
 fn sanitized_vulkan() -> Outcome<()> {

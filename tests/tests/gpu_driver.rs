@@ -1,5 +1,5 @@
-//! Devices beside their driver and beside another runtime: what the library allocates, a driver that fails, reports of valgrind, and
-//! which runtime serves which device.
+//! Tests devices with their driver and with another runtime: allocations of the library, a failing driver, valgrind, and which
+//! runtime serves which device.
 
 use ferrite_tests::{Cc, Library, Outcome, device, output_of, scratch};
 use std::path::{Path, PathBuf};
@@ -24,16 +24,16 @@ fn models(kind: &Kind, folder: &Path, options: fn(Cc) -> Cc) -> Outcome<PathBuf>
     options(device::models(folder, kind.name, "host.c")).link_shared(Library::with_gpu()?)
 }
 
-/// Runs kernels beside the stand-in for libtvm_runtime. If it is preloaded, its symbols are those that compiled C calls, and host
-/// code from LLVM has slots.
-fn beside_another_runtime(kind: &Kind, order: &str, host: &str) -> Outcome<()> {
+/// Runs kernels in a process with the stand-in for libtvm_runtime. If that is preloaded, compiled C calls its symbols, and host
+/// code from LLVM uses slots.
+fn coexists_with_another_runtime(kind: &Kind, order: &str, host: &str) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(&format!("gpu-{order}-{}", kind.name))?);
     let other = Cc::shared(folder.join("libtvm_runtime.so"))
         .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wl,-soname,libtvm_runtime.so"])
         .source(device::fixtures().join("other_runtime.c"))
         .link_shared(library)?;
     let models = device::models(&folder, kind.name, host).link_shared(library)?;
-    let mut command = device::command(device::program(&folder, "beside", &["beside.c"]), library)?;
+    let mut command = device::command(device::program(&folder, "coexistence", &["coexistence.c"]), library)?;
     if order == "preloaded" {
         command.env("LD_PRELOAD", &other);
     }
@@ -70,7 +70,7 @@ fn every_failure_is_an_error(kind: &Kind, name: &str, options: fn(Cc) -> Cc) -> 
     let mut command = device::command(options(program), library)?;
     let driver = device::failing_driver(&folder, kind.name, kind.driver)?;
     command.arg(kind.device_type).arg(models(kind, &folder, options)?).arg(driver);
-    // Drivers keep what they allocated.
+    // Drivers do not free all of their memory.
     let command = command.env("LD_LIBRARY_PATH", &folder).env("ASAN_OPTIONS", "detect_leaks=0");
     let report = output_of(command)?;
     print!("{report}");
@@ -89,21 +89,21 @@ mod plain {
 
     #[test]
     #[ignore = "needs an OpenCL driver: ./ci.sh gpu-opencl"]
-    fn opencl_beside_a_runtime_that_was_there_before() -> Outcome<()> {
-        beside_another_runtime(&OPENCL, "before", "host.c")
+    fn opencl_coexists_with_a_runtime_loaded_before() -> Outcome<()> {
+        coexists_with_another_runtime(&OPENCL, "before", "host.c")
     }
 
     #[test]
     #[ignore = "needs an OpenCL driver: ./ci.sh gpu-opencl"]
-    fn opencl_beside_a_runtime_that_comes_after() -> Outcome<()> {
-        beside_another_runtime(&OPENCL, "after", "host.c")
+    fn opencl_coexists_with_a_runtime_loaded_after() -> Outcome<()> {
+        coexists_with_another_runtime(&OPENCL, "after", "host.c")
     }
 
     #[test]
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     #[ignore = "needs an OpenCL driver: ./ci.sh gpu-opencl"]
-    fn opencl_beside_a_runtime_whose_symbols_come_first() -> Outcome<()> {
-        beside_another_runtime(&OPENCL, "preloaded", "host_llvm_x86_64.o")
+    fn opencl_coexists_with_a_runtime_whose_symbols_come_first() -> Outcome<()> {
+        coexists_with_another_runtime(&OPENCL, "preloaded", "host_llvm_x86_64.o")
     }
 
     #[test]

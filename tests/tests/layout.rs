@@ -1,7 +1,7 @@
-//! The headers: free of warnings in every dialect, and the same numbers as upstream's.
+//! Tests the headers: no warnings in every dialect, and the same numbers as upstream's.
 //!
-//! The tests that are ignored compare with upstream's headers, which they download, or need compilers beyond `cc`:
-//! `./ci.sh layout` runs them.
+//! The ignored tests compare with upstream's headers, which they download, or need compilers beyond `cc`: `./ci.sh layout` runs
+//! them.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Outcome, include, output_of, require, require_arm_gcc, root, scratch};
@@ -24,20 +24,20 @@ fn system_compiler() -> String {
     std::env::var("CC").unwrap_or_else(|_| "cc".into())
 }
 
-/// The folder of upstream's headers.
+/// Returns the folder of upstream's headers.
 fn upstream_include() -> Outcome<PathBuf> {
     let folder = output_of(&mut Command::new(root().join("tests/conformance/upstream/wheel.sh")))?;
     Ok(Path::new(folder.trim()).join("tvm_ffi/include"))
 }
 
-/// A compiler with its target flags, ready for a source.
+/// Returns a compiler command with target flags, to which a source is added.
 fn compiler(words: &[&str], headers: &Path) -> Command {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).arg("-I").arg(headers);
     command
 }
 
-/// Reads what the compiler made of `table.c`: a label, and the number below it.
+/// Parses the compiled `table.c`: labels, and the number below each.
 fn numbers(assembly: &str) -> Table {
     let mut table = Table::new();
     let mut label: Option<&str> = None;
@@ -84,7 +84,7 @@ fn expect_same(what: &str, ours: &Table, theirs: &Table) -> Outcome<()> {
     if found.is_empty() { Ok(()) } else { Err(format!("{what}:\n{}", found.join("\n")).into()) }
 }
 
-/// Compiles every source of the folder in every dialect; gives the number of compilations.
+/// Compiles every source of the folder in every dialect; returns the number of compilations.
 fn compile_everything(cc: &str, cxx: &str) -> Outcome<usize> {
     let mut count = 0;
     for source in ["table.c", "prototypes.c", "twice_a.c", "twice_b.c"] {
@@ -116,7 +116,7 @@ fn headers_are_clean_with_the_system_compiler() -> Outcome<()> {
     Ok(())
 }
 
-/// Two units, each with every header twice, in one program.
+/// Links two units that include every header twice.
 #[test]
 fn headers_are_included_twice() -> Outcome<()> {
     let program = scratch("layout")?.join("twice");
@@ -127,7 +127,7 @@ fn headers_are_included_twice() -> Outcome<()> {
     Ok(())
 }
 
-/// The numbers of upstream's headers on 64-bit hosts, recorded so that this needs no download.
+/// Compares with the recorded numbers of upstream's headers on 64-bit hosts, without a download.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn numbers_are_the_recorded_ones() -> Outcome<()> {
@@ -157,7 +157,7 @@ fn numbers_are_upstreams() -> Outcome<()> {
     for words in [&["gcc", "-std=c11"][..], &["clang", "-std=c11"]] {
         let expected = table_of(words, "c", &theirs)?;
         expect_same(&words.join(" "), &table_of(words, "c", &include())?, &expected)?;
-        // Where enumerations are as small as they can be, upstream's C records differ from its C++ ones; ours do not.
+        // With -fshort-enums, upstream's C records differ from its C++ ones; this library's do not.
         let short = [words, &["-fshort-enums"]].concat();
         expect_same(&short.join(" "), &table_of(&short, "c", &include())?, &expected)?;
     }
@@ -168,7 +168,7 @@ fn numbers_are_upstreams() -> Outcome<()> {
     Ok(())
 }
 
-/// The 32-bit targets; none is left out.
+/// Covers all 32-bit targets.
 #[test]
 #[ignore = "downloads upstream's headers: ./ci.sh layout"]
 fn numbers_are_upstreams_on_32_bit() -> Outcome<()> {
@@ -190,7 +190,7 @@ fn numbers_are_upstreams_on_32_bit() -> Outcome<()> {
     Ok(())
 }
 
-/// Every enumerator and every macro that upstream's headers define is in the table or named here.
+/// Checks that every enumerator and macro of upstream's headers is in the table or named here.
 #[test]
 #[ignore = "downloads upstream's headers: ./ci.sh layout"]
 fn nothing_of_upstreams_headers_is_left_out() -> Outcome<()> {
@@ -226,7 +226,7 @@ fn identifiers(text: &str) -> std::collections::BTreeSet<String> {
     words.filter(|word| !word.is_empty()).map(str::to_string).collect()
 }
 
-/// The names after `#define`, and the words at the start of a line that look like enumerators.
+/// Returns names after `#define`, and words at the start of a line that look like enumerators.
 fn enumerators_and_macros(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines() {
@@ -241,7 +241,7 @@ fn enumerators_and_macros(text: &str) -> Vec<String> {
     names
 }
 
-/// Code for upstream's headers compiles with ours and the other way round.
+/// Compiles code for upstream's headers with this library's, and vice versa.
 #[test]
 #[ignore = "downloads upstream's headers: ./ci.sh layout"]
 fn prototypes_are_upstreams() -> Outcome<()> {
@@ -261,7 +261,7 @@ fn prototypes_are_upstreams() -> Outcome<()> {
     Ok(())
 }
 
-/// Upstream's C++ headers over our C headers.
+/// Compiles upstream's C++ headers with this library's C headers.
 #[test]
 #[ignore = "downloads upstream's headers: ./ci.sh layout"]
 fn upstreams_cpp_headers_take_ours() -> Outcome<()> {

@@ -1,4 +1,5 @@
-//! The profile `minimal`: the same C program against it and the whole library, full tables, and what it costs on a Cortex-M4F.
+//! Tests the profile `minimal`: a C program that runs with it and with the whole library, full tables, and its size and
+//! instructions on a Cortex-M4F.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, output_of, require, require_arm_gcc, root, scratch};
@@ -8,15 +9,15 @@ use std::sync::OnceLock;
 
 const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
 
-/// Bytes on a Cortex-M4F with every symbol kept: text and constants, and zero-initialised memory.
+/// Limits in bytes on a Cortex-M4F with every symbol kept: text and constants, and zero-initialised memory.
 const MOST_FLASH: u64 = 2048;
 const MOST_RAM: u64 = 1536;
 
-/// Instructions on a Cortex-M4F, from the entry of the symbol to its return: a call with a callee that only returns, a
-/// reference up and down, a look-up among 16 names on average.
+/// Limits of instructions on a Cortex-M4F, from the symbol's entry to its return: a call of a function that only returns,
+/// retaining and releasing a reference, an average lookup among 16 names.
 const MOST_INSTRUCTIONS: [(&str, u64); 3] = [("call", 25), ("count", 30), ("lookup", 130)];
 
-/// Capacities other than the default ones, which the program that fills every table is told too.
+/// Non-default capacities, also passed to the program that fills every table.
 const CAPACITIES: [(&str, &str); 6] = [
     ("FUNCTIONS", "5"),
     ("NAMES", "8"),
@@ -26,7 +27,7 @@ const CAPACITIES: [(&str, &str); 6] = [
     ("STRING_BYTES", "40"),
 ];
 
-/// Builds the archive and gives its path.
+/// Builds the archive; returns its path.
 fn build(folder: &str, target: Option<&str>, capacities: &[(&str, &str)]) -> Outcome<PathBuf> {
     let folder = scratch("minimal")?.join(folder);
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -43,7 +44,7 @@ fn build(folder: &str, target: Option<&str>, capacities: &[(&str, &str)]) -> Out
     Ok(folder.join(target.unwrap_or_default()).join("mcu/libtvm_ffi.a"))
 }
 
-/// The archive for this machine.
+/// Returns the archive for this machine.
 fn host_archive() -> Outcome<&'static Path> {
     static ARCHIVE: OnceLock<Outcome<PathBuf>> = OnceLock::new();
     let archive = ARCHIVE.get_or_init(|| build("host", None, &CAPACITIES));
@@ -76,7 +77,7 @@ fn full_tables_refuse_and_go_on() -> Outcome<()> {
     run(program("capacity", "capacity")?.args(defines).source(host_archive()?).link()?)
 }
 
-/// Every symbol, linked for a board without a C library.
+/// Links every symbol for a board without a C library.
 fn firmware() -> Outcome<PathBuf> {
     let archive = build("board", Some(CORTEX_M4F), &[])?;
     let output = scratch("minimal")?.join("every_symbol.elf");
@@ -90,7 +91,7 @@ fn firmware() -> Outcome<PathBuf> {
     Ok(output)
 }
 
-/// Linking without any library proves that nothing is asked of one; names show what was linked.
+/// Links without any library, which proves that none is needed; the symbol names show what was linked.
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh minimal"]
 fn nothing_allocates_formats_or_panics() -> Outcome<()> {
@@ -114,7 +115,7 @@ fn nothing_allocates_formats_or_panics() -> Outcome<()> {
     Err(format!("too large: {text} bytes of flash, {data} of data, {bss} of RAM").into())
 }
 
-/// A program for the emulated board, with the start-up code of `targets/mcu`.
+/// Builds a program for the emulated board, with the start-up code of `targets/mcu`.
 fn board_program(name: &str) -> Outcome<PathBuf> {
     let archive = build("board_18", Some(CORTEX_M4F), &[("FUNCTIONS", "18")])?;
     let output = scratch("minimal")?.join(format!("{name}.elf"));
@@ -137,7 +138,7 @@ fn board_program(name: &str) -> Outcome<PathBuf> {
     Ok(output)
 }
 
-/// Runs a program on the emulated board, where each instruction takes one nanosecond; gives what it printed.
+/// Runs a program on the emulated board, where each instruction takes one nanosecond; returns its output.
 fn emulate(program: &Path) -> Outcome<String> {
     let mut command = Command::new("qemu-system-arm");
     command.args(["-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "none"]);

@@ -1,5 +1,5 @@
-//! State of each thread, however the library gets into a process: linked, as an archive, and opened, also
-//! where no room is left for thread-local variables beside the threads' own.
+//! Tests per-thread state, however the library is loaded: linked, as an archive, and opened, also when the static thread-local
+//! storage is exhausted.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -17,7 +17,7 @@ fn run(command: &mut Command) -> Outcome<()> {
     Ok(())
 }
 
-/// A program that opens the library that its argument names.
+/// Builds a program that opens the library named by its argument.
 fn opener(name: &str) -> Outcome<PathBuf> {
     program(name)?.args(["-ldl"]).link()
 }
@@ -27,7 +27,7 @@ fn in_a_linked_library() -> Outcome<()> {
     run(&mut Command::new(program("linked")?.args(["-DLINKED", "-ldl"]).link_shared(Library::get()?)?))
 }
 
-/// The library's code in the program itself, which may lie anywhere or at the addresses that it was linked for.
+/// Links the library's code into the program, position-independent and at fixed addresses.
 #[test]
 fn in_the_program() -> Outcome<()> {
     for kind in ["-pie", "-no-pie"] {
@@ -42,7 +42,7 @@ fn in_an_opened_library() -> Outcome<()> {
     run(Command::new(opener("opened")?).arg(Library::get()?.shared()))
 }
 
-/// glibc has 512 bytes for such variables of opened libraries, unless it is told otherwise.
+/// glibc reserves 512 bytes of static thread-local storage for opened libraries by default.
 #[test]
 fn in_an_opened_library_without_room() -> Outcome<()> {
     let mut command = Command::new(opener("without-room")?);

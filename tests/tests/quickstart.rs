@@ -1,4 +1,4 @@
-//! The quick start as a stranger runs it.
+//! Runs the quick start like a new user.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{Cc, Library, Outcome, aot, output_of, quickstart, root, scratch};
@@ -58,7 +58,7 @@ fn the_c_program_explains_its_arguments() -> Outcome<()> {
     Ok(())
 }
 
-/// The first C block of the page.
+/// Returns the first C block of the README.
 fn readme_example() -> Outcome<String> {
     let page = std::fs::read_to_string(quickstart().join("README.md"))?;
     let block = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next());

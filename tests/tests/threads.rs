@@ -1,4 +1,4 @@
-//! Threads that register, look up, call and destroy at once, for thread sanitizers to watch.
+//! Threads that register, look up, call and destroy concurrently, for thread sanitizers.
 //!
 //! ```text
 //! RUSTFLAGS=-Zsanitizer=thread CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo +nightly test -Zbuild-std \
@@ -40,7 +40,7 @@ fn functions_are_registered_found_and_called() {
             let value = (number * FUNCTIONS + at) as i64;
             let function = Function::from_typed(move |add: i64| value + add).unwrap();
             Function::set_global(&format!("threads.{number}.{at}"), &function, false).unwrap();
-            // The thread's own function is there; the next thread's may not be yet.
+            // The thread's own function exists; the next thread's may not exist yet.
             assert_eq!(call(&format!("threads.{number}.{at}"), 1), Some(value + 1));
             let next = (number + 1) % THREADS;
             let theirs = call(&format!("threads.{next}.{at}"), 0);
@@ -195,7 +195,7 @@ fn each_thread_takes_the_error_that_it_raised() {
             assert_eq!(error.message(), format!("from {number}").as_bytes());
             assert!(raised_error::take().is_none());
         }
-        // Left for the end of the thread, which releases it.
+        // Left to the end of the thread, which releases it.
         raised_error::set(ferrite_core::error!(VALUE_ERROR, "never taken"));
     });
 }

@@ -1,4 +1,4 @@
-/* Times of what compiled models call at run time.
+/* Measures the functions that compiled models call at run time.
  *
  *   backend SAMPLES LIBRARY [LIBRARY_TO_OPEN_FIRST...]
  *
@@ -43,7 +43,7 @@ static void require(int holds, const char* what) {
   }
 }
 
-/* ---- what is measured -------------------------------------------------------------------- */
+/* ---- operations ---- */
 
 static int nothing(int task_id, TVMParallelGroupEnv* env, void* data) {
   (void)task_id;
@@ -101,9 +101,9 @@ typedef struct {
   const char* name;
   void (*run)(long);
   long argument;
-  int every_nth;   /* takes a sample less for each so many */
-  int repeats;     /* in one sample */
-  int rest;        /* sleeps for a millisecond before each */
+  int every_nth;   /* divides the number of samples */
+  int repeats;     /* repetitions in one sample */
+  int rest;        /* sleeps for a millisecond before each sample */
 } operation;
 
 static const operation operations[] = {
@@ -139,7 +139,7 @@ static void measure(const operation* op) {
   printf("%s\t%.1f\t%.1f\n", op->name, samples[count / 2], samples[count * 99 / 100]);
 }
 
-/* Has the address of a function, which a pointer to data cannot be cast to. */
+/* Stores the address of a function, to which a pointer to data cannot be cast. */
 static void find(void* library, const char* name, void* place) {
   *(void**)place = dlsym(library, name);
   require(*(void**)place != NULL, name);

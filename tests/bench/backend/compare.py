@@ -1,17 +1,17 @@
-"""Writes a table of two libraries' times as Markdown: compare.py KIND OURS THEIRS. Fails when a ratio is above its goal."""
+"""Prints a table of two libraries' times as Markdown: compare.py KIND OURS THEIRS. Fails if a ratio is above its goal."""
 
 import os
 import platform
 import statistics
 import sys
 
-# The most that ours may take, in times of TVM's runtime: at the median, and at the 99th percentile.
+# Maximum times of this library relative to TVM's runtime: the median, and the 99th percentile.
 GOALS = {"quiet": (1.0, 1.5), "busy": (1.0, 2.0)}
 TITLES = {"quiet": "on a quiet machine", "busy": "beside four busy processes"}
 
 
 def read(path):
-    """The median over the rounds, of medians and of 99th percentiles, by operation."""
+    """Return for each operation the median over the rounds, of medians and of 99th percentiles."""
     rounds = {}
     with open(path) as lines:
         for line in lines:

@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh [quiet] [busy]     writes ../results/backend-quiet.md, by default, and backend-busy.md; 1 and 3 minutes
 #
-# Measures what compiled models call, alternately on this repository's library and on TVM's runtime, with as many tasks as
-# TVM_NUM_THREADS says (2 by default). `quiet` is for a machine on which nothing else runs; `busy` starts four processes that
-# compute without end, and stops them.
-#   OURS    a library to measure in place of the one that is built here
-#   ROUNDS  how often each library is measured (5; 3 when busy)
+# Measures the functions that compiled models call, alternating between this repository's library and TVM's runtime, with
+# TVM_NUM_THREADS tasks (2 by default). `quiet` is for an idle machine; `busy` starts four processes that compute without end,
+# and stops them.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)

@@ -1,9 +1,9 @@
-/* Floors of maps: the accesses that the layout and the hash of the ABI ask for, call by call, and nothing else. */
+/* Floors of maps: only the accesses that the layout and hash of the ABI require, call by call. */
 #include "bench.h"
 
 #include <sys/mman.h>
 
-/* A slot is a metadata byte and an item; 16 of each make a block. An item is also a link of the order. */
+/* A slot consists of a metadata byte and an item; 16 slots form a block. Items are also linked in insertion order. */
 typedef struct {
   TVMFFIAny key, value;
   uint64_t prev, next;
@@ -20,7 +20,7 @@ enum { SMALL = 4, EMPTY = 0xff, MOVING = 0xfe, TAIL = 0x80, JUMP = 0x7f, JUMPS =
 static Table table;
 static size_t distance[JUMPS];
 static int count, *order;
-static TVMFFIAny small[2 * SMALL]; /* the entries of a map of few: value after key, no hash */
+static TVMFFIAny small[2 * SMALL]; /* entries of a small map: value after key, no hash */
 static TVMFFIAny *keys, *probe, absent;
 
 static inline uint8_t* meta(const Table* t, uint64_t slot) {
@@ -34,7 +34,7 @@ static inline uint64_t hop(const Table* t, uint64_t slot) {
 }
 
 /* ---- keys and their hash ---- */
-/* A text lies behind its address and size, often in the next cache line. */
+/* Returns the text of a key: it is behind a pointer, often in the next cache line. */
 static inline TVMFFIByteArray text_of(const TVMFFIAny* key) {
   __builtin_prefetch((const char*)key->v_obj + 63);
   return *(const TVMFFIByteArray*)((const char*)key->v_obj + sizeof(TVMFFIObject));
@@ -50,7 +50,7 @@ static TVMFFIAny text_new(const char* format, int number) {
   memcpy(data, buffer, size + 1);
   return any_obj(object);
 }
-static inline uint64_t modulo(uint64_t x) { /* of 2^31 - 1 */
+static inline uint64_t modulo(uint64_t x) { /* modulo 2^31 - 1 */
   x = (x & 0x7fffffff) + (x >> 31);
   x = (x & 0x7fffffff) + (x >> 31);
   return x >= 0x7fffffff ? x - 0x7fffffff : x;
@@ -60,7 +60,7 @@ static inline uint64_t word_at(const char* text) {
   memcpy(&word, text, 8);
   return word;
 }
-/* Texts have at least 8 bytes here. */
+/* Hashes a text, which has at least 8 bytes here. */
 static inline uint64_t text_hash(TVMFFIByteArray text) {
   uint64_t hash = 0, rest = text.size % 8;
   for (size_t i = 0; i + 8 <= text.size; i += 8)
@@ -112,7 +112,7 @@ static inline void move_item(Table* t, uint64_t from, uint64_t to) {
   *it = *item(t, from);
   link_slots(t, it->prev, to), link_slots(t, to, it->next);
 }
-/* The slot of a key, and of the one before it in its chain. */
+/* Returns the slot of a key, and the previous slot in its chain. */
 static inline uint64_t find(const Table* t, const TVMFFIAny* key, uint64_t hash, uint64_t* before) {
   uint64_t slot = home_of(t, hash);
   if (*meta(t, slot) & TAIL) return NO_SLOT;
@@ -123,7 +123,7 @@ static inline uint64_t find(const Table* t, const TVMFFIAny* key, uint64_t hash,
   }
   return slot;
 }
-/* A slot for one more link of a chain, the nearest that is free. */
+/* Returns the nearest free slot for a new link of a chain. */
 static inline uint64_t append(Table* t, uint64_t last) {
   for (uint8_t jump = 1; jump < JUMPS; jump++) {
     uint64_t to = (last + distance[jump]) & (t->slots - 1);
@@ -134,7 +134,7 @@ static inline uint64_t append(Table* t, uint64_t last) {
   }
   fail("no free slot");
 }
-/* Moves a later link of a chain, and those behind it, away from a slot that is another chain's home. */
+/* Moves a link that is not its chain's first, and all later links, out of a slot that is another chain's home. */
 static NOINLINE void give_way(Table* t, uint64_t slot) {
   uint64_t before = home_of(t, hash_of(&item(t, slot)->key)), at = slot, more = 1;
   while (hop(t, before) != slot) before = hop(t, before);
@@ -149,7 +149,7 @@ static NOINLINE void give_way(Table* t, uint64_t slot) {
     at = next;
   }
 }
-/* Puts in what is not there. */
+/* Inserts a key that is not in the table. */
 static inline void put(Table* t, const TVMFFIAny* key, const TVMFFIAny* value, uint64_t hash) {
   uint64_t slot = home_of(t, hash);
   if (*meta(t, slot) != EMPTY && !(*meta(t, slot) & TAIL)) {
@@ -187,7 +187,7 @@ static inline void set_item(Table* t, const TVMFFIAny* key, const TVMFFIAny* val
     item(t, slot)->value = *value;
     return;
   }
-  if ((t->used + 1) * 5 > t->slots * 4) grow(t); /* before a chain can be refused a link */
+  if ((t->used + 1) * 5 > t->slots * 4) grow(t); /* before a chain can run out of slots */
   put(t, key, value, hash);
   count_key(key, 1);
 }
@@ -250,7 +250,7 @@ static NOINLINE int step(void* self, const TVMFFIAny* arguments, int32_t n, TVMF
   return 0;
 }
 
-/* ---- operations, as those of operations/maps.c ---- */
+/* ---- the operations of operations/maps.c ---- */
 static Table filled(void) {
   Table t = table_of(8);
   TVMFFISafeCallType f = set;

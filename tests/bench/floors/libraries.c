@@ -1,4 +1,4 @@
-/* Floors: what good Rust libraries and plain C walks need for the same work. */
+/* Floors: the same work by good Rust libraries and by plain C walks. */
 #include "bench.h"
 
 char* json_numbers(int n, size_t* len);
@@ -90,7 +90,7 @@ static void write_run(int64_t reps) {
   for (int64_t i = 0; i < reps; i++) CHECK(floors.json_write(held) == (int64_t)bench.bytes);
 }
 
-/* ---- plain trees of the shape of nested_value ---- */
+/* ---- plain trees with the shape of nested_value ---- */
 typedef struct tree {
   uint64_t refs;
   int32_t tag, n; /* 0 ints, 1 pairs, 2 strings, 3 children */

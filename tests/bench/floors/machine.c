@@ -1,4 +1,4 @@
-/* Floors: what the processor and the C library need for the same work. */
+/* Floors: the same work by plain C code and the C library. */
 #include "bench.h"
 
 #include <dlfcn.h>
@@ -92,7 +92,7 @@ static void mt_setup(void) {
 static void mt_run(int64_t reps) {
   in_two_threads(atomic_run, reps * (int64_t)bench.per_rep);
 }
-/* Nothing is shared: what one thread alone takes. */
+/* Two threads without shared data take the time of one. */
 static void call_3(int64_t repetitions) {
   TVMFFIAny own[3];
   TVMFFISafeCallType f = cell;
@@ -147,7 +147,7 @@ static void str_run(int64_t reps) {
   size_t n = (size_t)bench.size;
   for (int64_t i = 0; i < reps; i++) {
     CLOBBER();
-    if (n <= 7) { /* kept inside the value */
+    if (n <= 7) { /* stored in the value */
       TVMFFIAny a = any_none();
       memcpy(a.v_bytes, text, n);
       __asm__ volatile("" ::"r"(&a) : "memory");
@@ -396,7 +396,7 @@ static void dlopen_setup(void) {
 }
 
 
-/* ---- what a library keeps for each thread, or makes once (floors/shared) ---- */
+/* ---- thread-local data and lazy initialisation of a library (floors/shared) ---- */
 static void* (*thread_get)(int32_t, int32_t);
 static int (*thread_set)(int32_t, int32_t, void*, void**);
 static int (*made_once)(void**, int (*)(void**));
@@ -406,7 +406,7 @@ static int make(void** result) {
   return 0;
 }
 static void shared_setup(void) {
-  CHECK(bench.module); /* it lies beside the module */
+  CHECK(bench.module); /* in the folder of the module */
   char path[4096];
   int folder = (int)(strrchr(bench.module, '/') + 1 - bench.module);
   CHECK(snprintf(path, sizeof path, "%.*sshared.so", folder, bench.module) < (int)sizeof path);

@@ -1,5 +1,6 @@
-/* Operations that compiled models call. Upstream's library has none of them, so they are counted for ours alone; backend/
-   compares their times with those of TVM's runtime. */
+/* Functions that compiled models call. Upstream's library has none of them, so they are counted for this library alone;
+ * backend/ compares their times with those of TVM's runtime.
+   times with those of TVM's runtime. */
 #include <dlfcn.h>
 #include <tvm/runtime/c_backend_api.h>
 
@@ -10,7 +11,7 @@ static __typeof__(&TVMBackendFreeWorkspace) free_workspace;
 static __typeof__(&TVMBackendParallelLaunch) launch;
 
 static void* symbol(const char* name) {
-  void* found = dlsym(RTLD_DEFAULT, name); /* the library is open for everybody */
+  void* found = dlsym(RTLD_DEFAULT, name); /* the library is opened globally */
   if (!found) fail("the library has no %s: build it with the feature `backend`", name);
   return found;
 }

@@ -26,7 +26,8 @@ static void call_setup(void) {
   nargs = atoi(strrchr(bench.op, '_') + 1);
   fn = fn_new(cb_sum);
 }
-/* The packing of the arguments is part of each call. They lie on the stack as the result does: our library looks closer at
+/* Packing the arguments is part of each call. They are on the stack like the result: this library checks more closely when
+ * pointers have no bit in common, as static data and the stack sometimes do under valgrind.
    pointers that have no bit in common, as static data and the stack sometimes have under valgrind. */
 static void call_run(int64_t reps) {
   TVMFFIAny arguments[8];
@@ -42,7 +43,7 @@ static void call_run(int64_t reps) {
   }
   bench.sum = sum;
 }
-/* Two threads call one function, each with arguments of its own. */
+/* Two threads call one function with separate arguments. */
 static void call_in_thread(int64_t repetitions) {
   TVMFFIAny own[3];
   for (int64_t i = 0; i < repetitions; i++) {
@@ -64,7 +65,7 @@ static void call_verify(void) {
   for (int64_t i = 0; i < bench.reps; i++) want += 1 + (uint64_t)(nargs * i + nargs * (nargs - 1) / 2);
   CHECK(bench.sum == want);
 }
-/* The cell of a function object is public: a caller may skip TVMFFIFunctionCall. */
+/* Calls through the cell of a function object, which is public: a caller may skip TVMFFIFunctionCall. */
 static void direct_run(int64_t reps) {
   uint64_t sum = 0;
   int n = nargs;
@@ -79,7 +80,7 @@ static void direct_run(int64_t reps) {
   bench.sum = sum;
 }
 
-/* A callback which raises; the caller takes the error and drops it. */
+/* A callback that raises; the caller takes the error and drops it. */
 static TVMFFIByteArray e_kind, e_msg, e_bt;
 static int cb_raise(void* self, const TVMFFIAny* args, int32_t n, TVMFFIAny* ret) {
   TVMFFIObjectHandle e = NULL;
@@ -148,7 +149,7 @@ static void errnew_run(int64_t reps) {
   }
 }
 
-/* An error raised inside the library: the item of an array out of bounds. */
+/* An error raised by the library: the index of an array is out of bounds. */
 static TVMFFIAny array;
 static void thrown_setup(void) {
   TVMFFIAny v = any_int(1);
@@ -169,7 +170,7 @@ static void thrown_run(int64_t reps) {
   }
 }
 
-/* Global functions: size names are registered besides those of the library. */
+/* Global functions: `size` names are registered besides those of the library. */
 static char (*names)[32];
 static size_t* name_len;
 static int n_names, *order;
@@ -223,7 +224,7 @@ static void miss_run(int64_t reps) {
     }
   }
 }
-/* Two threads look up names, each of which stands for a function of its own. */
+/* Two threads look up names of distinct functions. */
 static void get_in_thread(int64_t repetitions) {
   for (int64_t k = 0; k < repetitions; k++) {
     int i = order[k % n_names];
@@ -263,7 +264,7 @@ static void lib_get_run(int64_t reps) {
 static void lib_get_setup(void) {
   bench.per_rep = 4;
 }
-/* Registration of fresh names. */
+/* Registration of new names. */
 static void set_setup(void) {
   fn = fn_new(cb_sum);
   names_new(bench.size * 7, 0);

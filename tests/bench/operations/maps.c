@@ -5,7 +5,7 @@ static TVMFFIObjectHandle f_new, f_get, f_set, f_size, f_erase, f_iter, f_find;
 static TVMFFIAny container, *arguments, *keys, *probe;
 static int count, *order;
 
-/* probe has the same keys as keys, in other objects, as after parsing or crossing a language. */
+/* `probe` has keys equal to those of `keys` in other objects, like keys from a parser or another language. */
 static void strkeys(int n) {
   count = n;
   keys = malloc(sizeof(TVMFFIAny) * (size_t)n);
@@ -150,7 +150,7 @@ static void dict_set_run(int64_t reps) {
     any_drop(&d);
   }
 }
-/* Erase and set again, in shuffled order: per call. */
+/* Erases keys and sets them again in shuffled order; the time is per call. */
 static void dict_edit_run(int64_t reps) {
   for (int64_t r = 0; r < reps; r++)
     for (int i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Modules, streams and handles made once. */
+/* Modules, streams and lazily created handles. */
 #include "bench.h"
 
 static void reps_verify(void) {

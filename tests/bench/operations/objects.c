@@ -1,4 +1,4 @@
-/* Reference counts, and owned values of borrowed ones. */
+/* Reference counts, and conversion of borrowed to owned values. */
 #include "bench.h"
 
 static TVMFFIAny obj;

@@ -45,7 +45,7 @@ static uint64_t ints_sum(void) {
 static void arr_get_verify(void) {
   CHECK(bench.sum == (uint64_t)bench.reps * ints_sum());
 }
-/* An array of strings: each element costs a reference. */
+/* An array of strings, in which each element is a counted reference. */
 static void strs_setup(void) {
   ints_setup();
   for (int i = 0; i < count; i++) {

@@ -42,7 +42,7 @@ static int noop_set(void* f, const TVMFFIAny* v) {
 static char (*tnames)[40];
 static int at;
 static void reg_setup(void) {
-  CHECK(api.GetTypeInfo(kTVMFFIObject)); /* ours registers its own types when the first one is asked for */
+  CHECK(api.GetTypeInfo(kTVMFFIObject)); /* this library registers its own types at the first lookup */
   bench.per_rep = bench.size;
   at = 0;
   tnames = malloc(sizeof(*tnames) * (size_t)(bench.size * 7));
@@ -86,7 +86,7 @@ static void reg_verify(void) {
   int32_t t = -1;
   CHECK(api.TypeKeyToIndex(&k, &t) == 0 && t == last_type);
 }
-/* Type keys among size registered types. */
+/* Lookup of type keys among `size` registered types. */
 static int* order;
 static void keys_setup(void) {
   int n = bench.size;

@@ -98,7 +98,7 @@ static void repr_run(int64_t reps) {
   }
 }
 
-/* A reflected object: what compiler IR nodes look like to the library. */
+/* A reflected object, similar to a node of a compiler's IR. */
 typedef struct {
   TVMFFIObject head;
   TVMFFIAny name, lhs, rhs;

@@ -15,8 +15,8 @@ import tables  # noqa: E402  (it lies one folder up)
 
 
 def measure(args, name):
-    """Nanoseconds of each operation, in a process of its own."""
-    # One thread of numpy's, and one order of dicts and sets: their changes are larger than what is measured.
+    """Measure each operation in nanoseconds, in a process of its own."""
+    # A single numpy thread and a fixed order of dicts and sets: their variation would exceed the measured differences.
     environment = {"PYTHONPATH": f"{args.packages}/{name}", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
     cpu = os.cpu_count() - 1
     command = ["taskset", "-c", str(cpu), args.python, HERE / "operations.py"]
@@ -24,7 +24,7 @@ def measure(args, name):
 
 
 def rows(rounds):
-    """Of each operation: both times, the median ratio, and half the distance between the quartiles."""
+    """Return for each operation both times, the median ratio, and half the interquartile range."""
     for name in rounds[0]["ours"]:
         ratios = [one["ours"][name] / one["theirs"][name] for one in rounds]
         low, _, high = statistics.quantiles(ratios, n=4)
@@ -39,7 +39,7 @@ def main():
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--results", required=True, help="the file that gets the table")
     args = parser.parse_args()
-    # Who comes first changes from round to round.
+    # The order alternates between rounds.
     orders = [["ours", "theirs"], ["theirs", "ours"]]
     rounds = [{name: measure(args, name) for name in orders[index % 2]} for index in range(max(args.rounds, 2))]
     table = list(rows(rounds))

@@ -1,4 +1,4 @@
-"""Times operations of upstream's Python package in this process; prints nanoseconds of each as JSON."""
+"""Measure operations of upstream's Python package in this process; print nanoseconds of each as JSON."""
 
 import copy
 import json
@@ -30,7 +30,7 @@ def raise_error():
 
 
 def caught(function, *arguments):
-    """The function that calls `function` and catches what it raises."""
+    """Return a function that calls `function` and catches its exception."""
 
     def call():
         try:
@@ -43,7 +43,7 @@ def caught(function, *arguments):
 
 
 def operations():
-    """Name, function, and how many elements one call handles."""
+    """Yield name, function, and the number of elements per call."""
     tensor = tvm_ffi.from_dlpack(matrix)
     callback = tvm_ffi.convert(lambda *arguments: None)
     raising = tvm_ffi.convert(raise_error)
@@ -97,7 +97,7 @@ def seconds(function, times):
 
 
 def best(function):
-    """Seconds of one call, in the best of several batches."""
+    """Return the seconds of one call in the fastest of several batches."""
     times = 1
     while seconds(function, times) < BATCH_SECONDS:
         times *= 2

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# usage: run.sh [ROUNDS]   what Python programs see: upstream's package with our library and with its own
+# usage: run.sh [ROUNDS]
 #
-# Prints the table, and writes it to ../results/python.md. Needs what upstream's Python tests need (tests/conformance/upstream).
+# Measures upstream's Python package with this library and with its own. Prints the table, and writes it to
+# ../results/python.md. Needs the dependencies of upstream's Python tests (tests/conformance/upstream).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 # shellcheck source=../../conformance/upstream/support/cache.sh
 source "$root/tests/conformance/upstream/support/cache.sh"
 
-# A copy of upstream's package with this library in it.
+# Creates a copy of upstream's package with this library in it.
 package() { # package NAME LIBRARY
   rm -rf "${build:?}/$1"
   mkdir -p "$build"
@@ -22,7 +23,7 @@ build=$target/bench/python
 open_cache
 ensure_wheel
 ensure_environment
-# As the wheel is built.
+# Built like the wheel.
 "$root/targets/host/build.sh" --quiet --target-dir "$target/cxx-abi" >&2
 package ours "$target/cxx-abi/release/libtvm_ffi.so"
 package theirs "$upstream_library"

@@ -1,4 +1,4 @@
-/* Declarations that the parts of the worker share. */
+/* Declarations shared by the parts of the worker. */
 #ifndef FERRITE_BENCH_H_
 #define FERRITE_BENCH_H_
 #ifndef _GNU_SOURCE
@@ -13,7 +13,7 @@
 #include <tvm/ffi/c_api.h>
 #include <tvm/ffi/extra/c_env_api.h>
 
-/* Every C ABI entry point the operations use, resolved with dlsym. */
+/* Every C ABI entry point that the operations use, resolved with dlsym. */
 #define API_LIST(X)                                                                                     \
   X(GetVersion)                                                                                         \
   X(ObjectIncRef)                                                                                       \
@@ -33,7 +33,7 @@ typedef struct {
 } Api;
 extern Api api;
 
-/* The floors in Rust (floors/rust). */
+/* Floors in Rust (floors/rust). */
 typedef struct {
   int64_t (*json_parse)(int, const char*, size_t);
   void* (*json_hold)(int, const char*, size_t);
@@ -45,7 +45,7 @@ typedef struct {
 extern Floors floors;
 void need_floors(void);
 
-/* How an operation is run. */
+/* Flags of an operation. */
 enum {
   IS_FLOOR = 1,      /* uses no library: a floor */
   RUNS_ONCE = 2,     /* not repeatable: run a fixed number of batches of one repetition */
@@ -53,14 +53,14 @@ enum {
   COUNTED = 8,       /* counted in the instruction mode */
   SCALED = 16,       /* part of the scaling mode */
   PER_MEGABYTE = 32, /* reported in MB/s (bench.bytes per repetition) */
-  OURS_ALONE = 64,   /* upstream's library has nothing like it: counted for the budgets only */
+  OURS_ALONE = 64,   /* missing from upstream's library: counted for the budgets only */
 };
 
 typedef struct {
   const char* name;
   const char* what;
   unsigned flags;
-  const char* floors;  /* comma separated names of floors, same size */
+  const char* floors;  /* comma-separated names of floors of the same size */
   int sizes[6];        /* default sizes, ended by 0; {0} for operations without a size */
   int scale_max_log10; /* largest size of the scaling mode */
   void (*setup)(void);
@@ -70,14 +70,14 @@ typedef struct {
 
 typedef struct {
   const char* op;
-  int size;       /* the size asked for (0: none) */
+  int size;       /* requested size (0: none) */
   double per_rep; /* operations in one repetition, set by setup (default 1) */
   double bytes;   /* document bytes in one repetition (PER_MEGABYTE) */
   int64_t reps;   /* repetitions of the current batch */
   uint64_t sum;   /* checksum, cleared before every batch */
-  char sig[96];   /* what the operation produced, compared between libraries */
+  char sig[96];   /* result of the operation, compared between libraries */
   const char* lib;
-  const char* module; /* path of the module that is loaded */
+  const char* module; /* path of the module to load */
 } Bench;
 extern Bench bench;
 
@@ -121,7 +121,7 @@ TVMFFIByteArray str_bytes(const TVMFFIAny* a);
 void any_drop(TVMFFIAny* a);
 uint32_t strong_count(const void* obj);
 TVMFFIObjectHandle global(const char* name);
-/* Call, fail the operation on an error. The result is owned by the caller. */
+/* Calls a function, and fails the operation on an error. The result is owned by the caller. */
 TVMFFIAny call(TVMFFIObjectHandle f, const TVMFFIAny* args, int n);
 TVMFFIAny call1(TVMFFIObjectHandle f, TVMFFIAny a);
 TVMFFIAny call2(TVMFFIObjectHandle f, TVMFFIAny a, TVMFFIAny b);
@@ -133,9 +133,9 @@ TVMFFIAny nested_value(int elements);
 int64_t seq_size(TVMFFIAny a);
 TVMFFIAny seq_at(TVMFFIAny a, int64_t i);
 
-/* Starts a thread that does nothing, so that the process has more than one (values.c). */
+/* Starts an idle thread, so that the process has more than one (values.c). */
 void start_idle_thread(void);
-/* Runs `body` in two threads at once, which begin together; each gets what `repetitions` says (values.c). */
+/* Runs `body` in two threads that start together; each gets `repetitions` (values.c). */
 void in_two_threads(void (*body)(int64_t), int64_t repetitions);
 
 extern const Operation call_operations[], object_operations[], string_operations[], seq_operations[],

@@ -1,4 +1,4 @@
-/* The cost of loading a library into a fresh process: time, and memory after it. */
+/* Cost of loading a library in a new process: time, and memory after loading. */
 #include "bench.h"
 
 #include <dlfcn.h>
@@ -33,7 +33,7 @@ static void memory(long* rss, long* priv) {
   fclose(f);
 }
 
-/* A fresh process: load, ask for one global function, leave. "-" loads nothing. */
+/* Runs in a new process: loads the library, looks up one global function, and exits. "-" loads nothing. */
 int load_child(const char* lib, int fd) {
   Load r;
   memset(&r, 0, sizeof r);
@@ -53,7 +53,7 @@ int load_child(const char* lib, int fd) {
         r.ok = get(&n, &f) == 0 && f != NULL;
         r.first_ns = at_ns(CLOCK_PROCESS_CPUTIME_ID) - t1;
       } else {
-        r.ok = dlsym(h, "ferrite_bench_module") != NULL; /* reference point: a tiny library */
+        r.ok = dlsym(h, "ferrite_bench_module") != NULL; /* baseline: a tiny library */
       }
     }
   } else {

@@ -1,4 +1,4 @@
-/* The worker: loads one library, runs one operation, prints what it took as a line of JSON. */
+/* The worker: loads one library, runs one operation, and prints the measurement as a line of JSON. */
 #include "bench.h"
 
 #include <dlfcn.h>
@@ -108,7 +108,7 @@ void need_floors(void) {
   if (!fl_handle) fail("the Rust reference points are not built");
 }
 
-/* CPU time: what other processes take of a shared machine does not count. Wall time for
+/* CPU time, which excludes other processes on a shared machine; wall time for operations with several threads.
    operations of several threads. */
 static clockid_t bench_clock = CLOCK_THREAD_CPUTIME_ID;
 static int64_t now_ns(void) {
@@ -117,7 +117,7 @@ static int64_t now_ns(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The instruction mode counts from entry to exit of this function. */
+/* In the instruction mode, callgrind counts from entry to exit of this function. */
 NOINLINE void bench_measured(const Operation* op, int64_t reps) {
   op->run(reps);
   CLOBBER();
@@ -133,7 +133,7 @@ static int64_t batch(const Operation* op, int64_t reps) {
   return t > 0 ? t : 1;
 }
 
-/* Bytes in use: of malloc, and resident (for a library with its own allocator). */
+/* Returns the bytes allocated by malloc and the resident bytes (for a library with its own allocator). */
 static void in_use(double* heap, double* resident) {
   *heap = *resident = 0;
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)

@@ -1,4 +1,4 @@
-/* The module that is loaded: one function. */
+/* The module to load, with one function. */
 #include <tvm/ffi/c_api.h>
 __attribute__((visibility("default"))) int ferrite_bench_module = 1;
 __attribute__((visibility("default"))) int __tvm_ffi_add_one(void* self, const TVMFFIAny* args, int32_t n,

@@ -1,4 +1,4 @@
-/* The allocator record: getting, setting, and an allocator that refuses. */
+/* The allocator record: getting, setting, and an allocator that fails. */
 #include "check.h"
 
 static size_t asked_size;
@@ -47,7 +47,7 @@ static void test_get_and_set(void) {
   CHECK(TVMFFIGetCustomAllocator() == original);
 }
 
-/* What the built-in allocator gives can be used by a front end. */
+/* Memory of the built-in allocator can be used by a front end. */
 static void test_builtin(void) {
   static const size_t sizes[] = {24, 25, 64, 4096};
   static const size_t alignments[] = {1, 8, 2 * sizeof(void*)};
@@ -84,7 +84,7 @@ static void test_custom_is_used(void) {
   CHECK(asked_alignment >= 8 && (asked_alignment & (asked_alignment - 1)) == 0);
   CHECK(asked_context == &context);
   CHECK_INT(census.live, 1);
-  /* an object goes back to the allocator that it came from */
+  /* an object is freed by the allocator that created it */
   CHECK_OK(TVMFFISetCustomAllocator(NULL));
   CHECK_OK(TVMFFIObjectCreateOpaque(NULL, kTVMFFIOpaquePyObject, NULL, &object));
   CHECK_INT(census.live, 1);
@@ -96,7 +96,7 @@ static void test_custom_is_used(void) {
   CHECK_INT(census.live, 0);
 }
 
-/* Each way to make an object, with an allocator that refuses. */
+/* Creates objects in every way, with an allocator that fails. */
 static void refuse_everything(const char* text_wanted) {
   TVMFFIByteArray text = bytes_of("a text that lives in an object!!"); /* 32 bytes: four words */
   TVMFFIObjectHandle object = UNTOUCHED;
@@ -132,7 +132,7 @@ static void refuse_everything(const char* text_wanted) {
     }
     CHECK_INT(result.type_index, kTVMFFINone);
   }
-  /* an error that needs an object itself */
+  /* an error that needs an object */
   CHECK_ERROR(TVMFFIObjectIncRef(NULL), "MemoryError");
 }
 
@@ -140,11 +140,11 @@ static void test_refusal(void) {
   CHECK_OK(TVMFFISetCustomAllocator(&refuser));
   refuse_everything(NULL);
   CHECK_OK(TVMFFISetCustomAllocator(NULL));
-  /* and the library works as before */
+  /* the library works as before */
   test_get_and_set();
 }
 
-/* An allocator that raises while it refuses: its own raising needs memory too. */
+/* An allocator that raises an error when it fails: raising needs memory, too. */
 static void test_refusal_with_error(void) {
   CHECK_OK(TVMFFISetCustomAllocator(&loud_refuser));
   refuse_everything(NULL);

@@ -1,10 +1,9 @@
 /*
- * The checks of the C test programs: counted, printed when they fail.
+ * Checks of the C test programs: counted, and printed on failure.
  *
- * A program is one translation unit that includes this file, calls its tests from main and
- * returns check_report(). The good-input parts hold for any implementation of the ABI; the parts
- * behind bad_input() hold for this one and are left out when CHECK_GOOD_INPUT_ONLY is set in the
- * environment, which is how the programs run against upstream's library.
+ * A program is a single translation unit that includes this file, calls its tests from main and returns check_report(). The
+ * good-input parts hold for any implementation of the ABI. The parts behind bad_input() hold for this one; they are skipped
+ * when CHECK_GOOD_INPUT_ONLY is set in the environment, as it is when the programs run against upstream's library.
  */
 #ifndef FERRITE_TESTS_C_CHECK_H_
 #define FERRITE_TESTS_C_CHECK_H_
@@ -57,13 +56,13 @@ UNUSED_OK static int check_report(const char* program) {
   return checks_failed == 0 ? 0 : 1;
 }
 
-/* A test that hangs is a test that fails. */
+/* A hanging test fails. */
 __attribute__((constructor)) static void check_limit_time(void) { alarm(300); }
 
-/* Bad input is for this implementation only: upstream's library may crash on it. */
+/* Returns true if bad input is tested: upstream's library may crash on it. */
 UNUSED_OK static int bad_input(void) { return getenv("CHECK_GOOD_INPUT_ONLY") == NULL; }
 
-/* The size of a stress test, scaled down where each step is slow (sanitizers, valgrind). */
+/* Returns the size of a stress test, scaled down if each step is slow (sanitizers, valgrind). */
 UNUSED_OK static long stress(long full) {
   const char* divisor = getenv("CHECK_STRESS_DIVISOR");
   long by = divisor == NULL ? 1 : atol(divisor);
@@ -72,7 +71,7 @@ UNUSED_OK static long stress(long full) {
 
 /* ---- values ------------------------------------------------------------------------------ */
 
-/* An address that no function may store through or hand out. */
+/* An address that no function may write to or return. */
 #define UNTOUCHED ((TVMFFIObjectHandle)(uintptr_t)0xABCDEF00u)
 
 UNUSED_OK static TVMFFIByteArray bytes_of(const char* text) {
@@ -149,7 +148,7 @@ UNUSED_OK static TVMFFIAny any_object(TVMFFIObjectHandle object) {
   return any;
 }
 
-/* A result slot as C code leaves it: garbage, but no object. */
+/* Returns a result slot with garbage, as C code may leave it, but without an object. */
 UNUSED_OK static TVMFFIAny any_garbage(int32_t type_index) {
   TVMFFIAny any;
   memset(&any, 0x5a, sizeof(any));
@@ -184,7 +183,7 @@ UNUSED_OK static void release_any(TVMFFIAny* any) {
   *any = any_none();
 }
 
-/* What follows the header of an object of a known type. */
+/* The content after the header of an object of a known type. */
 #define CELL(type, object) ((type*)(void*)((char*)(object) + sizeof(TVMFFIObject)))
 
 /* Function pointers as void* arguments of the ABI, without a cast that ISO C lacks. */
@@ -197,8 +196,8 @@ UNUSED_OK static void* address_of_function(check_any_function function) {
 
 /* ---- the raised error -------------------------------------------------------------------- */
 
-/* Takes the raised error, if any, and tells whether it is of this kind (any kind when null) and
- * holds this text (any text when null). */
+/* Takes the raised error, if any, and returns whether it has this kind (any kind if null) and contains this text (any text
+ * if null). */
 UNUSED_OK static int raised_is(const char* kind, const char* text) {
   TVMFFIObjectHandle error = NULL;
   TVMFFIErrorCell* cell;
@@ -267,7 +266,7 @@ UNUSED_OK static int check_error(int status, const char* kind, const char* text,
 }
 
 #define CHECK_OK(call) check_status((call), #call, __FILE__, __LINE__)
-/* Status -1 and a raised error of this kind, or of any kind. */
+/* Expects status -1 and a raised error of this kind, or of any kind. */
 #define CHECK_ERROR(call, kind) check_error((call), kind, NULL, #call, __FILE__, __LINE__)
 #define CHECK_ERROR_TEXT(call, kind, text) \
   check_error((call), kind, text, #call, __FILE__, __LINE__)
@@ -275,7 +274,7 @@ UNUSED_OK static int check_error(int status, const char* kind, const char* text,
 
 /* ---- global functions -------------------------------------------------------------------- */
 
-/* A new reference; null when there is none of this name. */
+/* Returns a new reference to a global function; null if there is none. */
 UNUSED_OK static TVMFFIObjectHandle global_function(const char* name) {
   TVMFFIByteArray bytes = bytes_of(name);
   TVMFFIObjectHandle function = NULL;
@@ -285,7 +284,7 @@ UNUSED_OK static TVMFFIObjectHandle global_function(const char* name) {
   return function;
 }
 
-/* Calls a global function; the status is that of the call, or 1 when there is none. */
+/* Calls a global function; returns the status of the call, or 1 if there is no such function. */
 UNUSED_OK static int call_global(const char* name, TVMFFIAny* args, int32_t num_args,
                                  TVMFFIAny* result) {
   TVMFFIObjectHandle function = global_function(name);
@@ -305,12 +304,12 @@ typedef struct {
   long live;
   long made;
   long fail_in;     /* 1 fails the next allocation, 0 fails none */
-  int fail_onwards; /* and all that come after it; fail_in is -1 from then on */
+  int fail_onwards; /* and all later ones; fail_in is then -1 */
 } check_census;
 
 static check_census census;
 
-/* Before each object: where its block begins, then the header that the ABI asks for. */
+/* Stored before each object: the start of its block, then the header required by the ABI. */
 typedef struct {
   void* block;
   TVMFFIObjectAllocHeader header;
@@ -334,7 +333,7 @@ UNUSED_OK static void* census_allocate(size_t size, size_t alignment, int32_t ty
   }
   if (census.fail_in > 0 && --census.fail_in == 0) {
     census.fail_in = census.fail_onwards ? -1 : 0;
-    return NULL; /* without raising, as a careless allocator does */
+    return NULL; /* without raising an error, like a careless allocator */
   }
   if (alignment < sizeof(void*)) {
     alignment = sizeof(void*);
@@ -347,7 +346,7 @@ UNUSED_OK static void* census_allocate(size_t size, size_t alignment, int32_t ty
     }
     block = (char*)memory;
   }
-  memset(block, 0xA5, before + size); /* nobody may count on zeroed storage */
+  memset(block, 0xA5, before + size); /* storage must not be assumed to be zeroed */
   prefix = (census_prefix*)(void*)(block + before) - 1;
   prefix->block = block;
   prefix->header.delete_space = census_delete;
@@ -358,7 +357,7 @@ UNUSED_OK static void* census_allocate(size_t size, size_t alignment, int32_t ty
 
 static TVMFFICustomAllocator census_record = {census_allocate, NULL};
 
-/* Built-in functions become objects when they are first asked for, and stay: asks for all. */
+/* Looks up all built-in functions, since each becomes a permanent object on its first lookup. */
 UNUSED_OK static void census_warm(void) {
   TVMFFIAny names = any_none();
   TVMFFIAny arg = any_int(-1);
@@ -384,16 +383,16 @@ UNUSED_OK static void census_warm(void) {
   release_any(&names);
 }
 
-/* From here on every new object of the library is counted. */
+/* Counts every new object of the library from here on. */
 UNUSED_OK static void census_install(void) {
   if (!bad_input()) {
-    return; /* upstream's objects do not come through the record */
+    return; /* upstream's objects are not allocated through the record */
   }
   CHECK_OK(TVMFFISetCustomAllocator(&census_record));
   census_warm();
 }
 
-/* Runs a test and checks that as many objects live after it as before, and no error is left. */
+/* Runs a test, and checks that the number of live objects is unchanged and no error is left. */
 UNUSED_OK static void balanced(void (*test)(void), const char* name, const char* file, int line) {
   long before = census.live;
   test();

@@ -1,12 +1,12 @@
 /*
- * Releasing what nests deeply takes no stack: ten million arrays, each in the next, and long
- * chains of everything else that holds an object, let go from a thread with a small stack.
+ * Releasing deeply nested values takes no stack: ten million nested arrays, and long chains of every other class that
+ * refers to objects, released on a thread with a small stack.
  */
 #include "check.h"
 
 #include <pthread.h>
 
-/* ffi.Array, ffi.List, or any other function that wraps its arguments. */
+/* Nests values with ffi.Array, ffi.List, or any other function that wraps its arguments. */
 static TVMFFIAny nest(const char* maker, TVMFFIAny innermost, int32_t num_args, long depth) {
   TVMFFIObjectHandle function = global_function(maker);
   TVMFFIAny current = innermost;
@@ -20,7 +20,7 @@ static TVMFFIAny nest(const char* maker, TVMFFIAny innermost, int32_t num_args, 
       CHECK(raised_is("never", NULL));
       break;
     }
-    release_any(&current); /* the outer one keeps it */
+    release_any(&current); /* owned by the outer one */
     current = outer;
   }
   TVMFFIObjectDecRef(function);
@@ -40,7 +40,7 @@ static TVMFFIAny innermost(void) {
   return any_object(object);
 }
 
-/* A deleter that starts a thread, which releases what it got while the destruction goes on. */
+/* A deleter that starts a thread, which releases its value while the destruction continues. */
 static TVMFFIAny passed_on;
 
 static void* let_go(void* argument);
@@ -58,7 +58,7 @@ static void* let_go(void* argument) {
   return NULL;
 }
 
-/* Releases on a stack of 256 KiB, and sees the end of the chain go. */
+/* Releases on a stack of 256 KiB, and checks that the end of the chain is destroyed. */
 static void release_on_small_stack(TVMFFIAny any) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -71,7 +71,7 @@ static void release_on_small_stack(TVMFFIAny any) {
   CHECK_INT(ends, 1);
 }
 
-/* On the main stack, of whatever size the system gives (8 MB as a rule). */
+/* On the main stack, whose size depends on the system (usually 8 MB). */
 static void test_ten_million_arrays(void) {
   TVMFFIAny chain = nest("ffi.Array", innermost(), 1, stress(10000000));
   ends = 0;
@@ -133,7 +133,7 @@ static void no_deleter(DLManagedTensor* self) {
   ends++;
 }
 
-/* Views of views, each keeping its source. */
+/* Nested views, each of which keeps its source alive. */
 static void test_tensor_views(void) {
   DLManagedTensor source;
   TVMFFIObjectHandle chain = NULL;
@@ -168,7 +168,7 @@ static void test_tensor_views(void) {
   release_on_small_stack(any_object(chain));
 }
 
-/* A function whose deleter releases the next: a user callback in the chain, which may recurse once. */
+/* A function whose deleter releases the next one: a user callback in the chain, which may recurse once. */
 static void release_self(void* self) { TVMFFIObjectDecRef(self); }
 
 static int do_nothing(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
@@ -195,7 +195,7 @@ static void test_functions(void) {
   release_on_small_stack(any_object(chain));
 }
 
-/* The first thread of the process starts in the middle of a release: both chains end. */
+/* The first additional thread of the process starts during a release: both chains must be destroyed. */
 static void test_a_thread_starts_meanwhile(void) {
   TVMFFIObjectHandle middle = NULL;
   TVMFFIAny inner = nest("ffi.Array", innermost(), 1, stress(100000));
@@ -210,11 +210,11 @@ static void test_a_thread_starts_meanwhile(void) {
 
 int main(void) {
   if (!bad_input()) {
-    /* upstream's library recurses, and its end is the end of the stack */
+    /* upstream's library recurses until the stack overflows */
     return check_report("deep_release");
   }
   RUN(test_ten_million_arrays);
-  RUN(test_a_thread_starts_meanwhile); /* before any other one does */
+  RUN(test_a_thread_starts_meanwhile); /* before any other thread starts */
   census_install();
   RUN_BALANCED(test_arrays);
   RUN_BALANCED(test_lists);

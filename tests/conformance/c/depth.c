@@ -1,12 +1,12 @@
 /*
- * Whole values that nest a million deep, on a stack of 8 MiB: every operation that walks them works, none by
- * recursion. Upstream's library crashes in JSON, in structural operations and in the release.
+ * Values nested a million deep, on a stack of 8 MiB: every operation that walks them succeeds without recursion. Upstream's
+ * library crashes in JSON, in structural operations and in the release.
  */
 #include "check.h"
 
 #include <pthread.h>
 
-/* Containers in one another around the number 1: of one item each, or of one entry each. */
+/* Nests containers around the number 1, with one item or one entry each. */
 static TVMFFIAny nest(const char* maker, int32_t num_args, long depth) {
   TVMFFIObjectHandle function = global_function(maker);
   TVMFFIAny current = any_int(1);
@@ -20,20 +20,20 @@ static TVMFFIAny nest(const char* maker, int32_t num_args, long depth) {
       CHECK(raised_is("never", NULL));
       break;
     }
-    release_any(&current); /* the outer one keeps it */
+    release_any(&current); /* owned by the outer one */
     current = outer;
   }
   TVMFFIObjectDecRef(function);
   return current;
 }
 
-/* An operation on one value, or on two equal ones; then two falses or None, unless there are no more arguments. */
+/* An operation on one value, or on two equal ones; further arguments are false or None. */
 typedef struct {
   const char* name;
   int values;
   enum { NOTHING, FALSES, NONE } rest;
-  int32_t result; /* its type index; the container's own when it is kTVMFFIAny */
-  int64_t number; /* its content; any when it is -1 */
+  int32_t result; /* expected type index; kTVMFFIAny stands for the container's own */
+  int64_t number; /* expected content; -1 stands for any */
 } Operation;
 
 static const Operation operations[] = {

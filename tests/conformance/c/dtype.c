@@ -47,7 +47,7 @@ static void test_known(void) {
   }
 }
 
-/* A length is given, and no byte after it is read. */
+/* The text has a length, and no byte after it is read. */
 static void test_no_terminator(void) {
   TVMFFIByteArray text = bytes_of_length("float32x4", 7);
   DLDataType dtype;
@@ -118,7 +118,7 @@ static void test_bad_input(void) {
   CHECK_ERROR(TVMFFIDataTypeToString(NULL, &out), "ValueError");
   CHECK_ERROR(TVMFFIDataTypeToString(&before, NULL), "ValueError");
   CHECK(any_same(&out, &out_before));
-  /* text that is odd, wrong or out of range: an answer or an error, and nothing half done */
+  /* unusual, wrong or out-of-range text gives a value or an error, without partial effects */
   for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
     TVMFFIByteArray text = bytes_of(texts[i]);
     size_t cut;

@@ -184,7 +184,7 @@ static void leave_gil(void* state) { gil -= state == &gil; }
 static void test_signals(void) {
   CHECK_OK(TVMFFIEnvCheckSignals());
   if (bad_input()) {
-    /* asked for signals before the lock of the interpreter is known */
+    /* signals are checked before the interpreter's lock is registered */
     CHECK_OK(TVMFFIEnvRegisterCAPI("PyErr_CheckSignals",
                                    address_of_function((check_any_function)check_signals)));
     if (TVMFFIEnvCheckSignals() != 0) {
@@ -223,7 +223,7 @@ static void test_bad_streams(void) {
       CHECK_ERROR(TVMFFIEnvSetStream(kDLCUDA, numbers[i], &streams[0], &old), "ValueError");
       CHECK(old == UNTOUCHED);
     } else {
-      /* taken without a table of that size, or refused; gigabytes are the one wrong answer */
+      /* accepted without a table of that size, or rejected; allocating gigabytes is the only wrong outcome */
       if (TVMFFIEnvSetStream(kDLCUDA, numbers[i], &streams[0], &old) == 0) {
         CHECK(TVMFFIEnvGetStream(kDLCUDA, numbers[i]) == &streams[0]);
         CHECK_OK(TVMFFIEnvSetStream(kDLCUDA, numbers[i], NULL, NULL));
@@ -277,7 +277,7 @@ static void test_bad_tensor_alloc(void) {
   census.fail_in = 1;
   CHECK_ERROR(TVMFFIEnvTensorAlloc(&wanted, &object), "MemoryError");
   census.fail_in = 0;
-  CHECK_INT(tensors, 0); /* what the allocator gave went back */
+  CHECK_INT(tensors, 0); /* all memory of the allocator was freed */
   CHECK_OK(TVMFFIEnvSetDLPackManagedTensorAllocator(lie_about_dimensions, 0, NULL));
   CHECK_FAILS(TVMFFIEnvTensorAlloc(&wanted, &object));
   CHECK_INT(tensors, 0);

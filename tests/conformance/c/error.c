@@ -29,7 +29,7 @@ static void test_create(void) {
   CHECK(bytes_equal(&cell->backtrace, "frame two\n"));
   TVMFFIObjectDecRef(error);
 
-  /* any kind of the caller, and empty parts */
+  /* any kind chosen by the caller, and empty parts */
   error = create("MyOwnKind", "", "");
   cell = CELL(TVMFFIErrorCell, error);
   CHECK(bytes_equal(&cell->kind, "MyOwnKind"));
@@ -80,7 +80,7 @@ static void test_raise_and_take(void) {
   TVMFFIObjectDecRef(taken);
   TVMFFIErrorMoveFromRaised(&taken);
   CHECK(taken == NULL);
-  /* a second error takes the place of the first */
+  /* a second error replaces the first */
   TVMFFIErrorSetRaised(error);
   TVMFFIErrorSetRaisedFromCStr("KeyError", "second");
   CHECK_INT(strong_count(error), 1);
@@ -93,7 +93,7 @@ static void raise_another(void* unused) {
   TVMFFIErrorSetRaisedFromCStr("OtherError", "of a deleter");
 }
 
-/* The error that nobody took may raise another one when it goes; the new one stays all the same. */
+/* Destroying an untaken error may raise another one; the new error must stay raised. */
 static void test_stale_error_that_raises(void) {
   TVMFFIByteArray kind = bytes_of("KeyError");
   TVMFFIByteArray none = bytes_of("");
@@ -108,7 +108,7 @@ static void test_stale_error_that_raises(void) {
   CHECK(raised_is("ValueError", "the last"));
 }
 
-/* There is no status: a line of standard error says what is wrong, and the error stays raised. */
+/* Without a status, a line on standard error reports the failure, and the error stays raised. */
 static void test_no_place_for_the_error(void) {
   char line[128] = "";
   int ends[2];
@@ -154,7 +154,7 @@ static void* other_thread(void* argument) {
   TVMFFIErrorMoveFromRaised(&taken);
   *ok = taken == NULL;
   TVMFFIErrorSetRaisedFromCStr("KeyError", "of the other thread");
-  return NULL; /* left behind: freed with the thread */
+  return NULL; /* freed with the thread */
 }
 
 static void test_threads(void) {
@@ -175,7 +175,7 @@ static void test_backtrace(void) {
   CHECK(trace->size == 0 || trace->data != NULL);
 }
 
-/* Whether every line is a frame, and the last but those of the C runtime is main's. */
+/* Returns true if every line is a frame, and main's frame is the last before the C runtime's. */
 static int is_of_main(const TVMFFIByteArray* trace) {
   const char *at = trace->data, *end = trace->data + trace->size;
   int found = 0;
@@ -210,7 +210,7 @@ static void test_backtraces_of_errors(void) {
 #ifdef __linux__
   CHECK(is_of_main(&CELL(TVMFFIErrorCell, taken)->backtrace));
 #endif
-  /* Raising it again does not write another one. */
+  /* Raising the error again does not write another backtrace. */
   size = CELL(TVMFFIErrorCell, taken)->backtrace.size;
   TVMFFIErrorSetRaised(taken);
   CHECK(CELL(TVMFFIErrorCell, taken)->backtrace.size == size);
@@ -235,7 +235,7 @@ static void test_long_message(void) {
 
 /* ---- bad input --------------------------------------------------------------------------- */
 
-/* TVMFFIErrorCreate does not raise: it is what raising is made of. */
+/* TVMFFIErrorCreate does not raise, since raising itself creates an error. */
 #define CHECK_REFUSED(call)                    \
   do {                                         \
     TVMFFIObjectHandle left_ = NULL;           \
@@ -281,7 +281,7 @@ static void test_bad_create(void) {
                                                           &error));
   CHECK(error == UNTOUCHED);
   CHECK_INT(strong_count(text.v_obj), 1);
-  /* no memory */
+  /* out of memory */
   census.fail_in = 1;
   CHECK_REFUSED(TVMFFIErrorCreate(&good, &good, &good, &error));
   census.fail_in = 1;
@@ -290,7 +290,7 @@ static void test_bad_create(void) {
   census.fail_in = 0;
   CHECK(error == UNTOUCHED);
   CHECK_INT(strong_count(text.v_obj), 1);
-  /* something that is no error cannot be raised */
+  /* an object that is no error cannot be raised */
   TVMFFIErrorSetRaised(text.v_obj);
   TVMFFIErrorMoveFromRaised(&text_error);
   CHECK(text_error != (TVMFFIObjectHandle)text.v_obj);
@@ -313,7 +313,7 @@ static void test_bad_raise(void) {
   CHECK(raised_is("ValueError", "kept"));
   TVMFFIErrorSetRaised(NULL);
   TVMFFIErrorMoveFromRaised(&taken);
-  if (taken != NULL) { /* a description of the misuse is as good as nothing */
+  if (taken != NULL) { /* a description of the misuse is accepted, too */
     TVMFFIObjectDecRef(taken);
   }
   TVMFFIErrorSetRaisedFromCStr(NULL, "no kind");
@@ -350,7 +350,7 @@ static void test_bad_backtrace_update(void) {
   CHECK(bytes_equal(&cell->backtrace, "frame\n"));
   cell->update_backtrace(error, &more, 77);
   cell->update_backtrace(error, &more, kTVMFFIBacktraceUpdateModeReplace);
-  /* the new text is the old one */
+  /* the new text overlaps the old one */
   itself = cell->backtrace;
   cell->update_backtrace(error, &itself, kTVMFFIBacktraceUpdateModeAppend);
   CHECK(bytes_equal(&cell->backtrace, "more\nmore\n"));
@@ -363,7 +363,7 @@ static void test_bad_backtrace_update(void) {
 }
 
 int main(void) {
-  TVMFFIBacktrace(NULL, 0, NULL, 0); /* what is made once per thread is made here */
+  TVMFFIBacktrace(NULL, 0, NULL, 0); /* creates the per-thread state here */
   census_install();
   RUN_BALANCED(test_create);
   RUN_BALANCED(test_cause_and_context);

@@ -1,4 +1,4 @@
-/* Functions: creation, calls, the global table, and values that become owned. */
+/* Functions: creation, calls, the global table, and conversion to owned values. */
 #include "check.h"
 
 static int deleted;
@@ -9,7 +9,7 @@ static void count_deleted(void* self) {
   deleted++;
 }
 
-/* Adds its arguments and what its resource holds. */
+/* Adds its arguments and the number in its resource. */
 static int add_all(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
   int64_t sum = self == NULL ? 0 : *(int*)self;
   int32_t i;
@@ -116,7 +116,7 @@ static void test_call_within_call(void) {
   TVMFFIObjectDecRef(wrong);
 }
 
-/* The result slot may hold anything but an object. */
+/* The result slot may contain anything but an object. */
 static void test_garbage_results(void) {
   int32_t kind;
   TVMFFIAny arg = any_text("a text that does not fit the small form");
@@ -185,7 +185,7 @@ static void test_owned_values(void) {
   release_any(&out);
   CHECK_INT(strong_count(function), 1);
 
-  /* an r-value reference gives its object away and leaves null behind */
+  /* an r-value reference transfers its object and becomes null */
   {
     TVMFFIObject* slot = (TVMFFIObject*)function;
     in = any_none();
@@ -367,7 +367,7 @@ static void test_bad_calls(void) {
   TVMFFIObjectDecRef(typed);
 }
 
-/* A value that cannot become owned: refused, and the out-parameter as it was. */
+/* Checks that a value cannot become owned, and that the out-parameter stays unchanged. */
 static void refuses_to_own(const TVMFFIAny* value, const char* what, long number) {
   TVMFFIAny out = any_int(77);
   TVMFFIAny before = out;
@@ -376,7 +376,7 @@ static void refuses_to_own(const TVMFFIAny* value, const char* what, long number
   }
 }
 
-/* Built-in functions with such a value twice: any answer will do, as long as one comes. */
+/* Calls built-in functions with such a value as both arguments: any outcome but a crash is correct. */
 static void survives_calls(const TVMFFIAny* value) {
   static const char* const functions[] = {"ffi.Array", "ffi.ArraySize",    "ffi.ReprPrint",
                                           "ffi.Map",   "ffi.RecursiveHash", "ffi.RecursiveEq",
@@ -394,7 +394,7 @@ static void survives_calls(const TVMFFIAny* value) {
   }
 }
 
-/* Arguments that are no values: types that do not exist, objects and pointers that are null. */
+/* Invalid arguments: types that do not exist, null objects and null pointers. */
 static void test_bad_arguments(void) {
   static const int32_t unknown[] = {INT_MIN, -2, -1, 14, 20, 63};
   static const int32_t objects[] = {64, 65, 71, 72, 200};
@@ -466,7 +466,7 @@ static void test_bad_global_names(void) {
   CHECK_OK(TVMFFIFunctionGetGlobal(&name, &found));
   CHECK(found == NULL);
   CHECK_INT(strong_count(function), 1);
-  /* a name is bytes with a length: NUL and broken UTF-8 are bytes like any other */
+  /* names are byte strings: NUL and invalid UTF-8 are allowed */
   CHECK_OK(TVMFFIFunctionSetGlobal(&with_nul, function, 1));
   CHECK_OK(TVMFFIFunctionGetGlobal(&prefix, &found));
   CHECK(found == NULL);
@@ -476,7 +476,7 @@ static void test_bad_global_names(void) {
   found = UNTOUCHED;
   CHECK_OK(TVMFFIFunctionGetGlobal(&not_utf8, &found));
   CHECK(found == NULL);
-  TVMFFIObjectDecRef(function); /* the table keeps one */
+  TVMFFIObjectDecRef(function); /* the table keeps a reference */
 }
 
 static void test_bad_method_info(void) {
@@ -510,7 +510,7 @@ static void test_bad_method_info(void) {
   TVMFFIObjectDecRef(function);
 }
 
-/* A callee that breaks the contract: fails without raising, or answers with a wrong status. */
+/* A callee that breaks the contract: fails without raising an error, or returns an invalid status. */
 static int fails_silently(void* self, const TVMFFIAny* args, int32_t num_args,
                           TVMFFIAny* result) {
   (void)self;

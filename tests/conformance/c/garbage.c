@@ -1,6 +1,6 @@
 /*
- * Every global function with arguments picked by chance out of everything that is a value: an
- * answer or an error, never a crash. The same numbers each run; CHECK_SEED picks others.
+ * Calls every global function with random arguments out of all kinds of values: each call returns or fails, and never
+ * crashes. The random sequence is fixed; CHECK_SEED selects another.
  */
 #include "modules.h"
 
@@ -119,7 +119,7 @@ static void make_values(void) {
   nothing_raised();
 }
 
-/* Takes addresses as numbers, or takes away what the test calls. */
+/* Returns true for functions that take addresses as numbers, or remove functions that the test calls. */
 static int left_out(const char* name) {
   static const char* const names[] = {"ffi.FunctionFromExternC", "ffi.FunctionRemoveGlobal",
                                       "ffi.MakeFieldGetter", "ffi.MakeFieldSetter"};
@@ -167,7 +167,7 @@ static void find_functions(void) {
   release_any(&list);
 }
 
-/* Lists and dicts may hold themselves by now: emptied, they do not. */
+/* Releases a value; lists and dicts are emptied first, since they may contain themselves. */
 static void release_value(TVMFFIAny* value) {
   TVMFFIAny result;
   if (value->type_index == kTVMFFIList) {
@@ -197,7 +197,7 @@ static void call_by_chance(int which) {
   }
   status = TVMFFIFunctionCall(functions[which], args, count, &result);
   if (status == 0) {
-    /* what is made goes into the pool now and then, and later calls work on it */
+    /* some results are added to the pool, for later calls */
     if (result.type_index >= kTVMFFIStaticObjectBegin && pick(4) == 0) {
       int at = 20 + (int)pick((uint32_t)(VALUES - 20));
       if (at < value_count) {
@@ -235,7 +235,7 @@ int main(void) {
   }
   find_functions();
   for (i = 0; i < rounds; i++) {
-    if (i % 50 == 0) { /* anew, lest what holds itself grows without end */
+    if (i % 50 == 0) { /* restarts, so that cyclic values do not grow without bound */
       release_values();
       make_values();
     }

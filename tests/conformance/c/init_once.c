@@ -1,4 +1,4 @@
-/* Handles that are made once and released once. */
+/* Handles that are created once and released once. */
 #include "check.h"
 
 #include <pthread.h>
@@ -63,7 +63,7 @@ static void test_failures(void) {
   CHECK(handle == NULL);
 }
 
-/* ---- several threads ask at once --------------------------------------------------------- */
+/* ---- several threads initialise concurrently ---- */
 
 static void* shared;
 static pthread_barrier_t start;
@@ -117,7 +117,7 @@ static void test_bad_input(void) {
   handle = &value;
   CHECK_ERROR(TVMFFIHandleDeinitOnce(&handle, NULL), "ValueError");
   CHECK(handle == &value);
-  /* one handle made while another is being made */
+  /* one handle is created while another is being created */
   handle = NULL;
   CHECK_OK(TVMFFIHandleInitOnce(&handle, make_nested));
   CHECK(handle == &value && nested == &value);

@@ -1,7 +1,7 @@
 /*
- * The library that the module tests load: functions, their text, a context pointer and slots.
- * Built twice: as it is, and with WITH_LIBRARY_BIN, where the embedded modules start with a mark
- * that the tests look for in the file and write their variants over.
+ * The library that the module tests load: functions, their documentation, a context pointer and slots. Built twice: as it
+ * is, and with WITH_LIBRARY_BIN, where the embedded modules begin with a marker, which the tests find in the file and
+ * overwrite with their variants.
  */
 #include <string.h>
 
@@ -68,7 +68,7 @@ EXPORTED int __tvm_ffi__doc_add_one(void* self, const TVMFFIAny* args, int32_t n
   return set_text(result, "Adds one to an integer.");
 }
 
-/* Text that is no text. */
+/* Documentation that is not a text. */
 int __tvm_ffi__doc_context(void* self, const TVMFFIAny* args, int32_t num_args,
                            TVMFFIAny* result);
 EXPORTED int __tvm_ffi__doc_context(void* self, const TVMFFIAny* args, int32_t num_args,
@@ -98,7 +98,7 @@ EXPORTED int __tvm_ffi_context_symbol(void* self, const TVMFFIAny* args, int32_t
   return set_pointer(result, __test_context_symbol);
 }
 
-/* Calls the function of this name (a raw string) from the imports, as generated code does. */
+/* Calls the imported function of this name (a raw string), as generated code does. */
 int __tvm_ffi_call_import(void* self, const TVMFFIAny* args, int32_t num_args,
                           TVMFFIAny* result);
 EXPORTED int __tvm_ffi_call_import(void* self, const TVMFFIAny* args, int32_t num_args,

@@ -1,8 +1,8 @@
 /*
- * Embedded modules: what a library's __tvm_ffi__library_bin says is taken when it is right and
- * refused in every way that it can be wrong, without a crash and without a leak.
+ * Embedded modules: valid content of a library's __tvm_ffi__library_bin is loaded, and every invalid one is rejected,
+ * without crashes and leaks.
  *
- * Each variant is written over the mark in a copy of the test library, under a name of its own.
+ * Each variant overwrites the marker in a copy of the test library, which has a name of its own.
  */
 #include "modules.h"
 
@@ -84,7 +84,7 @@ static void read_library(void) {
   }
 }
 
-/* The status of loading the library with these embedded modules. */
+/* Loads the library with these embedded modules; returns the status. */
 static int load_variant(const blob* variant, TVMFFIAny* module) {
   char path[4096];
   FILE* file;
@@ -117,7 +117,7 @@ static void must_fail(const blob* variant, const char* kind, const char* text, c
   }
 }
 
-/* Loads or not, but leaves nothing behind. */
+/* Tries to load a variant, and checks that nothing leaks. */
 static void must_survive(const blob* variant, const char* what, long number) {
   TVMFFIAny module;
   long live = census.live;
@@ -139,7 +139,7 @@ static void must_survive(const blob* variant, const char* what, long number) {
 
 static char last_payload[64];
 static size_t last_payload_size;
-static int loader_behaviour; /* 0 loads, 1 raises, 2 answers with an int, 3 with nothing */
+static int loader_behaviour; /* 0 loads, 1 raises, 2 returns an int, 3 returns None */
 
 static int load_from_bytes(void* self, const TVMFFIAny* args, int32_t num_args,
                            TVMFFIAny* result) {
@@ -169,7 +169,7 @@ static int load_from_bytes(void* self, const TVMFFIAny* args, int32_t num_args,
       *result = any_none();
       return 0;
     default:
-      /* a module of each prefix lives as long as the process: no change of the census later */
+      /* the module of each prefix lives until the process ends, so create it before the census */
       prefix = any_text("library_bin_child_");
       return call_global("ffi.SystemLib", &prefix, 1, result);
   }
@@ -189,7 +189,7 @@ static void register_loader(void) {
 
 /* ---- the variants ------------------------------------------------------------------------ */
 
-/* The library's own functions alone. */
+/* A tree with the library's own functions only. */
 static blob only_library(void) {
   blob b;
   uint64_t rows[2] = {0, 0};
@@ -201,7 +201,7 @@ static blob only_library(void) {
   return b;
 }
 
-/* The library as root, and one module of the test kind that it imports. */
+/* A tree with the library as root, which imports one module of the test kind. */
 static blob library_and_child(void) {
   blob b;
   uint64_t rows[3] = {0, 1, 1};
@@ -238,7 +238,7 @@ static void test_right(void) {
   release_any(&module);
 }
 
-/* The library in second place, below a root of another kind. */
+/* A tree with a root of another kind, which imports the library. */
 static void test_library_below(void) {
   blob b;
   uint64_t rows[3] = {0, 1, 1};
@@ -258,7 +258,7 @@ static void test_library_below(void) {
   CHECK_OK(module_function(module.v_obj, "add_one", 1, &function));
   CHECK_INT(function.type_index, kTVMFFIFunction);
   release_any(&function);
-  CHECK_OK(clear_imports(module.v_obj)); /* this root stays for the life of the process */
+  CHECK_OK(clear_imports(module.v_obj)); /* this root lives until the process ends */
   release_any(&module);
 }
 
@@ -290,10 +290,10 @@ static void test_every_truncation(void) {
   size_t length;
   for (length = 0; length < whole.size - 8; length++) {
     blob b = whole;
-    /* the length says less than is needed; what follows must not be read */
+    /* the length is too small; bytes after it must not be read */
     set_length(&b, length);
     must_fail(&b, NULL, NULL, "truncated");
-    /* the bytes are gone too */
+    /* the bytes are invalid, too */
     memset(b.bytes + 8 + length, 0xff, sizeof(b.bytes) - 8 - length);
     must_fail(&b, NULL, NULL, "truncated and overwritten");
   }
@@ -321,7 +321,7 @@ static void test_every_byte_changed(void) {
 static void test_absurd_numbers(void) {
   static const int shifts[] = {63, 62, 61, 60, 48, 40, 32, 31};
   blob whole = library_and_child();
-  /* where each of the format's numbers lies */
+  /* offsets of the format's numbers */
   static const size_t places[] = {8, 16, 24, 32, 40, 48, 56, 68, 80};
   size_t i;
   size_t j;
@@ -335,11 +335,11 @@ static void test_absurd_numbers(void) {
         put_u64(&b, value);
         b.size = whole.size;
         if (places[i] == 16) {
-          must_survive(&b, "first row", (long)j); /* which need not be looked at */
+          must_survive(&b, "first row", (long)j); /* which may be ignored */
           continue;
         }
         must_fail(&b, NULL, NULL, "absurd number");
-        if (shifts[j] >= 60) { /* what no memory holds is refused whatever the whole claims */
+        if (shifts[j] >= 60) { /* sizes beyond any memory are rejected whatever the total length says */
           set_length(&b, UINT64_MAX);
           must_fail(&b, NULL, NULL, "absurd number in an absurd length");
         }
@@ -435,7 +435,7 @@ static void test_no_memory(void) {
   CHECK(n > 1 && n < 200);
 }
 
-/* ---- a loader that asks for what it is loading ------------------------------------------------ */
+/* ---- a loader that requests the module being loaded ---- */
 
 static int asking_loader(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
   TVMFFIAny prefix = any_text("asked_");
@@ -479,7 +479,7 @@ int main(void) {
     RUN_BALANCED(test_every_byte_changed);
     RUN_BALANCED(test_absurd_numbers);
     RUN_BALANCED(test_bad_trees);
-    RUN(test_loader_that_asks_for_its_module); /* stays in the system library */
+    RUN(test_loader_that_asks_for_its_module); /* remains in the system library */
     RUN_BALANCED(test_no_memory);
   }
   free(library);

@@ -39,7 +39,7 @@ static void test_load(void) {
   release_any(&module);
 }
 
-/* A function keeps its library in place. */
+/* A function keeps its library loaded. */
 static void test_function_outlives_module(void) {
   TVMFFIAny module;
   TVMFFIAny function;
@@ -72,7 +72,7 @@ static int times_ten(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFI
   return 0;
 }
 
-/* The kernels, and the pointer to their module, are in a library that the loaded one needs. */
+/* The kernels and their context pointer are in a dependency of the loaded library. */
 static void test_context_of_a_dependency(void) {
   TVMFFIAny module;
   CHECK_OK(load(required("CHECK_NEEDS_KERNELS"), &module));
@@ -103,7 +103,7 @@ static void test_lookup_from_imports(void) {
   CHECK_INT(strong_count(global), 2);
   CHECK_OK(TVMFFIEnvModLookupFromImports(context, "test.module.times_ten", &found));
   CHECK(found == global);
-  CHECK_INT(strong_count(global), 3); /* the module's cache holds it, the caller borrows */
+  CHECK_INT(strong_count(global), 3); /* owned by the module's cache, borrowed by the caller */
   CHECK_OK(TVMFFIEnvModLookupFromImports(context, "test.module.times_ten", &again));
   CHECK(again == found);
   CHECK_INT(strong_count(global), 3);
@@ -120,7 +120,7 @@ static void test_lookup_from_imports(void) {
   TVMFFIObjectDecRef(global);
 }
 
-/* Both are modules of one file, whose code finds the one that is there. */
+/* Two modules of one file share the code, which uses the module that is still alive. */
 static void test_loaded_twice(void) {
   TVMFFIAny first;
   TVMFFIAny second;
@@ -154,7 +154,7 @@ static void test_imports(void) {
   CHECK_INT(function.type_index, kTVMFFIFunction);
   release_any(&function);
 
-  /* first -> third is fine, a way back is not; the refused import leaves no trace */
+  /* first -> third is valid, a cycle is not; the rejected import has no effect */
   CHECK_OK(import_module(first.v_obj, third.v_obj));
   CHECK_ERROR_TEXT(import_module(third.v_obj, second.v_obj), "RuntimeError", "Cyclic dependency");
   CHECK_ERROR_TEXT(import_module(third.v_obj, first.v_obj), "RuntimeError", "Cyclic dependency");
@@ -265,7 +265,7 @@ static void test_globals(void) {
   release_any(&module);
 }
 
-/* ---- files that are no libraries --------------------------------------------------------- */
+/* ---- invalid library files ----- --------------------------------------------------------- */
 
 static void test_bad_files(void) {
   char path[4096];
@@ -335,7 +335,7 @@ static void test_bad_arguments(void) {
   release_any(&module);
 }
 
-/* A name with a zero byte would name another file to the system. */
+/* A name with a NUL byte would be truncated by the system, and name another file. */
 static void test_name_with_nul(void) {
   char path[4096];
   TVMFFIByteArray bytes;
@@ -354,7 +354,7 @@ static void test_name_with_nul(void) {
   release_any(&arg);
 }
 
-/* The result slot of a library's function holds garbage when the call begins. */
+/* The result slot of a library's function contains garbage when the call begins. */
 static void test_library_function_that_breaks_the_contract(void) {
   TVMFFIAny module;
   TVMFFIAny function;
@@ -413,14 +413,14 @@ int main(void) {
   RUN_BALANCED(test_function_outlives_module);
   RUN_BALANCED(test_context_of_a_dependency);
   RUN(test_lookup_from_imports);
-  RUN(test_imports); /* makes the system library, which stays */
+  RUN(test_imports); /* creates the system library, which is permanent */
   RUN(test_context_symbols);
   RUN(test_system_library);
   RUN(test_globals);
   RUN_BALANCED(test_bad_files);
   if (bad_input()) {
     RUN_BALANCED(test_bad_arguments);
-    RUN_BALANCED(test_loaded_twice); /* upstream's library leaves a module there that is gone */
+    RUN_BALANCED(test_loaded_twice); /* upstream's library leaves a dangling module pointer there */
     RUN_BALANCED(test_name_with_nul);
     RUN_BALANCED(test_library_function_that_breaks_the_contract);
     RUN_BALANCED(test_no_memory);

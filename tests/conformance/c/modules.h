@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-/* The test library, with and without embedded modules, and a folder for files. */
+/* Returns a required environment variable: the test library with or without embedded modules, or a folder for files. */
 UNUSED_OK static const char* required(const char* variable) {
   const char* value = getenv(variable);
   if (value == NULL) {
@@ -42,7 +42,7 @@ UNUSED_OK static int clear_imports(TVMFFIObject* module) {
   return call_global("ffi.ModuleClearImports", &arg, 1, &result);
 }
 
-/* Calls add_one of a module, looked up anew. */
+/* Looks up add_one in a module, and calls it. */
 UNUSED_OK static int64_t add_one(TVMFFIObject* module, int64_t value) {
   TVMFFIAny function;
   TVMFFIAny arg = any_int(value);

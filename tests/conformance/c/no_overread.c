@@ -1,13 +1,12 @@
 /*
- * Nothing is read beyond what the caller says is there: every input lies at the end of a page,
- * and the next page cannot be read.
+ * No input is read beyond its length: every input ends at the end of a page, and the next page is not readable.
  */
 #define _DEFAULT_SOURCE
 #include "check.h"
 
 #include <sys/mman.h>
 
-static char* edge; /* the first byte that cannot be read */
+static char* edge; /* first byte that is not readable */
 static size_t page;
 
 static void make_edge(void) {
@@ -21,7 +20,7 @@ static void make_edge(void) {
   edge = pages + page;
 }
 
-/* A copy that ends where nothing follows. */
+/* Copies data to the end of the readable page. */
 static void* at_edge(const void* data, size_t size) {
   memset(edge - page, 0x77, page - size);
   memcpy(edge - size, data, size);

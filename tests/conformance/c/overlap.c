@@ -1,16 +1,16 @@
 /*
- * Results and arguments may overlap: a result may go where an argument lies, as a C program has it that works in place. A row
- * for each symbol of the ABI says what overlaps in its test, or why nothing can. The symbols that compiled models call have
- * theirs in tests/programs/backend/overlap.c.
+ * Results and arguments may overlap: a result may be written to the memory of an argument, as in C programs that work in
+ * place. The table has a row for each symbol of the ABI with its test, or the reason why nothing can overlap. The rows for
+ * symbols that compiled models call are in tests/programs/backend/overlap.c.
  *
- * CHECK_SYMBOLS names the list of the symbols, which the rows are compared with.
+ * CHECK_SYMBOLS names the list of symbols that the rows are compared with.
  */
 #include "modules.h"
 #include "rows.h"
 
 #include <stdint.h>
 
-/* A record in memory of its own, with room in front and behind, at any multiple of its alignment. */
+/* A record in memory of its own, with space before and after it, at any multiple of its alignment. */
 #define WORDS 12
 typedef union {
   uint64_t words[WORDS];
@@ -25,7 +25,7 @@ static TVMFFIObjectHandle* handle_at(memory* room, size_t at) {
   return (TVMFFIObjectHandle*)(void*)&room->bytes[at];
 }
 
-/* A text in this memory. */
+/* Writes a text to this memory. */
 static TVMFFIByteArray write_text(memory* room, size_t at, const char* text, size_t size) {
   memcpy(&room->bytes[at], text, size);
   return bytes_of_length(&room->bytes[at], size);
@@ -47,7 +47,7 @@ static int has_content(const TVMFFIAny* any, const char* text, size_t size) {
 
 typedef int (*from_bytes)(const TVMFFIByteArray*, TVMFFIAny*);
 
-/* A text of each length, from each byte of the result on, before it and behind it. */
+/* Converts texts of each length, starting at each byte of the result, before it and after it. */
 static void texts_in_the_result(from_bytes convert) {
   size_t start;
   size_t size;
@@ -67,7 +67,7 @@ static void texts_in_the_result(from_bytes convert) {
   }
 }
 
-/* The array itself is the result, or half of it. */
+/* The byte array overlaps the result completely or by half. */
 static void arrays_in_the_result(from_bytes convert, const char* data, size_t size) {
   size_t start;
   for (start = 24; start <= 40; start += sizeof(void*)) {
@@ -131,7 +131,7 @@ static void big_int_content(void) {
   TVMFFIObjectDecRef(object);
   both.value = any_int(7);
   both.words = TVMFFIBigIntGetContentByteArray(&both.value);
-  CHECK_INT(both.words.size, sizeof(int64_t)); /* which lay in the value */
+  CHECK_INT(both.words.size, sizeof(int64_t)); /* which is in the value */
 }
 
 /* ---- owned values -------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static void view_in_place(TVMFFIAny view, const char* text) {
   }
 }
 
-/* A raw text or a byte array in the result, from each byte of it on. */
+/* A raw text or a byte array in the result, starting at each of its bytes. */
 static void borrowed_texts_in_the_result(void) {
   static const size_t sizes[] = {0, 3, 7, 8, 15, 30};
   size_t i;
@@ -189,13 +189,13 @@ static void any_view_to_owned_any(void) {
   view_in_place(value, "an array somewhere else");
   CHECK_INT(strong_count(object), 1);
   borrowed_texts_in_the_result();
-  /* The array of a view is the result. */
+  /* The array of a view overlaps the result. */
   value = any_bytes((TVMFFIByteArray*)(void*)&room.bytes[32]);
   *(TVMFFIByteArray*)value.v_ptr = array;
   CHECK_OK(TVMFFIAnyViewToOwnedAny(&value, any_at(&room, 32)));
   CHECK(has_content(any_at(&room, 32), array.data, array.size));
   release_any(any_at(&room, 32));
-  /* So is the variable whose object is given away. */
+  /* The variable whose object is transferred overlaps the result, too. */
   *handle_at(&room, 40) = object;
   value = any_pointer(handle_at(&room, 40));
   value.type_index = kTVMFFIObjectRValueRef;
@@ -251,7 +251,7 @@ static void data_type_to_string(void) {
 
 typedef int (*find_by_name)(const TVMFFIByteArray*, void*);
 
-/* The name from each byte of the result on, and its array over it. `check` looks at each result. */
+/* The name starts at each byte of the result, and its array overlaps the name. `check` checks each result. */
 static void names_in_the_result(find_by_name find, const char* name, size_t alignment,
                                 void (*check)(void* out)) {
   size_t size = strlen(name);
@@ -307,7 +307,7 @@ static void type_key_to_index(void) {
   names_in_the_result(find_type, "a.bc", sizeof(int32_t), check_own_type);
 }
 
-/* The context is in the variable for the result, and so is the name. */
+/* Context and name are in the result variable. */
 static void lookup_from_imports(void) {
   TVMFFIAny module;
   size_t start;
@@ -337,7 +337,7 @@ static void check_texts(TVMFFIObjectHandle error, const char* const* texts) {
   TVMFFIObjectDecRef(error);
 }
 
-/* Each text, and each array, lies in the result. */
+/* Each text and each array is in the result. */
 static void error_create(void) {
   size_t which;
   size_t start;
@@ -376,7 +376,7 @@ static void error_create(void) {
   }
 }
 
-/* Cause and context are in the variable for the result. */
+/* Cause and context are in the result variable. */
 static void error_create_with_cause(void) {
   TVMFFIByteArray kind = bytes_of("KeyError");
   TVMFFIByteArray message = bytes_of(message_text);
@@ -393,7 +393,7 @@ static void error_create_with_cause(void) {
   TVMFFIObjectDecRef(cause);
 }
 
-/* Raises an error that nobody but the thread holds, whose texts stay as long as it is raised. */
+/* Raises an error owned only by the thread, whose texts live as long as it is raised. */
 static const TVMFFIErrorCell* raise_unheld(void) {
   TVMFFIObjectHandle error = NULL;
   const TVMFFIErrorCell* cell;
@@ -420,7 +420,7 @@ static void error_set_raised_from_c_str(void) {
   CHECK_ERROR_TEXT(-1, "KeyError", "KeyError");
 }
 
-/* The parts lie in the array that names them, and in the error that is raised. */
+/* The parts are in the array that lists them, and in the raised error. */
 static void error_set_raised_from_parts(void) {
   const TVMFFIErrorCell* cell = raise_unheld();
   memory room;
@@ -440,10 +440,10 @@ static void error_move_from_raised(void) {
   CHECK_OK(TVMFFIErrorCreate(&kind, &kind, &kind, &variable));
   error = variable;
   TVMFFIErrorSetRaised(variable);
-  TVMFFIErrorMoveFromRaised(&variable); /* over the reference that is still ours */
+  TVMFFIErrorMoveFromRaised(&variable); /* overwrites an owned reference */
   CHECK(variable == error);
   TVMFFIObjectDecRef(error);
-  /* not a symbol, but what errors have: a backtrace becomes part of itself */
+  /* not a symbol, but an entry of the error cell: a backtrace is appended to itself */
   CELL(TVMFFIErrorCell, error)
       ->update_backtrace(error, &CELL(TVMFFIErrorCell, error)->backtrace,
                          kTVMFFIBacktraceUpdateModeAppend);
@@ -464,7 +464,7 @@ static int subtract(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIA
   return 0;
 }
 
-/* Whether two values are the same, by what they contain. */
+/* Returns true if two values have the same content. */
 static int are_equal(const TVMFFIAny* one, const TVMFFIAny* other) {
   TVMFFIAny args[2];
   TVMFFIAny answer = any_none();
@@ -474,7 +474,7 @@ static int are_equal(const TVMFFIAny* one, const TVMFFIAny* other) {
   return answer.v_int64 != 0;
 }
 
-/* Calls a function with fresh arguments for each place of the result: apart, and over each argument. */
+/* Calls a function with new arguments for each position of the result: separate, and over each argument. */
 typedef struct {
   const char* name;
   int32_t num_args;
@@ -595,7 +595,7 @@ static void release_all(TVMFFIAny* args) {
   }
 }
 
-/* The result is put `at` bytes behind the first argument; what the argument there owned is given up by hand. */
+/* Writes the result `at` bytes after the first argument; an owned object in the overwritten argument is released manually. */
 static void call_in_place(const call* what, TVMFFIObjectHandle function, const TVMFFIAny* expected,
                           size_t at) {
   TVMFFIAny args[5];
@@ -654,14 +654,14 @@ static int return_self(void* self, const TVMFFIAny* args, int32_t num_args, TVMF
 static void function_create(void) {
   TVMFFIObjectHandle variable = NULL;
   TVMFFIAny result = any_none();
-  variable = &variable; /* the state is in the variable for the result, and is its address */
+  variable = &variable; /* the state is the address of the result variable, stored in it */
   CHECK_OK(TVMFFIFunctionCreate(variable, return_self, NULL, &variable));
   CHECK_OK(TVMFFIFunctionCall(variable, NULL, 0, &result));
   CHECK(result.v_ptr == (void*)&variable);
   TVMFFIObjectDecRef(variable);
 }
 
-/* The name of a function lies in its state. */
+/* The name of a function is in its state. */
 static void function_set_global(void) {
   TVMFFIByteArray name = bytes_of("overlap.own_name");
   TVMFFIObjectHandle function = NULL;
@@ -690,7 +690,7 @@ static int32_t new_type(const char* key) {
   return TVMFFITypeGetOrAllocIndex(&array, -1, 1, 0, 1, kTVMFFIObject);
 }
 
-/* Names, texts and metadata are one text. The second type takes the record of the first from the table. */
+/* Names, texts and metadata share one text. The second type uses the first one's record in the table. */
 static void type_register_field(void) {
   int32_t one = new_type("overlap.Fields");
   int32_t other = new_type("overlap.SameFields");
@@ -704,7 +704,7 @@ static void type_register_field(void) {
   CHECK(bytes_equal(&TVMFFIGetTypeInfo(other)->fields[0].metadata, member_name));
 }
 
-/* A type with a method, of whose record all texts are one. */
+/* Registers a type with a method, whose texts are all the same. */
 static int32_t type_with_method(const char* key) {
   int32_t type_index = new_type(key);
   TVMFFIObjectHandle function = NULL;
@@ -718,7 +718,7 @@ static int32_t type_with_method(const char* key) {
   return type_index;
 }
 
-/* A type takes methods out of its own table, which grows. */
+/* Registers methods of a type from its own table, which grows meanwhile. */
 static void type_register_method(void) {
   int32_t type_index = type_with_method("overlap.Methods");
   int i;
@@ -728,7 +728,7 @@ static void type_register_method(void) {
   }
 }
 
-/* The record of a method in the table of types becomes a global function. */
+/* Registers a method's record in the type table as a global function. */
 static void function_set_global_from_method_info(void) {
   const TVMFFITypeInfo* info = TVMFFIGetTypeInfo(type_with_method("overlap.GlobalMethod"));
   TVMFFIAny arg = any_text(member_name);
@@ -750,7 +750,7 @@ static void type_register_metadata(void) {
   CHECK_INT(TVMFFIGetTypeInfo(other)->metadata->total_size, 40);
 }
 
-/* An attribute's value for a type, in its column. */
+/* Returns an attribute's value for a type, in its column. */
 static const TVMFFIAny* attr_of(int32_t type_index, const TVMFFIByteArray* name) {
   const TVMFFITypeAttrColumn* column = TVMFFIGetTypeAttrColumn(name);
   return (const TVMFFIAny*)column->data + (type_index - column->begin_index);
@@ -767,7 +767,7 @@ static int32_t name_as_attr(const char* type_key, const char* attr_name) {
   return type_index;
 }
 
-/* The name that is looked for lies in the column. */
+/* The name to look up is in the column. */
 static void get_type_attr_column(void) {
   static const char attr_name[] = "__overlap_column__";
   TVMFFIByteArray name = bytes_of(attr_name);
@@ -776,7 +776,7 @@ static void get_type_attr_column(void) {
   CHECK(attr_of(type_index, CELL(TVMFFIByteArray, known->v_obj)) == known);
 }
 
-/* Name and value lie in the column, which grows. */
+/* Name and value are in the column, which grows meanwhile. */
 static void type_register_attr(void) {
   static const char attr_name[] = "__overlap_attr__";
   TVMFFIByteArray name = bytes_of(attr_name);
@@ -795,7 +795,7 @@ static void type_register_attr(void) {
 /* ---- handles, objects, allocators ---------------------------------------------------------- */
 
 typedef struct {
-  void* handle; /* its own address, once it is made */
+  void* handle; /* its own address, once it is created */
   int deleted;
 } self_made;
 
@@ -817,7 +817,7 @@ static int free_self(void* handle) {
   return 0;
 }
 
-/* The handle lies in what it stands for, which is freed. */
+/* The handle is stored in its own object, which is freed. */
 static void handle_deinit_once(void) {
   self_made* made = (self_made*)calloc(1, sizeof(self_made));
   made->handle = made;
@@ -895,7 +895,7 @@ static int allocate_tensor(DLTensor* prototype, DLManagedTensorVersioned** out, 
   return 0;
 }
 
-/* Shape and prototype lie in the result. */
+/* Shape and prototype are in the result. */
 static void env_tensor_alloc(void) {
   DLPackManagedTensorAllocator variable = allocate_tensor;
   union {
@@ -960,7 +960,8 @@ static void check_tensor(TVMFFIObjectHandle object) {
   CHECK_INT(tensor->strides[0], 3);
 }
 
-/* The variable goes from one form to the other and back. The second result lies in the field that is the owner's own. */
+/* The variable is converted from one form to the other and back. The second result is in the field that belongs to the
+ * owner. */
 static void tensor_dlpack(void) {
   TVMFFIObjectHandle variable = managed();
   DLManagedTensor* record = managed();
@@ -993,7 +994,7 @@ static void tensor_dlpack_versioned(void) {
   TVMFFIObjectDecRef(record->manager_ctx);
 }
 
-/* The source is in the variable for the result; shape, strides and the prototype lie in the result. */
+/* The source is in the result variable; shape, strides and the prototype are in the result. */
 static void tensor_create_unsafe_view(void) {
   TVMFFIObjectHandle variable = NULL;
   TVMFFIObjectHandle source;
@@ -1088,7 +1089,7 @@ int main(void) {
   own_type = new_type("a.bc");
   CHECK(own_type > 0);
   CHECK(rows_are_those_of(required("CHECK_SYMBOLS"), rows, count));
-  if (bad_input()) { /* upstream reads what it has written over, or freed */
+  if (bad_input()) { /* upstream reads memory that it has overwritten or freed */
     census_install();
     run_rows(rows, count);
   }

@@ -7,10 +7,10 @@
 typedef struct {
   const char* symbol;
   void (*test)(void);
-  const char* what; /* of the test, or why there is none */
+  const char* what; /* description of the test, or why there is none */
 } check_row;
 
-/* Whether a file names these symbols, one a line in the order of the alphabet, and no others. */
+/* Returns true if a file lists exactly these symbols, one per line in alphabetical order. */
 UNUSED_OK static int rows_are_those_of(const char* path, const check_row* rows, size_t count) {
   FILE* list = path == NULL ? NULL : fopen(path, "r");
   char line[80];

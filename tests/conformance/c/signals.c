@@ -1,6 +1,7 @@
 /*
- * Signal handlers that do what c_api.h allows them while the code that they interrupt does the same: every count comes out even.
- * First in a process of one thread, where counts need no locked instructions, then beside a second thread.
+ * Signal handlers perform the operations that c_api.h allows while the interrupted code performs the same ones: all counts
+ * must be balanced. First in a process with one thread, where counts need no locked instructions, then with a second
+ * thread.
  */
 #include "check.h"
 
@@ -8,7 +9,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* References that handlers took and have not given up. */
+/* Number of references taken by handlers and not yet released. */
 static volatile long held;
 static volatile long handled;
 static volatile long handler_failures;
@@ -26,7 +27,7 @@ static int retain_shared(void* self, const TVMFFIAny* args, int32_t num_args, TV
   return 0;
 }
 
-/* Every other time it keeps three references to the shared object; the next time it gives them up. */
+/* Alternately keeps three references to the shared object, and releases them. */
 static void handle(int signal) {
   TVMFFIByteArray name = bytes_of("signals.function");
   TVMFFIByteArray key = bytes_of("signals.Type");
@@ -58,7 +59,7 @@ static void handle(int signal) {
   handled++;
 }
 
-/* Counts up and down on the shared object, and through the table, until the handler ran so often. */
+/* Retains and releases the shared object, directly and through the table, until the handler has run this often. */
 static void count_until(long end) {
   TVMFFIByteArray name = bytes_of("signals.function");
   long bad = 0;
@@ -76,7 +77,7 @@ static void count_until(long end) {
   CHECK_INT(bad, 0);
 }
 
-/* Sends this process a signal every 20 microseconds, or none any more. */
+/* Starts or stops a signal to this process every 20 microseconds. */
 static void send_signals(timer_t timer, long nanoseconds) {
   struct itimerspec every;
   memset(&every, 0, sizeof(every));
@@ -122,7 +123,7 @@ static void test_counts_beside_a_thread(void) {
   pthread_mutex_lock(&gate);
   sigemptyset(&signals);
   sigaddset(&signals, SIGUSR1);
-  /* The thread blocks the signal, so that this one handles it. */
+  /* The new thread blocks the signal, so that this thread handles it. */
   CHECK_INT(pthread_sigmask(SIG_BLOCK, &signals, NULL), 0);
   CHECK_INT(pthread_create(&thread, NULL, wait_for_end, &gate), 0);
   CHECK_INT(pthread_sigmask(SIG_UNBLOCK, &signals, NULL), 0);

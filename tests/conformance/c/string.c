@@ -90,7 +90,7 @@ static void test_big_int(void) {
   CHECK_INT(content.size, 8);
   CHECK(memcmp(content.data, values, 8) == 0);
 
-  /* redundant sign words go away */
+  /* redundant sign words are removed */
   values[1] = -1;
   values[2] = -1;
   input = words(values, 3);
@@ -98,7 +98,7 @@ static void test_big_int(void) {
   CHECK_INT(out.type_index, kTVMFFIInt);
   CHECK_INT(out.v_int64, -17);
 
-  /* a sign word that is needed stays */
+  /* a required sign word is kept */
   values[1] = 0;
   input = words(values, 2);
   CHECK_OK(TVMFFIBigIntFromByteArray(&input, &out));
@@ -180,10 +180,10 @@ static void test_bad_input(void) {
     TVMFFIAny value = any_none();
     value.type_index = kinds[i];
     content = TVMFFIBigIntGetContentByteArray(&value);
-    /* a bool is its word; everything else has no content */
+    /* a bool has a word of content; other kinds have none */
     CHECK(content.size == 0 || (kinds[i] == kTVMFFIBool && content.size == 8));
   }
-  nothing_raised(); /* without a status, an error may be left to look at */
+  nothing_raised(); /* functions without a status may leave an error */
 }
 
 int main(void) {

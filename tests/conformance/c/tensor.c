@@ -105,7 +105,7 @@ static void test_export(void) {
   CHECK_INT(deleted, 1);
 }
 
-/* Out through DLPack and in again: a tensor over a tensor. */
+/* Exports a tensor through DLPack and imports it again: a tensor over a tensor. */
 static void test_round_trip(void) {
   TVMFFIObjectHandle first = NULL;
   TVMFFIObjectHandle second = NULL;
@@ -170,7 +170,7 @@ static void test_without_deleter(void) {
   free(tensor);
 }
 
-/* What is refused stays the caller's. */
+/* A rejected tensor remains the caller's. */
 static void test_requirements(void) {
   TVMFFIObjectHandle object = UNTOUCHED;
   DLManagedTensor* plain = managed(1);
@@ -230,7 +230,7 @@ static void test_bad_import(void) {
       refuse_both(plain, other, 0, 0, "ValueError");
       refuse_both(plain, other, 0, 1, "ValueError");
     } else {
-      /* strides of so many dimensions fit no memory; nothing of the shape may be read first */
+      /* strides for that many dimensions exceed the memory; the shape must not be read first */
       plain->dl_tensor.strides = NULL;
       other->dl_tensor.strides = NULL;
       plain->dl_tensor.shape = NULL;
@@ -246,7 +246,7 @@ static void test_bad_import(void) {
   refuse_both(plain, other, 0, 0, "ValueError");
   plain->dl_tensor = good;
   other->dl_tensor = good_other;
-  /* a future major version has another layout */
+  /* a later major version has another layout */
   other->version.major = DLPACK_MAJOR_VERSION + 1;
   if (TVMFFITensorFromDLPackVersioned(other, 0, 0, &object) == 0) {
     CHECK_OK(TVMFFIObjectDecRef(object));
@@ -267,7 +267,7 @@ static void test_bad_import(void) {
   delete_managed(plain);
 }
 
-/* A shape whose product overflows: refused, or taken without arithmetic on it. */
+/* A shape whose product overflows is rejected, or accepted without computing with it. */
 static void test_absurd_shape(void) {
   static const int64_t sizes[] = {-1, INT_MAX, 0};
   size_t i;

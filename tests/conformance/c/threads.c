@@ -1,6 +1,6 @@
 /*
- * Several threads use the tables at once, through the C symbols: every name that one of them
- * registers is found by all, every count comes out even, and errors stay with their thread.
+ * Several threads use the tables concurrently through the C symbols: every registered name is found by all threads, all
+ * counts are balanced, and errors stay with their thread.
  */
 #include "check.h"
 
@@ -8,7 +8,7 @@
 
 enum { THREADS = 8 };
 
-/* Of `ffi.reflection.AccessPath`, which the library registers when the first of the threads asks. */
+/* Number of methods of `ffi.reflection.AccessPath`, which the library registers on the first lookup of a type. */
 enum { ACCESS_PATH_METHODS = 11 };
 
 static pthread_barrier_t start;
@@ -23,7 +23,7 @@ static int number_of(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFI
   return 0;
 }
 
-/* The library's own types are complete for whoever comes first, and for those who wait meanwhile. */
+/* The library's own types are complete for the first thread that looks them up, and for threads that wait meanwhile. */
 static long find_own_types(void) {
   TVMFFIByteArray key = bytes_of("ffi.reflection.AccessPath");
   TVMFFIByteArray column_name = bytes_of("__ffi_type_final__");
@@ -37,7 +37,7 @@ static long find_own_types(void) {
   return bad;
 }
 
-/* Registers names that are this thread's own, and looks all of them up again. */
+/* Registers names specific to this thread, and looks them all up. */
 static long register_names(int thread) {
   long bad = 0;
   long i;
@@ -60,7 +60,7 @@ static long register_names(int thread) {
   return bad;
 }
 
-/* All threads register the same names: each name goes to one of them, and all see that one. */
+/* All threads register the same names: one registration of each succeeds, and all threads see it. */
 static long register_the_same(void) {
   long bad = 0;
   long i;
@@ -92,7 +92,7 @@ static long register_the_same(void) {
   return bad;
 }
 
-/* References to one object up and down, errors of one's own. */
+/* Retains and releases one shared object, and raises errors of this thread. */
 static long count_and_raise(int thread) {
   long bad = 0;
   long i;
@@ -134,7 +134,7 @@ static void test_threads(void) {
   TVMFFIObjectDecRef(shared);
 }
 
-/* What all threads registered is there afterwards. */
+/* All names registered by the threads exist afterwards. */
 static void test_afterwards(void) {
   long i;
   for (i = 0; i < rounds; i++) {
@@ -159,7 +159,7 @@ static void test_afterwards(void) {
 
 int main(void) {
   if (!bad_input()) {
-    return check_report("threads"); /* upstream's tables are for one writer at a time */
+    return check_report("threads"); /* upstream's tables support one writer at a time */
   }
   rounds = stress(400) < 50 ? 50 : stress(400);
   test_threads();

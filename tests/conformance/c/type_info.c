@@ -37,7 +37,7 @@ static void test_builtin_types(void) {
       CHECK(info->type_ancestors[0] == TVMFFIGetTypeInfo(kTVMFFIObject));
     }
     CHECK(info->type_key_hash != 0);
-    /* as C++ code asks at start-up: the same key gives the same index */
+    /* as in C++ code at start-up */
     CHECK_INT(TVMFFITypeGetOrAllocIndex(&key, builtins[i].type_index, info->type_depth, 0, 0,
                                         info->type_depth == 0 ? -1 : kTVMFFIObject),
               builtins[i].type_index);
@@ -68,11 +68,11 @@ static void test_dynamic_types(void) {
   CHECK_INT(allocate("test.Parent", 1, 2, 1, kTVMFFIObject), parent);
   CHECK_INT(allocate("test.Parent", 1, 0, 1, -2), parent);
   child = allocate("test.Child", 2, 0, 1, parent);
-  CHECK_INT(child, parent + 1); /* from the slots that the parent reserved */
+  CHECK_INT(child, parent + 1); /* from the parent's reserved slots */
   grand_child = allocate("test.GrandChild", 3, 0, 1, child);
   CHECK(grand_child > child);
   other = allocate("test.Other", 1, 0, 1, kTVMFFIObject);
-  CHECK(other > parent + 2); /* the reserved slots are not given away */
+  CHECK(other > parent + 2); /* the reserved slots stay reserved */
   CHECK_OK(TVMFFITypeKeyToIndex(&key, &found));
   CHECK_INT(found, child);
 
@@ -87,7 +87,7 @@ static void test_dynamic_types(void) {
   CHECK(info->metadata == NULL);
 }
 
-/* Many types: the addresses of type infos stay where they are. */
+/* The addresses of type infos are stable when many types are registered. */
 static void test_many_types(void) {
   const TVMFFITypeInfo* first = NULL;
   int32_t first_index = -1;
@@ -262,7 +262,7 @@ static void test_attributes(void) {
   CHECK_INT(column->data[kTVMFFIShape - column->begin_index].v_int64, 1);
   CHECK(any_is_string(&column->data[type_index - column->begin_index],
                       "an attribute that lives in an object"));
-  /* type index 0 makes the column and nothing else */
+  /* type index 0 only creates the column */
   value = any_none();
   CHECK_OK(TVMFFITypeRegisterAttr(kTVMFFINone, &only_column, &value));
   column = TVMFFIGetTypeAttrColumn(&only_column);
@@ -317,7 +317,7 @@ static void test_bad_lookups(void) {
   CHECK(TVMFFIGetTypeAttrColumn(&no_data) == NULL);
   CHECK(TVMFFIGetTypeAttrColumn(&huge) == NULL);
   for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
-    /* null, or a record that says that the type is unknown; never the end of the process */
+    /* null, or a record of an unknown type; never an abort */
     const TVMFFITypeInfo* info = TVMFFIGetTypeInfo(unknown[i]);
     CHECK(info == NULL || info->num_fields == 0);
     CHECK(info == NULL || info->type_key.size == 0 || info->type_key.data != NULL);
@@ -325,7 +325,8 @@ static void test_bad_lookups(void) {
   nothing_raised();
 }
 
-/* Clients built for earlier releases register what the library brings itself: its own stays, and nothing of theirs is kept. */
+/* Clients built for earlier releases register members that the library has itself: the library's own stay, and the client's
+ * are ignored. */
 static void test_members_of_the_library(void) {
   TVMFFIByteArray key = bytes_of("ffi.reflection.AccessPath");
   TVMFFIByteArray name = bytes_of("__ffi_repr__");
@@ -363,14 +364,14 @@ static void test_members_of_the_library(void) {
   CHECK(column->data[index].v_obj == repr);
   CHECK_INT(strong_count(function), 1);
   TVMFFIObjectDecRef(function);
-  /* what a client added to a type of the library is a client's */
+  /* attributes that a client adds to a type of the library can be replaced */
   name = bytes_of("__test_library_type__");
   value = any_int(1);
   CHECK_OK(TVMFFITypeRegisterAttr(index, &name, &value));
   CHECK_ERROR_TEXT(TVMFFITypeRegisterAttr(index, &name, &value), "RuntimeError", "already registered");
 }
 
-/* A registration that cannot be: a negative index, and the table as it was. */
+/* An invalid registration returns a negative index and leaves the table unchanged. */
 static void test_bad_registrations(void) {
   TVMFFIByteArray no_data = bytes_of_length(NULL, 3);
   TVMFFIByteArray huge = bytes_of_length("x", (size_t)-1);
@@ -396,7 +397,7 @@ static void test_bad_registrations(void) {
   CHECK(TVMFFITypeGetOrAllocIndex(&key, -1, -1, 0, 1, kTVMFFIObject) < 0); /* wrong depth */
   CHECK(TVMFFITypeGetOrAllocIndex(&key, -1, INT_MAX, 0, 1, kTVMFFIObject) < 0);
   CHECK(TVMFFITypeGetOrAllocIndex(&key, -1, 2, 0, 1, kTVMFFIStr) < 0); /* sealed parent */
-  CHECK_INT(TVMFFITypeGetOrAllocIndex(&key, -1, 1, 0, 1, -2), -2); /* nothing came of it */
+  CHECK_INT(TVMFFITypeGetOrAllocIndex(&key, -1, 1, 0, 1, -2), -2); /* nothing was registered */
   nothing_raised();
   CHECK(allocate("test.bad.Later", 1, 0, 1, kTVMFFIObject) >= kTVMFFIDynObjectBegin);
 }
@@ -437,7 +438,7 @@ static void test_bad_reflection(void) {
   }
   field = field_info("field");
   field.flags |= kTVMFFIFieldFlagBitMaskHasDefault;
-  field.default_value_or_factory.type_index = 65; /* a string that is null */
+  field.default_value_or_factory.type_index = 65; /* a null string object */
   CHECK_FAILS(TVMFFITypeRegisterField(type_index, &field));
   CHECK_INT(info->num_fields, 0);
   CHECK_INT(info->num_methods, 0);

@@ -1,5 +1,5 @@
-// What client code throws into the library comes back as an error: a tvm::ffi::Error is the same one, a std::exception
-// is an InternalError with its text, anything else an InternalError, too. And the library is usable afterwards.
+// Exceptions of client code that pass through the library return as errors: a tvm::ffi::Error unchanged, a std::exception as an
+// InternalError with its text, anything else as an InternalError, too. The library stays usable.
 #include <tvm/ffi/container/dict.h>
 #include <tvm/ffi/container/list.h>
 #include <tvm/ffi/extra/c_env_api.h>
@@ -34,7 +34,7 @@ const Error& TheError() {
   return error;
 }
 
-/*! \brief Throws what is chosen. */
+/*! \brief Throws the chosen exception.
 void Throw() {
   if (next == Kind::kNothing) return;
   ++thrown;
@@ -43,7 +43,7 @@ void Throw() {
   throw 42;
 }
 
-/*! \brief Every virtual method may throw. */
+/*! \brief A module whose virtual methods may all throw.
 class Module0 : public ModuleObj {
  public:
   const char* kind() const final { return Throw(), "throwing"; }
@@ -66,7 +66,7 @@ class Module0 : public ModuleObj {
   }
 };
 
-/*! \brief A class whose hooks, all of them packed functions, may throw. */
+/*! \brief A class whose hooks are packed functions that may throw.
 class HookedObj : public Object {
  public:
   int64_t value = 0;
@@ -79,7 +79,7 @@ class HookedObj : public Object {
   TVM_FFI_DECLARE_OBJECT_INFO_FINAL("cxx_test.Hooked", HookedObj, Object);
 };
 
-/*! \brief A class of which only the fields are told, and whose creator and copy may throw. */
+/*! \brief A class that registers only its fields, and whose creator and copy constructor may throw.
 class PlainObj : public Object {
  public:
   int64_t value = 0;
@@ -92,7 +92,7 @@ class PlainObj : public Object {
   TVM_FFI_DECLARE_OBJECT_INFO_FINAL("cxx_test.Plain", PlainObj, Object);
 };
 
-/*! \brief A class whose key hooks are native functions that may throw behind upstream's adapter. */
+/*! \brief A class whose key hooks are native functions, which may throw behind upstream's adapter.
 class NativeObj : public Object {
  public:
   static int64_t Hash(const Any&) { return Throw(), 1; }
@@ -136,12 +136,12 @@ void Register() {
 struct Place {
   const char* name;
   std::function<void()> action;
-  /*! \brief Whether the library calls it as C++, so that whatever is thrown arrives there. */
+  /*! \brief Whether the library calls it as C++, so that any exception passes through unchanged.
   bool direct;
 };
 
 std::vector<Place> places;
-std::vector<Any> kept;  // what the places work on
+std::vector<Any> kept;  // values that the cases use
 
 template <typename T>
 T Keep(T value) {
@@ -173,7 +173,7 @@ void ModulePlaces() {
   add("import", [=] { Call("ffi.ModuleImportModule", module, leaf); });
   add("clear", [=] { Call("ffi.ModuleClearImports", module); });
   add("lookup", [=] {
-    // Answered by the global table when nothing is thrown, and then cached: so each time by another name.
+    // If nothing is thrown, the global table answers and the result is cached, so each call uses another name.
     static int times = 0;
     std::string name = "cxx_test.lookup" + std::to_string(++times);
     Function::SetGlobal(name, Function::FromTyped([] {}));
@@ -191,7 +191,7 @@ void HookPlaces() {
   ObjectRef one = Keep(Hooked(1)), same = Keep(Hooked(1)), plain = Keep(Plain(3));
   ObjectRef native = Keep(Native()), native_too = Keep(Native());
   Dict<Any, Any> dict = Keep(Dict<Any, Any>{{one, 1}}), natives = Keep(Dict<Any, Any>{{native, 1}});
-  for (int i = 0; i < 9; ++i) {  // so that the keys are hashed
+  for (int i = 0; i < 9; ++i) {  // enough keys for the hashed layout
     dict.Set(i, i);
     natives.Set(i, i);
   }
@@ -245,7 +245,7 @@ void CallbackPlaces() {
   add("visit", [=] { Call("ffi.StructuralVisit", Array<Any>{1}, Array<Any>{Tuple<int, Function>(kTVMFFIInt, callback)}); });
 }
 
-/*! \brief Checks one place with each thing that it may throw. */
+/*! \brief Checks one case with each exception.
 void Try(const Place& place) {
   auto fails = [&](const std::string& found) { CHECK_TEXT(std::string(place.name) + ": " + found, ""); };
   next = Kind::kNothing;
@@ -264,7 +264,7 @@ void Try(const Place& place) {
   }
   next = Kind::kStd;
   text = Thrown(place.action);
-  // Upstream's own C++ functions let it through as it is.
+  // Upstream's own C++ functions pass it through unchanged.
   if (text != "InternalError: a std::exception of the client's" &&
       (check::BeyondUpstream() || text != "std::exception: a std::exception of the client's")) {
     fails(text);

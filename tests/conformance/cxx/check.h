@@ -1,8 +1,8 @@
-// The checks of the C++ programs: counted, printed when they fail, and what a thrown thing says.
+// Checks of the C++ programs: counted, and printed on failure, with a description of a thrown exception.
 //
-// A program is one translation unit that includes this file, calls its tests from main and returns
-// check::Report(). It builds against upstream's headers and links any libtvm_ffi with C++ symbols; what only ours
-// answers stands behind check::BeyondUpstream(), which is false when CHECK_GOOD_INPUT_ONLY is in the environment.
+// A program is a single translation unit that includes this file, calls its tests from main and returns check::Report(). It
+// builds with upstream's headers and links any libtvm_ffi with C++ symbols. Checks that only this library passes are behind
+// check::BeyondUpstream(), which is false if CHECK_GOOD_INPUT_ONLY is in the environment.
 #ifndef FERRITE_TESTS_CXX_CHECK_H_
 #define FERRITE_TESTS_CXX_CHECK_H_
 
@@ -45,7 +45,7 @@ inline int Report(const char* program) {
 
 inline bool BeyondUpstream() { return std::getenv("CHECK_GOOD_INPUT_ONLY") == nullptr; }
 
-/*! \brief A file that the runner made, or a setting of its. */
+/*! \brief Returns a setting of the test runner, such as a file that it created.
 inline std::string Setting(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr) {
@@ -55,10 +55,10 @@ inline std::string Setting(const char* name) {
   return value;
 }
 
-/*! \brief A test that hangs is a test that fails. */
+/*! \brief A hanging test fails.
 static const unsigned limit = alarm(300);
 
-/*! \brief "KIND: message" of what is thrown by action; else which other kind of thing it threw. */
+/*! \brief Returns "KIND: message" of the error thrown by `action`, or a description of another exception.
 template <typename Action>
 std::string Thrown(Action action) {
   try {
@@ -75,7 +75,7 @@ std::string Thrown(Action action) {
   return "nothing";
 }
 
-/*! \brief The same, and what() of the same thing when it is caught as std::exception has the message. */
+/*! \brief Like Thrown, and checks that what() has the message when it is caught as std::exception.
 template <typename Action>
 std::string ThrownTwice(Action action) {
   std::string text = Thrown(action);
@@ -98,7 +98,7 @@ tvm::ffi::Any Call(const char* name, Args&&... args) {
   return tvm::ffi::Function::GetGlobalRequired(name)(std::forward<Args>(args)...);
 }
 
-/*! \brief Calls a function as C code does, and throws the error that it raised. */
+/*! \brief Calls a function through C, and throws the raised error.
 template <typename... Args>
 tvm::ffi::Any CallThroughC(const tvm::ffi::Function& function, Args&&... args) {
   tvm::ffi::AnyView packed[sizeof...(Args) + 1];

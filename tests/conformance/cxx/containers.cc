@@ -1,4 +1,4 @@
-// Containers that this library makes, used by upstream's inline C++ code, and the other way round.
+// Containers created by this library and used by upstream's inline C++ code, and vice versa.
 #include <tvm/ffi/big_int.h>
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/dict.h>
@@ -18,7 +18,7 @@ namespace {
 
 uint64_t state = 42;
 
-/*! \brief Rounds of the random tests; CHECK_STRESS_DIVISOR makes them fewer. */
+/*! \brief Number of rounds of the random tests, reduced by CHECK_STRESS_DIVISOR.
 int64_t Rounds() {
   const char* divisor = std::getenv("CHECK_STRESS_DIVISOR");
   int64_t value = divisor == nullptr ? 1 : std::atoll(divisor);
@@ -52,7 +52,7 @@ uint64_t Word(const Object* object, size_t offset) {
   return word;
 }
 
-/*! \brief Slots, order and metadata of two tables must be the same. */
+/*! \brief Checks that slots, order and metadata of two tables are the same.
 void CheckSameTable(const Object* ours, const Object* theirs) {
   CHECK(Word(ours, 32) == Word(theirs, 32));
   CHECK(Word(ours, 40) == Word(theirs, 40));
@@ -88,7 +88,7 @@ void CheckEntries(const Dict<Any, Any>& dict, const Model& model) {
   }
 }
 
-/*! \brief Both sides change one dict alternately; a vector has the expected result. */
+/*! \brief Both sides change one dict alternately; a vector has the expected content.
 void DictsInTurns(uint64_t spread) {
   Dict<Any, Any> shared = Random(2) ? Call("ffi.Dict").cast<Dict<Any, Any>>() : Dict<Any, Any>();
   Dict<Any, Any> twin;
@@ -200,7 +200,7 @@ void ArraysAndMapsAreCopiedOnWrite() {
   }
 }
 
-/*! \brief Both sides must agree on the hash of a big integer, which goes by value. */
+/*! \brief Checks that both sides compute the same hash of a big integer, by value.
 void BigIntegersAreKeysByValue() {
   Dict<Any, Any> dict = Call("ffi.Dict").cast<Dict<Any, Any>>();
   for (int64_t i = 0; i < 40; ++i) {
@@ -219,7 +219,7 @@ void BigIntegersAreKeysByValue() {
   }
 }
 
-/*! \brief Every reference that containers took must come back. */
+/*! \brief Checks that containers release every reference.
 void NothingLeaks() {
   Array<Any> witness = {1, 2};
   Any held(witness);

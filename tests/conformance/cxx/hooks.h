@@ -1,6 +1,6 @@
-// Keys of containers whose class has native hooks: what must hold in either of the two forms that clients register,
-// each of which is a program that includes this file. All goes through functions of the library: the inline code of
-// one form's headers does not know the other form.
+// Tests of container keys whose class has native hooks, in either of the two forms that clients register. Each form is a
+// program that includes this file. All operations use functions of the library, since the inline code of one form's headers
+// does not support the other form.
 #ifndef FERRITE_TESTS_CXX_HOOKS_H_
 #define FERRITE_TESTS_CXX_HOOKS_H_
 
@@ -19,13 +19,13 @@ using check::Thrown;
 
 enum class Answer { kValue, kError, kStd, kInt };
 
-/*! \brief What the hooks do next, and how often they were called. */
+/*! \brief Next result of the hooks, and the number of their calls.
 inline Answer next_hash = Answer::kValue;
 inline Answer next_equal = Answer::kValue;
 inline int hashed = 0;
 inline int compared = 0;
 
-/*! \brief A key that is equal to those of the same id, with a hash of its own. */
+/*! \brief A key equal to keys with the same id, with a hash of its own.
 class KeyObj : public Object {
  public:
   int64_t id = 0;
@@ -62,7 +62,7 @@ inline void Register(void* hash, void* equal) {
   SetHook(KeyObj::RuntimeTypeIndex(), "__any_equal__", equal);
 }
 
-/*! \brief Keys whose hashes look like parts of the new form, or like nothing. */
+/*! \brief Tests keys whose hashes resemble parts of the new form, or are arbitrary.
 inline void OddHashes(bool dict) {
   for (int64_t hash : {int64_t{0}, int64_t{-1}, int64_t{2}, int64_t{68}, int64_t{0x100000001}, int64_t{0x4300000043},
                        int64_t{67} << 32, INT64_MIN, INT64_MAX, int64_t{-67}}) {
@@ -78,7 +78,7 @@ inline void MapKeys() {
   Any map = Call("ffi.Map");
   hashed = compared = 0;
   map = Call("ffi.Map", Key(1), 1, Key(2), 2, Key(1), 3);
-  CHECK(Call("ffi.MapSize", map).cast<int>() == 2 && compared > 0);  // small: compared, not hashed
+  CHECK(Call("ffi.MapSize", map).cast<int>() == 2 && compared > 0);  // a small map compares keys without hashing
   map = Call("ffi.Map", Key(1), 1, Key(2), 2, Key(3), 3, Key(4), 4, Key(5), 5, Key(6), 6, Key(1), 7);
   CHECK(Call("ffi.MapSize", map).cast<int>() == 6 && hashed > 0);
   CHECK(Call("ffi.MapGetItem", map, Key(1)).cast<int>() == 7 && Call("ffi.MapGetItem", map, Key(6)).cast<int>() == 6);
@@ -98,7 +98,7 @@ inline void DictKeys() {
   CHECK(!Call("ffi.ListContains", Call("ffi.List", 1, Key(7)), Key(8)).cast<bool>());
 }
 
-/*! \brief Equal keys are one node of a graph, and what was written is read again. */
+/*! \brief Tests that equal keys are one node of a graph, and that the serialised graph can be read again.
 inline void Graphs() {
   Any value = Call("ffi.Array", Key(1), Key(1), Key(2), Call("ffi.Dict", Key(2), Key(1)));
   std::string text = Call("ffi.ToJSONGraphString", value, nullptr).cast<String>();
@@ -126,7 +126,7 @@ inline void Structure() {
   CHECK(Call("ffi.DictGetItem", mutated, Key(1)).cast<int>() == 1);
 }
 
-/*! \brief What a hook fails with comes out of each operation; the containers are usable afterwards. */
+/*! \brief Tests that each operation fails with the hook's error, and that the containers stay usable.
 inline void Failures(Answer answer, const std::string& wanted) {
   Any dict = Call("ffi.Dict", Key(1), 1, Key(2), 2, Key(3), 3, Key(4), 4, Key(5), 5, Key(6), 6);
   for (Answer* next : {&next_hash, &next_equal}) {

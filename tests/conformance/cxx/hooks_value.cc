@@ -1,4 +1,4 @@
-// A client with the native key hooks of 0.1.15: they answer a cell by value, which may be an error, and throw nothing.
+// A client with the native key hooks of 0.1.15, which return a cell by value, possibly with an error, and do not throw.
 #include "hooks.h"
 
 namespace {

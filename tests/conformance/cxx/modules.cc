@@ -1,4 +1,4 @@
-// Modules written in C++ and modules of the library, in each other's import trees, lookups and files.
+// Tests modules written in C++ and modules of the library in each other's import trees, lookups and files.
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/extra/module.h>
 #include <tvm/ffi/reflection/registry.h>
@@ -18,7 +18,7 @@ namespace {
 int live = 0;
 std::vector<std::string> calls;
 
-/*! \brief What was called since the last time, in order. */
+/*! \brief Returns the calls since the last query, in order.
 std::string Calls() {
   std::string text;
   for (const std::string& call : calls) text += text.empty() ? call : " " + call;
@@ -26,7 +26,7 @@ std::string Calls() {
   return text;
 }
 
-/*! \brief Overrides every virtual method, and notes each call. */
+/*! \brief A module that overrides every virtual method, and records each call.
 class Everything : public ModuleObj {
  public:
   explicit Everything(std::string name = "everything") : name_(std::move(name)) { ++live; }
@@ -57,7 +57,7 @@ class Everything : public ModuleObj {
   Optional<String> GetFunctionMetadata(const String& name) override {
     calls.push_back("metadata");
     if (name != name_) return std::nullopt;
-    return String("{}");  // a small one
+    return String("{}");  // a small string
   }
   void WriteToFile(const String& file, const String& format) const override {
     calls.push_back("write");
@@ -88,7 +88,7 @@ class Everything : public ModuleObj {
   std::string name_;
 };
 
-/*! \brief Overrides nothing but what it must. */
+/*! \brief A module that overrides only the pure virtual methods.
 class Nothing : public ModuleObj {
  public:
   Nothing() { ++live; }
@@ -164,7 +164,7 @@ void DefaultMethods() {
   CHECK(module->imports().empty() && live == 1);
 }
 
-/*! \brief The library's own module, through each slot of its vtable. */
+/*! \brief Calls the library's own module through each slot of its vtable.
 void LibraryModuleFromCxx() {
   Module module = Load("CHECK_PLUGIN");
   CHECK_TEXT(module->kind(), "library");
@@ -248,7 +248,7 @@ void TreesOfBothKinds() {
   CHECK(TVMFFIEnvModLookupFromImports(context, "none", &second) == -1);
   CHECK_TEXT(Thrown([] { throw tvm::ffi::detail::MoveFromSafeCallRaised(); }),
              "RuntimeError: Cannot find function none in the imported modules or global registry.");
-  // From the code of a library, with what the loader stored there; and from a module of the client's.
+  // Called from the code of a library, with the context stored by the loader, and from a module of the client.
   Function call = library->GetFunction("call_imported").value();
   CHECK(call("leaf", 6).cast<int>() == 7);
   CHECK_TEXT(Thrown([&] { call("none", 1); }),
@@ -259,7 +259,7 @@ void TreesOfBothKinds() {
   library->ClearImports();
 }
 
-/*! \brief A kind with a loader: saved to bytes and loaded from them. */
+/*! \brief A kind of module with a loader: saved to bytes and loaded from them.
 class Loaded : public Everything {
  public:
   explicit Loaded(std::string payload) : Everything(payload) {}
@@ -282,7 +282,7 @@ void KindsLoadedFromBytes() {
     CHECK(root->GetFunction("inner_function", true).value()().cast<String>() == "from inner");
     Module again = Loaded::FromBytes(outer->SaveToBytes());
     CHECK(again->SaveToBytes() == "bytes of bytes of outer");
-    // Code of the library calls a function of a module that was embedded in it.
+    // Code of the library calls a function of a module embedded in it.
     CHECK_TEXT(Thrown([&] { root->GetFunction("call_imported").value()("inner_function", 1); }).substr(0, 9), "TypeError");
   }
   CHECK(live == 0);
@@ -292,7 +292,7 @@ void KindsLoadedFromBytes() {
   Function::RemoveGlobal("ffi.Module.load_from_bytes.cxx_kind");
 }
 
-/*! \brief A module of C source, which a compiler turns into a library. */
+/*! \brief A module of C source, which is compiled to a library.
 class Source : public ModuleObj {
  public:
   const char* kind() const final { return "c"; }
@@ -344,7 +344,7 @@ void ContextSymbols() {
   CHECK(TVMFFIEnvModRegisterContextSymbol("cxx_test_other", reinterpret_cast<void*>(5678)) == 0);
   std::string seen;
   Module::VisitContextSymbols([&](String name, void* address) {
-    // Ours has those of compiled models from the beginning, upstream's gets them from TVM's runtime.
+    // This library has the symbols of compiled models from the start; upstream's gets them from TVM's runtime.
     if (!check::StartsWith(name, "cxx_test_")) return;
     seen += std::string(name) + "=" + std::to_string(reinterpret_cast<intptr_t>(address)) + " ";
   });
@@ -352,7 +352,7 @@ void ContextSymbols() {
   CHECK(Load("CHECK_PLUGIN")->GetFunction("context_symbol").value()().cast<int>() == 1234);
 }
 
-/*! \brief The handle is eight bytes behind the C++ object, and the field lies where reflection says. */
+/*! \brief Checks that the handle is eight bytes after the start of the C++ object, and the field at its reflected offset.
 void Layout() {
   Module module = Make<Nothing>();
   module->ImportModule(Make<Nothing>());

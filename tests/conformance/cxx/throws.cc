@@ -1,4 +1,4 @@
-// The exported C++ functions: what each gives, and what each throws, caught as tvm::ffi::Error and as std::exception.
+// Tests the result and the exceptions of each exported C++ function, caught as tvm::ffi::Error and as std::exception.
 #include <tvm/ffi/container/dict.h>
 #include <tvm/ffi/container/list.h>
 #include <tvm/ffi/extra/dataclass.h>
@@ -23,17 +23,17 @@ using check::Call;
 using check::StartsWith;
 using check::ThrownTwice;
 
-/*! \brief What the headers of 0.1.12 declare in another way. */
+/*! \brief Declarations that differ in the headers of 0.1.12.
 namespace earlier {
 
-/*! \brief Optional<int>. */
+/*! \brief Layout of Optional<int>.
 struct OptionalInt {
   std::optional<int> value;
   OptionalInt(std::optional<int> value) : value(value) {}
   OptionalInt(const OptionalInt& other) : value(other.value) {}
 };
 
-/*! \brief json::Stringify, which later libraries of upstream's lack. */
+/*! \brief json::Stringify, which upstream removed from later libraries.
 String Stringify(const Any& value, OptionalInt indent)
     __asm__("_ZN3tvm3ffi4json9StringifyERKNS0_3AnyENS0_8OptionalIivEE") __attribute__((weak));
 
@@ -41,7 +41,7 @@ String Stringify(const Any& value, OptionalInt indent)
 
 namespace {
 
-/*! \brief A tree of the client's, compared and hashed by structure. */
+/*! \brief A tree node of the client, compared and hashed by structure.
 class NodeObj : public Object {
  public:
   String name;
@@ -181,7 +181,7 @@ void PathsOfErrors() {
     CHECK_TEXT(ReprPrint(paths[0]).c_str(), "<root>.child[1]");
     CHECK(VisitErrorContext::FindAccessPaths(Node("another"), context, true).empty());
   }
-  // An error of the library's takes the context of the client's, too.
+  // An error of the library accepts context from the client.
   try {
     TVM_FFI_VISIT_BEGIN();
     json::Parse("nonsense");
@@ -191,7 +191,7 @@ void PathsOfErrors() {
   }
 }
 
-/*! \brief What C++ promises about a thrown thing holds for those that the library throws. */
+/*! \brief Checks that exceptions of the library behave as C++ requires.
 void ExceptionsAreOrdinary() {
   try {
     try {
@@ -202,12 +202,12 @@ void ExceptionsAreOrdinary() {
   } catch (const Error& error) {
     CHECK_TEXT(error.kind(), "ValueError");
     CHECK(!error.backtrace().empty() && check::Contains(error.FullMessage(), "Traceback (most recent call last)"));
-    // One more, while this one is being handled.
+    // A second exception while this one is handled.
     CHECK(StartsWith(ThrownTwice([] { Module::LoadFromFile("no_dot"); }), "RuntimeError: "));
     CHECK_TEXT(error.kind(), "ValueError");
   }
   CHECK(std::uncaught_exceptions() == 0 && std::current_exception() == nullptr);
-  // Objects on the way are destroyed.
+  // Objects on the stack are destroyed during unwinding.
   struct Guard {
     int* count;
     ~Guard() { *count += 1 + std::uncaught_exceptions(); }
@@ -216,11 +216,11 @@ void ExceptionsAreOrdinary() {
   try {
     Guard guard{&count};
     DeepCopy(Function::FromTyped([] {}));
-  } catch (const ObjectRef& error) {  // its other base
+  } catch (const ObjectRef& error) {  // caught by its other base class
     CHECK(error.as<ErrorObj>() != nullptr);
   }
   CHECK(count == 2);
-  // Kept, and thrown again on other threads; all at once, too.
+  // Stored, and rethrown on other threads, also concurrently.
   std::exception_ptr kept;
   try {
     json::Parse("[");
@@ -241,7 +241,7 @@ void ExceptionsAreOrdinary() {
   for (const std::string& text : texts) {
     CHECK_TEXT(text, "RuntimeError: Failed to get file format from no_dotValueError:");
   }
-  // Through a function that must not throw, by CallExpected.
+  // CallExpected, which must not throw, returns the error.
   Expected<Any> expected = Function::GetGlobalRequired("ffi.json.Parse").CallExpected<Any>("[");
   CHECK(expected.is_err() && expected.error().kind() == "ValueError");
 }

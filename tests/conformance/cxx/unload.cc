@@ -1,5 +1,5 @@
-// What a loaded library made outlives the module that loaded it: the code stays as long as it can be called, or as long
-// as the module is kept on purpose; then it goes.
+// Values created by a loaded library outlive the module that loaded it: the code stays loaded as long as it can be called, or
+// as long as the module is kept deliberately, and is then unloaded.
 #include <dlfcn.h>
 #include <tvm/ffi/container/list.h>
 #include <tvm/ffi/container/map.h>
@@ -16,7 +16,7 @@ namespace {
 
 std::string path;
 
-/*! \brief Whether the library is in memory, although the client has no module. */
+/*! \brief Returns whether the library is loaded, although the client has no module.
 bool InMemory() {
   void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle != nullptr) dlclose(handle);
@@ -25,13 +25,13 @@ bool InMemory() {
 
 Function Of(const char* name) { return Module::LoadFromFile(path)->GetFunction(name).value(); }
 
-/*! \brief A function of the module holds the code by itself. */
+/*! \brief Tests that a function of the module keeps the code loaded.
 void FunctionsHoldTheCode() {
   CHECK(!InMemory());
   {
     Function add = Of("add");
     CHECK(InMemory() && add(1, 2).cast<int>() == 3);
-    // In the global table, and in a container of the library's.
+    // In the global table, and in a container of the library.
     Function::SetGlobal("cxx_test.unload.add", add);
     Any array = Call("ffi.Array", add);
     add = Function(nullptr);
@@ -41,7 +41,7 @@ void FunctionsHoldTheCode() {
   Function::RemoveGlobal("cxx_test.unload.add");
   CHECK(!InMemory());
   {
-    // An error made by its code needs the code, too.
+    // An error created by its code needs the code, too.
     Function fail = Of("fail_with_error"), fail_with_std = Of("fail_with_std");
     CHECK_TEXT(Thrown([&] { fail(7); }), "ValueError: failed with 7");
     CHECK_TEXT(Thrown([&] { fail_with_std("text"); }), "InternalError: text");
@@ -49,7 +49,7 @@ void FunctionsHoldTheCode() {
   CHECK(!InMemory());
 }
 
-/*! \brief What the library made for the plugin needs no code of the plugin's. */
+/*! \brief Tests that values created by the library for the plugin do not need the plugin's code.
 void ValuesOfTheLibraryNeedNoCode() {
   List<Any> list = Of("grow_list")(100).cast<List<Any>>();
   CHECK(!InMemory() && list.size() == 100 && list[99].cast<int>() == 99);
@@ -71,7 +71,7 @@ void ValuesOfTheLibraryNeedNoCode() {
   CHECK(check::Contains(error.FullMessage(), "IndexError"));
 }
 
-/*! \brief Closures, containers and modules of the plugin's have their code there: a kept module keeps it. */
+/*! \brief Tests that a kept module keeps the code that the plugin's closures, containers and modules need.
 void KeptModulesKeepTheCode() {
   Module module = Module::LoadFromFile(path);
   Call("ffi.ModuleGlobalsAdd", module);
@@ -94,7 +94,7 @@ void KeptModulesKeepTheCode() {
   }
   CHECK(InMemory());
   {
-    // The same library again is the same code, in another module.
+    // Loading the library again gives another module with the same code.
     Module again = Module::LoadFromFile(path);
     Call("ffi.ModuleGlobalsAdd", again);
     Call("ffi.ModuleGlobalsRemove", again);
@@ -102,7 +102,7 @@ void KeptModulesKeepTheCode() {
   CHECK(InMemory());
 }
 
-/*! \brief A module in an import tree lives as long as the tree. */
+/*! \brief Tests that a module in an import tree lives as long as the tree.
 void ImportsHoldTheCode() {
   Module root = Call("ffi.SystemLib", "cxx_test_unload_imports_").cast<Module>();
   std::string other = check::Setting("CHECK_PLUGIN_COPY");

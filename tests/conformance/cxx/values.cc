@@ -1,4 +1,4 @@
-// Values, containers, functions and errors that one side makes are used and released by the other.
+// Tests values, containers, functions and errors created by one side, and used and released by the other.
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/dict.h>
 #include <tvm/ffi/container/list.h>
@@ -26,7 +26,7 @@ namespace {
 
 int live = 0;
 
-/*! \brief An object of the client's, counted. */
+/*! \brief An object of the client; live instances are counted.
 class PointObj : public Object {
  public:
   PointObj(int64_t x, String name) : x(x), name(std::move(name)) { ++live; }
@@ -51,7 +51,7 @@ void RegisterPoint() {
   refl::ObjectDef<PointObj>(refl::init(false)).def_rw("x", &PointObj::x).def_rw("name", &PointObj::name);
 }
 
-/*! \brief A class derived from one of the client's own. */
+/*! \brief Base of a class hierarchy of the client.
 class BaseObj : public Object {
  public:
   int64_t number = 1;
@@ -68,8 +68,8 @@ class DerivedObj : public BaseObj {
 
 void Strings() {
   for (const char* text : {"", "a", "seven77", "eight888", "a text that is not short at all"}) {
-    String small = text;                  // small up to seven bytes
-    String large = std::string(text);     // from std::string&& a large one, whatever its length
+    String small = text;                  // small string of up to seven bytes
+    String large = std::string(text);     // from std::string&& always a large string
     Array<Any> both = Call("ffi.Array", small, large).cast<Array<Any>>();
     CHECK(both[0].cast<String>() == both[1].cast<String>());
     CHECK(both[0].cast<String>() == text && std::strlen(both[1].cast<String>().c_str()) == std::strlen(text));
@@ -79,7 +79,7 @@ void Strings() {
     String parsed = json::Parse("\"" + std::string(text) + "\"").cast<String>();
     CHECK(parsed == text);
     CHECK(AnyHash()(parsed) == AnyHash()(large) && AnyEqual()(parsed, small));
-    // What the library makes of up to seven bytes is small: clients count on it.
+    // The library creates small strings of up to seven bytes, which clients rely on.
     if (std::strlen(text) <= 7) CHECK(Any(parsed).type_index() == TypeIndex::kTVMFFISmallStr);
   }
   Bytes bytes("\0\1\2 not short \0", 15);
@@ -98,20 +98,20 @@ void ObjectsInContainers() {
     for (int i = 0; i < 50; ++i) Call("ffi.DictErase", dict, i);
     CHECK(live == 101 && list.size() == 52 && dict.size() == 51);
     CHECK(list[0].cast<Point>().same_as(dict["point"].cast<Point>()));
-    // An array that both hold is copied when it is written.
+    // A shared array is copied on write.
     Array<Any> array = Call("ffi.Array", point).cast<Array<Any>>();
     Any held = array;
     array.push_back(point);
     CHECK(held.cast<Array<Any>>().size() == 1 && array.size() == 2);
     CHECK(Call("ffi.ArrayContains", array, point).cast<bool>());
     Any copy = DeepCopy(array);
-    CHECK(live == 102);  // one object, twice in the array, is one object in the copy
+    CHECK(live == 102);  // an object twice in the array is one object in the copy
     CHECK(copy.cast<Array<Point>>()[0]->name == "three" && !copy.cast<Array<Point>>()[0].same_as(point));
   }
   CHECK(live == 0);
 }
 
-/*! \brief The library reads and writes the fields of the client's classes. */
+/*! \brief Tests that the library reads and writes fields of the client's classes.
 void FieldsOfObjects() {
   const TVMFFITypeInfo* info = TVMFFIGetTypeInfo(PointObj::RuntimeTypeIndex());
   CHECK(info->num_fields == 2 && std::string(info->type_key.data, info->type_key.size) == "cxx_test.Point");
@@ -172,7 +172,7 @@ void Tensors() {
 int asked = 0;
 TVMFFICustomAllocator* builtin = nullptr;
 
-/*! \brief A custom allocator is for those that ask for it: the library's objects come from malloc, as the client's do. */
+/*! \brief Tests that only explicit users get a custom allocator: the library's objects come from malloc, like the client's.
 void CustomAllocator() {
   static TVMFFICustomAllocator counting{[](size_t size, size_t alignment, int32_t type_index, void*) -> void* {
                                           ++asked;
@@ -186,7 +186,7 @@ void CustomAllocator() {
   CHECK(TVMFFISetCustomAllocator(nullptr) == 0 && TVMFFIGetCustomAllocator() == builtin);
 }
 
-/*! \brief Functions of the client's have cpp_call set; the library's, and those from C, have not. */
+/*! \brief Tests that functions of the client have cpp_call, and those of the library and of C have not.
 void Functions() {
   Point captured(9, "captured");
   Function add = Function::FromTyped([captured](int a, int b) { return a + b + static_cast<int>(captured->x); }, "add");
@@ -194,7 +194,7 @@ void Functions() {
   Function::SetGlobal("cxx_test.add", add);
   Function found = Function::GetGlobalRequired("cxx_test.add");
   CHECK(found.same_as(add) && found(1, 2).cast<int>() == 12);
-  // The library calls it through C.
+  // The library calls the function through C.
   CHECK(CallThroughC(found, 1, 2).cast<int>() == 12);
   CHECK_TEXT(Thrown([&] { found("a", 2); }),
              "TypeError: Mismatched type on argument #0 when calling: `add(0: int, 1: int) -> int`. Expected `int` but "
@@ -205,7 +205,7 @@ void Functions() {
   CHECK(live == 1);
   Function::RemoveGlobal("cxx_test.add");
   CHECK(live == 0);
-  // A function of the library, through the same inline code.
+  // The same inline code calls a function of the library.
   Function array = Function::GetGlobalRequired("ffi.Array");
   CHECK(array(1, 2, 3).cast<Array<int>>().size() == 3);
   TypedFunction<int64_t(Any)> size = Function::GetGlobalRequired("ffi.ArraySize");
@@ -228,7 +228,7 @@ void Functions() {
   CHECK(deleted == 2);
 }
 
-/*! \brief A function with only cpp_call set beside a safe_call that tells on whoever uses it. */
+/*! \brief A function with only cpp_call; its safe_call reports any use.
 class CppOnlyObj : public FunctionObj {
  public:
   CppOnlyObj() {
@@ -248,7 +248,7 @@ void TwoWaysToCall() {
   CHECK(CallThroughC(function).cast<String>() == "safe");
 }
 
-/*! \brief Errors with causes and contexts go through the library and come back as they were. */
+/*! \brief Tests that errors with causes and contexts pass through the library unchanged.
 void Errors() {
   {
     Error cause("IndexError", "the cause", "");
@@ -270,7 +270,7 @@ void Errors() {
     CHECK_TEXT(error.TracebackMostRecentCallLast().substr(0, 8), "another\n");
   }
   CHECK(live == 0);
-  // One of the library's, kept beyond its handler and released on another thread.
+  // An error of the library, kept beyond its handler and released on another thread.
   std::exception_ptr kept;
   try {
     Call("ffi.ArrayGetItem", Array<int>{1}, 5);

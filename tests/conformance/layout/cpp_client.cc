@@ -1,4 +1,4 @@
-// Upstream's C++ headers over our C headers: what a C++ client compiles when it has both.
+// Compiles upstream's C++ headers with this library's C headers, like a C++ client that has both.
 #include <tvm/ffi/tvm_ffi.h>
 
 #include <tvm/ffi/extra/c_env_api.h>

@@ -1,6 +1,6 @@
 /*
- * The address of every function in a pointer of its exact type, and every function type of the
- * headers met by a function: compiles with upstream's headers and with ours, as C and as C++.
+ * Assigns every function to a pointer of its exact type, and uses every function type of the headers. Compiles with
+ * upstream's headers and with this library's, as C and as C++.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -76,7 +76,7 @@ FUNCTION(int, TVMFFIEnvModLookupFromImports, (handle, const char*, handle*))
 FUNCTION(int, TVMFFIEnvModRegisterContextSymbol, (const char*, void*))
 FUNCTION(int, TVMFFIEnvModRegisterSystemLibSymbol, (const char*, void*))
 
-/* The function types, through the members and arguments that use them. */
+/* Functions of the headers' function types, used by members and arguments. */
 static int safe_call(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
   return self != NULL && args != NULL && result != NULL && num_args != 0;
 }

@@ -1,7 +1,6 @@
 /*
- * One number for every record, member, enumerator and numeric macro of the headers. The program
- * is never run: the tests compile it to assembly with each header set and compare the numbers,
- * which works for targets that cannot run here as well.
+ * A number for every record, member, enumerator and numeric macro of the headers. The program never runs: the tests compile
+ * it to assembly with each set of headers and compare the numbers, which also works for other targets.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* One of two units with the headers, each included twice and in different orders. */
+/* First of two units that include each header twice, in different orders. */
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/c_api.h>
 #include <dlpack/dlpack.h>

@@ -1,4 +1,4 @@
-/* The other unit. */
+/* Second of two units that include each header twice, in different orders. */
 #include <dlpack/dlpack.h>
 #include <tvm/ffi/c_api.h>
 #include <tvm/ffi/extra/c_env_api.h>

@@ -1,9 +1,9 @@
 /*
  * usage: alloc_fail OLD_LIBRARY TODAYS_LIBRARY
  *
- * Walks through the functions of the API again and again; the n-th time the n-th allocation fails, until a walk needs fewer. A step
- * either does what it should or fails with a text, and what it made is freed: nothing is left over. Each walk is a process of its
- * own that starts from the same state.
+ * Calls all functions of the API repeatedly; in the n-th round the n-th allocation fails, until a round needs fewer. Each
+ * step either succeeds or fails with a text, and frees everything it created. Each round is a process of its own that
+ * starts from the same state.
  */
 #include "../../robustness/alloc_fail/failing_malloc.h"
 #include "check.h"
@@ -17,7 +17,7 @@ static const char* old_library;
 static const char* todays_library;
 static int step_failures;
 
-/* A step: 1 when it did what it should; a failure must have a text. */
+/* Returns 1 if a step succeeded; a failure must have a text. */
 static int step(int status) {
   if (status == 0) return 1;
   step_failures++;
@@ -177,7 +177,7 @@ static int leave_nothing(long n) {
   long before;
   long allocations;
   int reached;
-  walk(); /* caches of the process that a fork empties */
+  walk(); /* fills caches that a fork clears */
   before = heap.live;
   allocations = heap.count;
   heap.fail_in = n;
@@ -200,9 +200,9 @@ int main(int argc, char** argv) {
   old_library = argv[1];
   todays_library = argv[2];
   if (!watch_library()) return 2;
-  /* Once for all: tables, types and the slots of the thread. Twice, since freed blocks are kept for the next time. */
+  /* The first round creates tables, types and thread slots. The second one fills the lists of freed blocks, which are kept. */
   walk();
-  CHECK(TVMFuncGetGlobal(NULL, NULL) == -1 && TVMGetLastError()[0] != 0); /* what backtraces need */
+  CHECK(TVMFuncGetGlobal(NULL, NULL) == -1 && TVMGetLastError()[0] != 0); /* initialises backtraces */
   walk();
   CHECK(step_failures == 0);
   for (n = 1; n < 20000 && bad < 10; n++) {

@@ -117,7 +117,7 @@ static void test_modules(const char* old, const char* today) {
   OK(TVMModGetFunction(module, "add", 0, &function));
   OK(TVMFuncCall(function, values, codes, 3, &result, &got));
   CHECK(got == kTVMNullptr && ((float*)arrays[2]->data)[3] == 8);
-  /* Views do as well. */
+  /* Views are accepted, too. */
   codes[0] = codes[1] = codes[2] = kTVMDLTensorHandle;
   OK(TVMFuncCall(function, values, codes, 3, &result, &got));
   FAILS(TVMFuncCall(function, values, codes, 2, &result, &got), "add takes three arrays");
@@ -135,7 +135,7 @@ static void test_modules(const char* old, const char* today) {
   CHECK(function == NULL);
   OK(TVMModGetFunction(module, "__tvm_module_ctx", 1, &function));
   CHECK(function == NULL);
-  /* Today's library has no functions under their own names. */
+  /* A library in today's form does not export functions under their own names. */
   OK(TVMModGetFunction(other, "__tvm_ffi_add_one", 0, &function));
   CHECK(function == NULL);
   OK(TVMModImport(module, other));
@@ -147,7 +147,7 @@ static void test_modules(const char* old, const char* today) {
   FAILS(TVMModImport(other, module), "ycl");
   OK(TVMModFree(module));
   OK(TVMModFree(other));
-  /* The function keeps its library. */
+  /* The function keeps its library loaded. */
   OK(TVMFuncCall(function, values, codes, 1, &result, &got));
   OK(TVMFuncFree(function));
   for (i = 0; i < 3; i++) OK(TVMArrayFree(arrays[i]));
@@ -205,7 +205,7 @@ static void test_types(void) {
   FAILS(TVMObjectTypeIndex2Key(123456789, &key), "123456789");
 }
 
-/* Everything null, negative or unknown: -1 and a text, nothing written. */
+/* Null, negative or unknown arguments give -1 and a text, and nothing is written. */
 static void test_hostile(void) {
   TVMFunctionHandle function = NULL;
   TVMValue value = of_int(1);

@@ -1,5 +1,5 @@
 /*
- * A program written for the header of TVM 0.6: type codes, contexts and nodes as they were then.
+ * A program written for the header of TVM 0.6, with its type codes, contexts and nodes.
  */
 #define TVM_LEGACY_API 6
 #include "check.h"
@@ -25,7 +25,7 @@ static void finalize(void* resource) {
   finalized++;
 }
 
-/* Keeps its argument, if it is an object, and returns it. */
+/* Retains its argument if it is an object, and returns it. */
 static int keep(TVMValue* args, int* codes, int num_args, TVMRetValueHandle ret, void* resource) {
   (void)resource;
   if (num_args != 1) return -1;
@@ -118,7 +118,7 @@ static void test_values(void) {
   code = kTVMType;
   OK(TVMFuncCall(echo, &value, &code, 1, &result, &got));
   CHECK(got == kStr && strcmp(result.v_str, "float32x4") == 0);
-  /* Texts and bytes among the arguments cannot be kept. */
+  /* Strings and bytes passed as arguments cannot be retained. */
   value = of_text("text");
   code = kStr;
   FAILS(TVMFuncCall(echo, &value, &code, 1, &result, &got), "TypeError");

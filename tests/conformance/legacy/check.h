@@ -1,5 +1,5 @@
 /*
- * The checks of these programs: counted, printed when they fail. Includes nothing of today's API.
+ * Checks of these programs: counted, and printed on failure. Includes nothing of today's API.
  */
 #ifndef FERRITE_TESTS_LEGACY_CHECK_H_
 #define FERRITE_TESTS_LEGACY_CHECK_H_
@@ -27,7 +27,7 @@ UNUSED_OK static int check_that(int holds, const char* what, int line) {
 
 #define CHECK(condition) check_that((condition) ? 1 : 0, #condition, __LINE__)
 #define OK(call) check_that((call) == 0, #call, __LINE__)
-/* A call that must fail with a text that holds another one. */
+/* Checks that a call fails with a text that contains `text`. */
 #define FAILS(call, text) check_that((call) == -1 && strstr(TVMGetLastError(), text) != NULL, #call " fails with " text, __LINE__)
 
 UNUSED_OK static int check_report(const char* program) {

@@ -1,4 +1,4 @@
-"""Tests of the unmodified ctypes front end of an earlier release, whichever is on the path, on this library.
+"""Tests of the unmodified ctypes front end of an earlier release found on the path, on this library.
 
 Each function test_NAME is a test, run by unittest.
 """
@@ -16,7 +16,7 @@ import numpy as np
 import tvm
 
 RELEASE = tuple(int(part) for part in os.environ["RELEASE"].split(".")[:2])
-FOLDER = os.environ["LIBRARIES"]  # compiled by the script that runs this one
+FOLDER = os.environ["LIBRARIES"]  # compiled by run.sh
 LIB = tvm._ffi.base._LIB
 
 register = tvm.register_func
@@ -41,7 +41,7 @@ names = iter(range(10**6))
 
 
 def named(function):
-    """Registers a function under a name of its own, and gives what the table has."""
+    """Register a function under a new name, and return it from the table."""
     name = "front_end.%d" % next(names)
     register(name, function)
     return get(name)
@@ -62,7 +62,7 @@ def numpy_of(nd):
 
 
 def strong_count(nd):
-    """References to the tensor object, whose header lies before the array."""
+    """Return the reference count of the tensor object, whose header precedes the array."""
     address = ctypes.cast(nd.handle, ctypes.c_void_p).value - 24
     return ctypes.c_uint32.from_address(address).value
 
@@ -101,7 +101,7 @@ def test_text():
 
 def test_bytes():
     for value in [b"", b"a", b"a\0b", b"seven b", b"eight by", b"\xff" * 1000]:
-        if value:  # numpy-like buffers of no bytes cannot be taken by the front ends of 0.5
+        if value:  # front ends of 0.5 do not accept empty buffers
             assert echo(bytearray(value)) == bytearray(value)
 
 
@@ -172,7 +172,7 @@ def test_error_through_two_functions():
         raise KeyError("deep")
 
     inner = named(fail)
-    # 0.6 knows no KeyError; 0.5 no kinds at all.
+    # 0.6 has no KeyError; 0.5 has no error kinds.
     kind = KeyError if RELEASE >= (0, 8) else tvm._ffi.base.TVMError
     raises(kind, lambda: named(lambda: inner())(), "deep")
 
@@ -197,7 +197,7 @@ def test_calls_after_an_error():
 
 def test_error_of_the_library():
     size = get("ffi.ArraySize")
-    # Its kind is TypeError, which all but 0.5 know.
+    # The kind is TypeError, which all but 0.5 have.
     kind = TypeError if RELEASE >= (0, 6) else tvm._ffi.base.TVMError
     raises(kind, lambda: size(1), "ffi.ArraySize")
 
@@ -254,7 +254,7 @@ def test_array_as_argument_and_result():
 
 
 def test_array_counts_come_out_even():
-    """Up to 0.6, the front end frees array arguments that nobody retained for it."""
+    """Up to 0.6, the front end frees array arguments that are not retained."""
     nd = array(np.arange(4, dtype="float32"))
     look = named(lambda a: a.shape[0])
     before = strong_count(nd)
@@ -293,7 +293,7 @@ def test_bad_arrays():
 def test_dlpack():
     nd = array(np.arange(6, dtype="float32"))
     if RELEASE < (0, 6):
-        return  # its capsule call has no argument types, and fails on Python 3.11
+        return  # its capsule call lacks argument types, and fails on Python 3.11
     back = tvm.nd.from_dlpack(nd.to_dlpack())
     assert (numpy_of(back) == numpy_of(nd)).all()
     back[:] = np.zeros(6, "float32")
@@ -319,7 +319,7 @@ def test_dict_of_values():
 
 
 def test_containers_are_those_of_tvm_ffi():
-    """A list of a front end is an ffi.Array, whose elements are plain values."""
+    """A list of the front end is an ffi.Array, whose elements are plain values."""
     assert get("ffi.ArraySize")(convert([1, 2, 3])) == 3
     item = get("ffi.ArrayGetItem")
     assert item(convert([7, "eight"]), 0) == 7 and item(convert([7, "eight"]), 1) == "eight"
@@ -348,7 +348,7 @@ def test_device_exists():
 
 
 def test_module_of_today():
-    """A library compiled for tvm-ffi is a module of the front end."""
+    """The front end loads a library compiled for tvm-ffi."""
     mod = load_module(os.path.join(FOLDER, "today.so"))
     assert mod["add_one"](41) == 42
     assert mod.type_key == ("dso" if RELEASE < (0, 7) else "library")
@@ -404,7 +404,7 @@ def test_threads():
 
 
 def test_old_library():
-    """A library compiled with the generator of that time."""
+    """The front end loads a library in the form of its own release."""
     mod = load_module(os.path.join(FOLDER, "old3.so" if RELEASE < (0, 7) else "old6.so"))
     out = tvm.nd.empty((4,), "float32")
     mod["add"](array(np.arange(4, dtype="float32")), array(np.ones(4, "float32")), out)

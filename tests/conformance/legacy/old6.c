@@ -1,6 +1,6 @@
 /*
- * A library in the form that TVM's C generator had from 0.7 to 0.20: functions of six arguments under their own names, calls
- * through slots that the loader fills. Written by hand in that form, since no compiler of that time can be had.
+ * A library in the form of TVM's C generator from 0.7 to 0.20: functions of six arguments under their own names, and calls
+ * through slots that the loader fills. Written by hand, since no compiler of those releases is available.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -62,7 +62,7 @@ EXPORT int32_t fail(TVMValue* args, int32_t* codes, int32_t num_args, TVMValue* 
   return -1;
 }
 
-/* Calls a global function, and returns what it returns. */
+/* Calls a global function, and returns its result. */
 EXPORT int32_t call_back(TVMValue* args, int32_t* codes, int32_t num_args, TVMValue* ret, int32_t* ret_code, void* resource) {
   static void* function = NULL;
   (void)resource;

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh LIBRARY [RELEASE...]
 #
-# Runs the unmodified ctypes front ends of earlier releases of TVM on a libtvm_ffi.so that was built with the feature `legacy`, as the
-# libtvm_runtime.so that they look for. No registry has them: their archives, tvm-python-vRELEASE.tar.xz with `python/tvm` of the
-# tag, are looked for in the folder that FERRITE_UPSTREAM names, by default ../shared/upstream beside the checkout.
-# shellcheck source=../upstream/support/cache.sh
+# Runs the unmodified ctypes front ends of earlier releases of TVM with a libtvm_ffi.so built with the feature `legacy` in place
+# of their libtvm_runtime.so. No registry has these front ends: their archives, tvm-python-vRELEASE.tar.xz with `python/tvm` of
+# the tag, are searched for in the folder FERRITE_UPSTREAM, by default ../shared/upstream beside the checkout.
 source "$(dirname "${BASH_SOURCE[0]}")/../upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -45,7 +44,7 @@ status=0
 for release; do
   folder=$(front_end "$release")
   echo "== $release"
-  # The front end of 0.8 cannot read the tracebacks that Python marks positions in.
+  # The front end of 0.8 cannot parse tracebacks with position markers.
   RELEASE=$release LIBRARIES=$work PYTHONPATH=$folder PYTHONNODEBUGRANGES=1 \
     TVM_FFI=ctypes TVM_USE_RUNTIME_LIB=1 TVM_LIBRARY_PATH=$work \
     timeout 300 "$environment/bin/python" -W ignore "$here/front_end.py" 2>&1 || status=1

@@ -1,4 +1,4 @@
-/* A library of today's form. */
+/* A library in the form of today's generator. */
 #include <tvm/ffi/c_api.h>
 
 TVM_FFI_DLL_EXPORT int __tvm_ffi_add_one(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {

@@ -1,4 +1,4 @@
-//! Copies of whole values: their content and what they share within and with the original.
+//! Properties of deep copies: content, and sharing within the copy and with the original.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -12,7 +12,7 @@ fn copy(library: &'static Library, value: &Value, seen: &mut Transcript) {
     let copy = library.call("ffi.DeepCopy", &[value]);
     seen.result("copy", &copy);
     if let Ok(copy) = copy {
-        // One text over both shows what they share.
+        // The text of both in one array shows what they share.
         let both = library.call("ffi.Array", &[value, &copy]).expect("an array is made");
         seen.note(both);
     }

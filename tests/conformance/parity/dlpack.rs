@@ -1,9 +1,9 @@
-//! DLPack in and out: what is taken under which demands, what it becomes, and who gives it back.
+//! Properties of DLPack import and export: accepted tensors under each requirement, the result, and the release.
 //!
-//! Not compared, since ours refuses them with a ValueError of its own: alignments that are no power of two, and shapes of
-//! more elements than an address can count, with which upstream's arithmetic overflows. Versions of DLPack other than 1.x,
-//! whose layout nobody knows, are refused by ours alone. Exports of ours carry the flags of the import, where upstream's are
-//! always 0 and read-only memory comes out writable. A view of no dimensions needs no strides here.
+//! Excluded, since this library rejects them with its own ValueError: alignments that are no power of two, and shapes with more
+//! elements than addresses, with which upstream's arithmetic overflows. Only this library rejects DLPack versions other than
+//! 1.x, whose layout is unknown. Its exports have the flags of the import; upstream's flags are always 0, so read-only memory
+//! becomes writable. A view without dimensions needs no strides here.
 
 use crate::support::*;
 use ferrite_core::abi::*;
@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::ptr::{null_mut, without_provenance_mut};
 
-/// A tensor that a producer lends out. Nothing reads its data, so that any address will do.
+/// A tensor offered by a producer. Its data is never read, so any address is valid.
 #[derive(Clone, Debug)]
 struct Offer {
     address: usize,
@@ -26,11 +26,11 @@ struct Offer {
     byte_offset: u64,
     version: (u32, u32),
     flags: u64,
-    /// Whether the producer wants it back.
+    /// Whether the tensor has a deleter.
     returnable: bool,
 }
 
-/// The request of a consumer.
+/// Requirements of the consumer.
 #[derive(Clone, Debug)]
 struct Demand {
     versioned: bool,
@@ -38,7 +38,7 @@ struct Demand {
     contiguous: i32,
 }
 
-/// Strides as they come: none, row-major ones, row-major ones with other numbers where a dimension is one, or any.
+/// Generates strides: none, row-major, row-major with other numbers where a dimension is one, or arbitrary.
 fn strides(shape: Vec<i64>) -> impl Strategy<Value = (Vec<i64>, Option<Vec<i64>>)> {
     let mut row_major = vec![1; shape.len()];
     for at in (1..shape.len()).rev() {
@@ -82,7 +82,7 @@ fn demands() -> impl Strategy<Value = Demand> {
 }
 
 thread_local! {
-    /// Number of tensors of this thread that came back.
+    /// Number of deleter calls on this thread.
     static RETURNED: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -91,7 +91,7 @@ unsafe extern "C" fn give_back<T>(_record: *mut T) {
 }
 
 impl Offer {
-    /// The record, which points into this offer.
+    /// Returns a record that points into this offer.
     fn tensor(&self) -> DLTensor {
         DLTensor {
             data: without_provenance_mut(self.address),
@@ -131,7 +131,7 @@ fn import(library: &'static Library, offer: &Offer, demand: &Demand, seen: &mut 
     RETURNED.set(0);
     let (mut record, mut versioned) = (offer.record(), offer.versioned_record());
     let Demand { alignment, contiguous, .. } = *demand;
-    // SAFETY: records and offer live until the tensor is gone.
+    // SAFETY: records and offer outlive the tensor.
     let taken = library.object(|out| unsafe {
         if demand.versioned {
             (library.symbols.tensor_from_dlpack_versioned)(&raw mut versioned, alignment, contiguous, out)
@@ -140,7 +140,7 @@ fn import(library: &'static Library, offer: &Offer, demand: &Demand, seen: &mut 
         }
     });
     match taken {
-        // SAFETY: a tensor object has this record.
+        // SAFETY: a tensor object contains this record.
         Ok(tensor) => unsafe {
             seen.note(describe(&*tensor.body()));
             seen.result("repr", &library.call("ffi.ReprPrint", &[&tensor]));
@@ -151,7 +151,7 @@ fn import(library: &'static Library, offer: &Offer, demand: &Demand, seen: &mut 
     seen.note(format_args!("came back {} times", RETURNED.get()));
 }
 
-/// Exports a tensor in both ways, lets go of it, and gives the exports back.
+/// Exports a tensor in both forms, releases it, and calls the exports' deleters.
 fn export(tensor: Value, seen: &mut Transcript) {
     let Symbols { tensor_to_dlpack, tensor_to_dlpack_versioned, .. } = tensor.library().symbols;
     // SAFETY: the tensor lives through the call.
@@ -160,7 +160,7 @@ fn export(tensor: Value, seen: &mut Transcript) {
     let versioned = exported(&tensor, |out| unsafe { tensor_to_dlpack_versioned(tensor.handle(), out) });
     drop(tensor);
     seen.note(format_args!("without the tensor, came back {} times", RETURNED.get()));
-    // SAFETY: both records are ours until their deleters have been called.
+    // SAFETY: both records are owned until their deleters are called.
     unsafe {
         let deleter = (*plain).deleter.expect("exports are given back");
         seen.note(describe(&(*plain).dl_tensor));
@@ -177,11 +177,11 @@ fn exported<T>(tensor: &Value, export: impl FnOnce(*mut *mut T) -> c_int) -> *mu
     record
 }
 
-/// A view of another shape over a tensor, which stays alive with it.
+/// Creates a view of another shape over a tensor, which the view keeps alive.
 fn view(library: &'static Library, (offer, prototype): &(Offer, Offer), seen: &mut Transcript) {
     RETURNED.set(0);
     let mut record = offer.record();
-    // SAFETY: record and offer live until the tensor is gone.
+    // SAFETY: record and offer outlive the tensor.
     let tensor =
         library.object(|out| unsafe { (library.symbols.tensor_from_dlpack)(&raw mut record, 0, 0, out) });
     let tensor = tensor.expect("without demands, every tensor is taken");
@@ -191,7 +191,7 @@ fn view(library: &'static Library, (offer, prototype): &(Offer, Offer), seen: &m
         .object(|out| unsafe { (library.symbols.tensor_view)(tensor.handle(), &raw const wanted, out) });
     drop(tensor);
     match view {
-        // SAFETY: a tensor object has this record.
+        // SAFETY: a tensor object contains this record.
         Ok(view) => unsafe {
             seen.note(describe(&*view.body()));
             seen.note(format_args!("with the view, came back {} times", RETURNED.get()));

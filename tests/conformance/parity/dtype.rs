@@ -1,11 +1,11 @@
-//! The text of data types, both ways.
+//! Properties of data type texts, parsed and printed.
 
 use crate::support::{Library, Text, Transcript, check};
 use ferrite_core::abi::{DLDataType, TVMFFIByteArray};
 use ferrite_tests::Outcome;
 use proptest::prelude::*;
 
-/// Names, with and without numbers behind them, and some that only look like names.
+/// Names, with and without numbers after them, and texts that resemble names.
 const NAMES: [&str; 40] = [
     "int",
     "uint",
@@ -61,7 +61,7 @@ fn number() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Texts of the grammar, and texts that are nearly in it.
+/// Generates texts of the grammar, and near misses.
 fn near() -> impl Strategy<Value = Vec<u8>> {
     let name = prop::sample::select(NAMES.to_vec());
     let between = prop::sample::select(vec!["x", "", "_", "xx", " x", "X"]);
@@ -69,7 +69,7 @@ fn near() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|(name, bits, between, lanes)| format!("{name}{bits}{between}{lanes}").into())
 }
 
-/// A text with a few bytes changed, added or taken away.
+/// Generates a text with a few bytes changed, added or removed.
 fn changed() -> impl Strategy<Value = Vec<u8>> {
     let edit = (any::<prop::sample::Index>(), 0..3u8, any::<u8>());
     (near(), prop::collection::vec(edit, 1..4)).prop_map(|(mut text, edits)| {
@@ -90,7 +90,7 @@ fn texts() -> impl Strategy<Value = Text> {
 }
 
 fn observe_text(library: &'static Library, text: &Text, seen: &mut Transcript) {
-    // Upstream looks for the bracket of `custom[` up to two bytes behind the end.
+    // Upstream reads up to two bytes beyond the end to find the bracket of `custom[`.
     let padded = [&text.0[..], &[0, 0]].concat();
     let bytes = TVMFFIByteArray::from_slice(&padded[..text.0.len()]);
     let mut dtype = DLDataType { code: 7, bits: 7, lanes: 7 };

@@ -1,6 +1,7 @@
-//! Every global function with arguments that fit its signature, but for at most one: the same results and the same refusals.
+//! Property: every global function gives the same results and errors, with arguments that match its signature except for at
+//! most one.
 //!
-//! Of several wrong arguments, upstream names the one that its compiler had converted first.
+//! Of several wrong arguments, upstream reports the one that its compiler converts first.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -9,22 +10,22 @@ use proptest::sample::{Index, select};
 use std::collections::BTreeMap;
 
 const LEFT_OUT: [&str; 9] = [
-    // Load what a text names.
+    // Functions that load files.
     "ffi.Module.load_from_file.so",
     "ffi.ModuleLoadFromFile",
-    // Take or give addresses.
+    // Functions that take or return addresses.
     "ffi.FunctionFromExternC",
     "ffi.MakeFieldGetter",
     "ffi.MakeFieldSetter",
-    // Change the tables of types, or end upstream's process for an unknown type.
+    // Functions that change the type table, or abort upstream's process for an unknown type.
     "ffi.MakeObjectFromPackedArgs",
     "ffi._PyClassRegisterTypeAttrColumns",
     "ffi._RegisterFFIInit",
-    // Makes paths that may or may not share their steps; compared as text in `structural`.
+    // Creates paths that may or may not share steps; compared as text in `structural`.
     "ffi.GetFirstStructuralMismatch",
 ];
 
-/// All names with their metadata.
+/// Returns all names with their metadata.
 fn all(library: &'static Library) -> Vec<(Value, Value)> {
     let name_of = library.call("ffi.FunctionListGlobalNamesFunctor", &[]).expect("names can be listed");
     let ask = |at| name_of.call(&[&Value::int(library, at)]).expect("there are so many names");
@@ -36,10 +37,10 @@ fn all(library: &'static Library) -> Vec<(Value, Value)> {
     (0..count).map(|at| of(ask(at))).collect()
 }
 
-/// Types of parameters that have no value here, so that these arguments are always wrong.
+/// Parameter types without a value here, so these arguments are always wrong.
 const OTHERS: [&str; 3] = ["ffi.StructuralVisitor", "ffi.StructuralMutator", "ffi.VisitErrorContext"];
 
-/// A function and the types of its parameters, where it has a signature.
+/// A function, and its parameter types if it has a signature.
 type Signature = (String, Option<Vec<String>>);
 
 fn signatures() -> Vec<Signature> {
@@ -49,7 +50,7 @@ fn signatures() -> Vec<Signature> {
     known.filter(|(name, _)| !LEFT_OUT.contains(&name.as_str())).collect()
 }
 
-/// The types of the parameters, by the JSON text in the JSON text of the metadata.
+/// Returns the parameter types, from the JSON text inside the metadata's JSON text.
 fn parameters(metadata: &Value) -> Option<Vec<String>> {
     let library = metadata.library();
     let parse = |text: &Value| library.call("ffi.json.Parse", &[text]).expect("metadata is JSON");
@@ -62,7 +63,7 @@ fn parameters(metadata: &Value) -> Option<Vec<String>> {
     types.map(|name| Some(String::from_utf8_lossy(name?.as_bytes()).into_owned())).collect()
 }
 
-/// Arguments of every kind that hashes by content; integers are small or too large for 64 bits, since some are sizes.
+/// Generates arguments of every kind that hashes by content. Integers are small or exceed 64 bits, since some are sizes.
 fn anything() -> impl Strategy<Value = Node> {
     let leaves = plain_leaves().prop_map(|node| match node {
         Node::Int(value) => Node::Int(value % 10),
@@ -81,7 +82,7 @@ fn of_type(function: &str, parameter: &str) -> BoxedStrategy<Node> {
         "ffi.String" => texts().prop_map(Node::Text).boxed(),
         "ffi.Bytes" => texts().prop_map(Node::Bytes).boxed(),
         "ffi.Function" => Just(Node::Function("ffi.ReprPrint")).boxed(),
-        // Lists of callbacks by type: two that are wrong would be one too many.
+        // Lists of callbacks by type are empty, to have at most one wrong argument.
         "ffi.Array" if function.starts_with("ffi.Structural") => Just(Node::Array(Vec::new())).boxed(),
         "ffi.Array" => elements.prop_map(Node::Array).boxed(),
         "ffi.List" => elements.prop_map(Node::List).boxed(),
@@ -94,7 +95,7 @@ fn of_type(function: &str, parameter: &str) -> BoxedStrategy<Node> {
     }
 }
 
-/// A function, and nodes of which the last so many are its arguments.
+/// Generates a function, nodes, and how many of the last nodes are its arguments.
 fn calls() -> impl Strategy<Value = (String, Graph, usize)> {
     select(signatures()).prop_flat_map(|(name, types)| {
         let fitting = types

@@ -1,4 +1,4 @@
-//! Parsing JSON: documents, nearly documents, and bytes.
+//! Properties of JSON parsing, with documents, near misses, and bytes.
 
 use crate::support::{Library, Text, Transcript, Value, check};
 use ferrite_tests::Outcome;
@@ -140,7 +140,7 @@ fn numbers() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn strings() -> impl Strategy<Value = Vec<u8>> {
-    // Mostly the pieces that are right: the first 19 of them, without the bare backslash.
+    // Mostly the valid pieces, which are the first 19 without the bare backslash.
     let piece = prop_oneof![60 => select(PIECES[..19].to_vec()), 1 => select(PIECES.to_vec())];
     vec(piece, 0..9).prop_map(|pieces| [&b"\""[..], &pieces.concat(), b"\""].concat())
 }
@@ -169,7 +169,7 @@ fn documents() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A document with a few bytes changed, added or taken away.
+/// Generates a document with a few bytes changed, added or removed.
 fn changed() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![3 => select(b"[]{}\",:\\ \n0e-.u".to_vec()), 1 => any::<u8>()];
     (documents(), vec((any::<Index>(), 0..4u8, byte), 1..4)).prop_map(|(mut text, edits)| {
@@ -186,7 +186,7 @@ fn changed() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Thousands of levels, closed or not.
+/// Generates thousands of levels, closed or not.
 fn deep() -> impl Strategy<Value = Vec<u8>> {
     let level =
         select(vec![("[", "]"), ("{\"a\":", "}"), ("[1,", "]"), ("{\"b\":[],\"c\":", ",\"d\":null}")]);

@@ -1,4 +1,4 @@
-//! Writing JSON: every value with every indent, cycles and what JSON cannot say included.
+//! Properties of JSON writing: every value with every indentation, including cycles and values that JSON lacks.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -27,7 +27,7 @@ fn writing_json() -> Outcome<()> {
     )
 }
 
-/// Lists that come to hold themselves.
+/// Lists that contain themselves.
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
 fn writing_cycles() -> Outcome<()> {

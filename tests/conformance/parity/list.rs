@@ -1,11 +1,11 @@
-//! Thousands of operations on two Lists, each of which may be put into the other or into itself.
+//! Property: thousands of operations on two Lists, each of which may be inserted into the other or into itself.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// One call on one of the lists. Places run from -2 to two past the end.
+/// One call on one of the lists. Indices range from -2 to two past the end.
 #[derive(Clone, Debug)]
 enum Step {
     Append(Index),
@@ -15,7 +15,7 @@ enum Step {
     Pop(Index),
     Erase(Index),
     EraseRange(Index, Index),
-    /// The range, and whether it becomes the other list or this one.
+    /// Replaces the range by the other list, or by this one.
     ReplaceSlice(Index, Index, bool),
     Reserve(i64),
     Contains(Index),
@@ -48,7 +48,7 @@ fn observe(library: &'static Library, (pool, steps): &(Graph, Vec<(bool, Step)>)
     let lists = [(); 2].map(|()| library.call("ffi.List", &[]).expect("a list is made"));
     for (at, (which, step)) in steps.iter().enumerate() {
         let list = &lists[usize::from(*which)];
-        // Replacing by itself doubles a list each time.
+        // Each replacement by itself doubles a list.
         if size(list) > 500 {
             seen.result("clear", &library.call("ffi.ListClear", &[list]));
         }

@@ -1,8 +1,8 @@
-//! Properties that hold for upstream's library and for ours: the same calls with generated inputs give the same results.
+//! Properties of upstream's library and of this one: the same calls with generated inputs give the same results.
 //!
-//! Both libraries are loaded into this process and driven through their C symbols. A property is a function that makes calls
-//! to one library and writes down all that a client can see; `support::check` runs it over generated inputs on both and
-//! compares the two transcripts. An input that tells them apart is made as small as possible and kept in `regressions/`.
+//! Both libraries are loaded into this process and called through their C symbols. A property is a function that makes calls to
+//! one library and records everything visible to a client. `support::check` runs it with generated inputs on both and compares
+//! the transcripts. An input with different transcripts is shrunk and stored in `regressions/`.
 //!
 //! Ignored by default, since upstream's library comes from PyPI: `./ci.sh properties`. Variables: `PARITY_TIMES=10` tries ten
 //! times as many inputs, `PROPTEST_RNG_SEED` repeats a run, `FERRITE_LIBRARY_DIR` names another library to compare.

@@ -1,4 +1,4 @@
-//! Maps and Arrays, which never change once made: construction and every question that can be asked.
+//! Properties of Maps and Arrays, which are immutable: construction, and every query.
 
 use crate::support::*;
 use ferrite_tests::Outcome;

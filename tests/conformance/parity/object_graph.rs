@@ -1,4 +1,4 @@
-//! Object graphs as JSON, both ways: texts identical, so that each library reads what the other wrote.
+//! Properties of object graphs as JSON: texts are identical, so each library can read the other's output.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -51,8 +51,8 @@ fn cycles() -> Outcome<()> {
     )
 }
 
-/// Values that stand where others are expected. None names a node that is there, as `true` does too: a node inside itself ends
-/// upstream's process.
+/// Values in place of expected ones. None of them is the number of a node, nor is `true`: a node inside itself would crash
+/// upstream.
 const WORDS: [&str; 23] = [
     "99",
     "-1",
@@ -79,8 +79,8 @@ const WORDS: [&str; 23] = [
     "\"unknown.Key\"",
 ];
 
-/// Data of nodes, with `@` for the number of an earlier one. The first node is good, and there is at most one fault: of key and
-/// value of an entry, the compiler of upstream's library has the say which is read first.
+/// Data of nodes, with `@` for the number of an earlier node. The first node is valid, and there is at most one fault, since
+/// upstream's compiler decides whether the key or the value of an entry is read first.
 const DATA: [&str; 12] = [
     "true",
     "[@]",
@@ -96,7 +96,7 @@ const DATA: [&str; 12] = [
     "[0,[]]",
 ];
 
-/// Types of nodes, whether data fits them or not.
+/// Types of nodes, whether or not the data matches.
 const TYPES: [&str; 22] = [
     "None",
     "bool",
@@ -122,7 +122,7 @@ const TYPES: [&str; 22] = [
     "unknown.Key",
 ];
 
-/// Graphs that nobody wrote: a type and data for each node, and a root, mostly the last node.
+/// Generates synthetic graphs: a type and data for each node, and a root, usually the last node.
 fn documents() -> impl Strategy<Value = String> {
     let data = prop_oneof![3 => select(DATA.to_vec()), 2 => select(WORDS.to_vec())];
     let node = (select(TYPES.to_vec()), prop::option::weighted(0.95, data), any::<Index>());
@@ -134,14 +134,14 @@ fn documents() -> impl Strategy<Value = String> {
     })
 }
 
-/// The text of node `at`.
+/// Returns the text of node `at`.
 fn describe((key, data, earlier): &(&str, Option<&str>, Index), at: usize) -> String {
     let earlier = earlier.index(at);
     let data = data.map(|data| data.replace('@', &earlier.to_string()));
     data.map_or(format!(",{{\"type\":\"{key}\"}}"), |data| format!(",{{\"type\":\"{key}\",\"data\":{data}}}"))
 }
 
-/// Words of valid JSON put in the place of others in a valid text.
+/// Replaces words of a valid text by other valid JSON words.
 fn with_changes(text: &str, changes: &[(Index, &str)]) -> String {
     let mut text = text.to_owned();
     for (at, word) in changes {
@@ -169,14 +169,14 @@ fn graphs_that_nobody_wrote() -> Outcome<()> {
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
 fn graphs_that_somebody_changed() -> Outcome<()> {
-    // No types: data of a Shape are no numbers of nodes.
+    // Excludes types, since the data of a Shape are not numbers of nodes.
     let words = WORDS.iter().filter(|word| !word.contains('.') || word.starts_with('1')).copied();
     let changes = prop::collection::vec((any::<Index>(), select(words.collect::<Vec<_>>())), 1..2);
     let inputs =
         move || (graphs(prop_oneof![plain_leaves(), containers(), objects(all_classes())], 6), changes);
     check("object_graph_changed", 5_000, inputs, |library, (graph, changes), seen| {
         let text = library.call("ffi.ToJSONGraphString", &[&build(library, graph), &Value::none(library)]);
-        // Some data types are written as no library reads them: with the change there would be two faults.
+        // Some data types are written in a form that no library reads, which would be a second fault.
         let good = |text: &Value| library.call("ffi.FromJSONGraphString", &[text]).is_ok();
         if let Some(text) = text.ok().filter(good) {
             let text = String::from_utf8_lossy(text.as_bytes()).into_owned();

@@ -1,4 +1,4 @@
-//! Order, equality and hash of whole values.
+//! Properties of recursive order, equality and hash.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const RELATIONS: [&str; 5] = ["RecursiveEq", "RecursiveLt", "RecursiveLe", "RecursiveGt", "RecursiveGe"];
 
-/// Values without functions, whose hash is their address.
+/// Generates values without functions, which hash by address.
 fn nodes() -> impl Strategy<Value = Node> {
     prop_oneof![4 => plain_leaves(), 3 => containers(), 2 => objects(all_classes())]
 }
@@ -34,7 +34,7 @@ fn near_equal_values() -> Outcome<()> {
     )
 }
 
-/// Every value of a graph with every other.
+/// Compares every pair of values in a graph.
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
 fn any_two_values() -> Outcome<()> {

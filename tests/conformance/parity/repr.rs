@@ -1,10 +1,10 @@
-//! The printed form of every value.
+//! Properties of the printed form.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
 use proptest::prelude::*;
 
-/// Every kind of value and every class.
+/// Generates every kind of value and every class.
 fn nodes() -> impl Strategy<Value = Node> {
     prop_oneof![4 => leaves(), 3 => containers(), 2 => objects(all_classes())]
 }

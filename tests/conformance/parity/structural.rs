@@ -1,24 +1,24 @@
-//! Equality by structure, where it first ends, and the hash that goes with it.
+//! Properties of structural equality, of the first mismatch, and of the structural hash.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
 use proptest::prelude::*;
 
-/// Whether free variables may correspond, and whether the bytes of tensors are left out.
+/// Whether free variables are mapped, and whether tensor content is ignored.
 type Flags = (bool, bool);
 
-/// Values without variables, whose hashes are the same in every process.
+/// Generates values without variables, whose hashes are the same in every process.
 fn closed() -> impl Strategy<Value = Node> {
     prop_oneof![4 => plain_leaves(), 3 => containers(), 3 => objects(classes_without_variables())]
 }
 
-/// Values of few kinds with variables in them, so that many correspond.
+/// Generates values of few kinds with variables, so that many correspond.
 fn open() -> impl Strategy<Value = Node> {
     let few = prop_oneof![Just(Node::None), (0..2i64).prop_map(Node::Int)];
     prop_oneof![1 => few, 2 => containers(), 3 => objects(classes_with_variables()), 3 => objects(all_classes())]
 }
 
-/// Values of all kinds, among them values without structure: functions, and the class that declares to have none.
+/// Generates values without structure, too: functions, and the class that declares itself unsupported.
 fn anything() -> impl Strategy<Value = Node> {
     prop_oneof![4 => leaves(), 3 => containers(), 3 => objects(all_classes())]
 }
@@ -28,7 +28,7 @@ fn compare(library: &'static Library, [one, other]: [&Value; 2], flags: Flags, s
     let arguments = [one, other, &flags[0], &flags[1]];
     seen.result("equal", &library.call("ffi.StructuralEqual", &arguments));
     let paths = library.call("ffi.GetFirstStructuralMismatch", &arguments);
-    // As text: which paths share their steps is nobody's business.
+    // Compared as text, since sharing between paths is unspecified.
     let paths = paths.and_then(|paths| library.call("ffi.ReprPrint", &[&paths]));
     seen.result("mismatch", &paths.map(|text| without_addresses(&text.to_string())));
 }
@@ -51,7 +51,7 @@ fn closed_values() -> Outcome<()> {
     })
 }
 
-/// With variables mapped, the hash counts them; otherwise it is their address, and only its equality can be compared.
+/// With mapped variables, the hash numbers them; otherwise it is their address, so only equality of hashes can be compared.
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
 fn values_with_variables() -> Outcome<()> {

@@ -2,13 +2,12 @@
 # usage: drift.sh VERSION WHEEL|LIB
 #        drift.sh --newest
 #
-# Compares a release of upstream's, downloaded from PyPI, with what our library serves, given as LIB or in the WHEEL of
+# Compares a release of upstream, downloaded from PyPI, with the features of this library, given as LIB or in the WHEEL of
 # targets/host/python: C symbols, C++ names, headers, layouts of C++ classes, global functions, reflected types with their
-# fields, methods and attributes, and all metadata. Prints what is new or changed in the release, and what to do about it.
-# The exit status is 0 only if nothing is, but for what drift/explained/VERSION.txt gives a reason for.
+# fields, methods and attributes, and all metadata. Prints what is new or changed in the release, and the steps to adapt. Exits
+# with 0 only if nothing is, except for differences explained in drift/explained/VERSION.txt.
 #
-# With --newest, prints the newest version that PyPI has.
-# shellcheck source=support/cache.sh
+# With --newest, prints the newest version on PyPI.
 source "$(dirname "${BASH_SOURCE[0]}")/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -21,7 +20,7 @@ newest() {
 download_release() { # download_release FOLDER: wheel and sources of $version, which nobody has pinned, unpacked
   "$python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --implementation cp \
     --python-version 3.11 --abi cp311 --platform manylinux_2_28_x86_64 -d "$1" "apache-tvm-ffi==$version" >&2
-  # pip asks the build backend of the sources for their metadata; it is in the environment.
+  # pip gets the sources' metadata from the build backend, which is in the environment.
   "$base_python" -m pip download --quiet --disable-pip-version-check --no-deps --no-build-isolation \
     --no-binary apache-tvm-ffi -d "$1" "apache-tvm-ffi==$version" >&2
   "$python" -m zipfile -e "$1"/*.whl "$1"
@@ -69,7 +68,7 @@ case $library in
     ;;
   *)
     mkdir "$work/lib"
-    cp "$library" "$work/lib/libtvm_ffi.so" # by its soname
+    cp "$library" "$work/lib/libtvm_ffi.so" # under its soname
     library=$work/lib/libtvm_ffi.so
     ;;
 esac

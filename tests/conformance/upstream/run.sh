@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # usage: run.sh [--asan] [--release VERSION] LIB [SUITE...] [-- PATTERN...]
 #
-# Runs upstream's own tests with LIB in the place of libtvm_ffi.so: the suites python, cpp, rust and
-# examples, or those named; with PATTERNs, only the tests whose id contains one of them. With --asan,
-# LIB is built with the address sanitizer, and a report of it is a failure. For the suite python
-# LIB may be the wheel of targets/host/python, and VERSION an earlier release of upstream's Python
-# package, with its own tests: one of pins/releases/.
+# Runs upstream's own tests with LIB in place of libtvm_ffi.so: the suites python, cpp, rust and examples, or the named ones;
+# with PATTERNs, only tests whose id contains one of them. With --asan, LIB is built with the address sanitizer, and its reports
+# are failures. For the suite python, LIB may be the wheel of targets/host/python, and VERSION an earlier release of upstream's
+# Python package with its own tests: one of pins/releases/.
 #
-# The last line is the sum. The exit status is 0 only if every test of the lists in baseline/ passed,
-# nothing else went wrong, and each process had LIB mapped; 2 if nothing could be measured.
-# Results go to $OUT (default target/upstream): logs, and SUITE/shortfall.txt with what failed and why.
+# The last line is the sum. Exits with 0 only if every test of the lists in baseline/ passed, nothing else went wrong, and each
+# process had LIB mapped; with 2 if nothing could be measured. Results go to $OUT (default target/upstream): logs, and
+# SUITE/shortfall.txt with failures and reasons.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -18,7 +17,7 @@ die() {
   exit 2
 }
 
-# Nothing of the caller's environment may choose libraries, flags or test options.
+# Clears variables of the caller's environment that affect libraries, flags or test options.
 clean_environment() {
   local name
   for name in $(compgen -e); do
@@ -34,7 +33,7 @@ clean_environment() {
   export RUSTUP_TOOLCHAIN
 }
 
-# The runtime of the sanitizer, preloaded into programs that are not built with it.
+# Finds the sanitizer's runtime, which is preloaded into programs not built with it.
 find_asan_runtime() {
   command -v clang >/dev/null || die "clang is missing: apt-get install clang"
   asan_runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
@@ -80,7 +79,7 @@ for suite in "${suites[@]}"; do
   "$here/suites/$suite.sh" "$@" 2>&1 | tee "$results/$suite.log" || result=${PIPESTATUS[0]}
   [ "$result" -eq 0 ] || status=$result
   line=$(grep -E "^$suite: [0-9]+ passed, [0-9]+ failed" "$results/$suite.log" | tail -n 1) || {
-    # It did not get as far as its summary: all of its tests failed.
+    # Without a summary, all of its tests count as failed.
     line="$suite: 0 passed, $(grep -vc '^#' "$here/baseline/$suite.txt") failed (not measured)"
     echo "$line"
   }

@@ -1,4 +1,4 @@
-/* A firmware that does nothing: what is kept beside it is asked for by the linker's options. */
+/* A firmware without code; linker options keep the symbols under test. */
 
 extern char _stack_top[];
 

@@ -1,4 +1,4 @@
-/* A whole firmware that registers a function, looks it up and calls it; its size says what that costs. */
+/* A complete firmware that registers a function, looks it up and calls it, to measure its size. */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The behaviour that the profile `minimal` shares with the whole library: runs with either. */
+/* Functions shared by the profile `minimal` and the whole library: runs with either. */
 #include "../../conformance/c/check.h"
 
 static int deleted;
@@ -218,7 +218,7 @@ static void test_strings(void) {
   strings_of(TVMFFIBytesFromByteArray, kTVMFFISmallBytes, kTVMFFIBytes);
 }
 
-/* The text lies in the result, from each byte of it on. */
+/* The text starts at each byte of the result. */
 static void test_strings_in_place(void) {
   static const char letters[] = "abcdefghijklmnop";
   size_t start;

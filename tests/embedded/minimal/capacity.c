@@ -1,6 +1,6 @@
-/* Full tables and pools of the profile `minimal`: calls are refused, and later ones go on.
+/* Errors of the profile `minimal` when a table or a pool is full, and its use afterwards.
  *
- * Built with the capacities that the archive was built with: FUNCTIONS, NAMES, ERRORS, ERROR_BYTES, STRINGS, STRING_BYTES. */
+ * Built with the same capacities as the archive: FUNCTIONS, NAMES, ERRORS, ERROR_BYTES, STRINGS, STRING_BYTES. */
 #include "../../conformance/c/check.h"
 
 #include <tvm/runtime/c_backend_api.h>
@@ -20,7 +20,7 @@ static int add_host(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIA
   return 0;
 }
 
-/* Before main, as LLVM's system libraries do. */
+/* Registers before main, like LLVM's system libraries. */
 __attribute__((constructor)) static void register_early(void) {
   void* symbol = address_of_function((check_any_function)add_host);
   CHECK_OK(TVMFFIEnvModRegisterSystemLibSymbol("__tvm_ffi_early", symbol));
@@ -39,7 +39,7 @@ static void test_system_library(void) {
   CHECK(found == UNTOUCHED);
   CHECK_ERROR(TVMFFIEnvModRegisterSystemLibSymbol(NULL, &arg), "ValueError");
   CHECK_ERROR(TVMFFIEnvModRegisterSystemLibSymbol("name", NULL), "ValueError");
-  /* the same name again gets the new function, and the old one's place is free again */
+  /* registering the name again replaces the function, and frees the old one's slot */
   CHECK_OK(TVMFFIEnvModRegisterSystemLibSymbol("__tvm_ffi_early",
                                                address_of_function((check_any_function)nothing)));
   CHECK_OK(call_global("__tvm_ffi_early", &arg, 1, &result));
@@ -49,7 +49,7 @@ static void test_system_library(void) {
   CHECK_INT(strong_count(found), 2);
 }
 
-/* One function is alive: that of the system library. */
+/* One function exists already: that of the system library. */
 static void test_functions(void) {
   TVMFFIObjectHandle functions[FUNCTIONS];
   TVMFFIObjectHandle none = UNTOUCHED;
@@ -131,7 +131,7 @@ static void test_errors(void) {
   TVMFFIErrorSetRaisedFromCStr("KeyError", text);
   TVMFFIErrorMoveFromRaised(&last);
   {
-    /* Up to seven bytes more, which lie between two slots otherwise. */
+    /* Up to seven more bytes, which are otherwise padding between two slots. */
     size_t size = CELL(TVMFFIErrorCell, last)->kind.size + CELL(TVMFFIErrorCell, last)->message.size;
     CHECK(size >= ERROR_BYTES && size < ERROR_BYTES + 8);
   }
@@ -188,13 +188,13 @@ static void test_workspace(void) {
   CHECK(raised_is("MemoryError", " bytes asked, free: "));
   CHECK(TVMBackendAllocWorkspace(kDLCUDA, 0, 8, 2, 32) == NULL);
   CHECK(raised_is("ValueError", "CPU"));
-  CHECK_ERROR(TVMBackendFreeWorkspace(kDLCPU, 0, first), "ValueError"); /* not the latest */
+  CHECK_ERROR(TVMBackendFreeWorkspace(kDLCPU, 0, first), "ValueError"); /* not the last one allocated */
   CHECK_ERROR(TVMBackendFreeWorkspace(kDLCPU, 0, expected), "ValueError");
   CHECK_ERROR(FerriteWorkspaceSet(NULL, 0), "RuntimeError");
   CHECK_OK(TVMBackendFreeWorkspace(kDLCPU, 0, NULL));
   CHECK_OK(TVMBackendFreeWorkspace(kDLCPU, 0, second));
   CHECK_OK(TVMBackendFreeWorkspace(kDLCPU, 0, first));
-  /* all that the message says is free can be had */
+  /* all bytes that the message reports as free can be allocated */
   CHECK(TVMBackendAllocWorkspace(kDLCPU, 0, 2000, 2, 32) == NULL);
   {
     TVMFFIObjectHandle error = NULL;

@@ -1,9 +1,9 @@
-/* cost.c: instructions of the common operations of the profile `minimal`, from the entry of the symbol to its return. */
+/* cost.c: counts the instructions of common operations of the profile `minimal`, from the symbol's entry to its return. */
 #include "firmware.h"
 
 enum { ROUNDS = 256, COUNT = 16 };
 
-/* Names as generated code and firmware have them, 8 to 20 bytes. */
+/* Typical names of generated code and firmware, of 8 to 20 bytes. */
 static const char* const names[COUNT] = {
     "aot.host_add",       "__tvm_ffi_main",    "__tvm_ffi_add_one", "__tvm_ffi_softmax",
     "__tvm_ffi_conv2d",   "__tvm_ffi_dense_1", "__tvm_ffi_dense_2", "__tvm_ffi_mlp_f32",
@@ -21,7 +21,7 @@ static int nothing(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAn
   return 0;
 }
 
-/* What returns at once: two instructions, as many as a measured function has too. */
+/* A baseline function that only returns: two instructions, which a measured function has, too. */
 static int return_1(void* a) {
   (void)a;
   return 0;
@@ -35,7 +35,7 @@ static int return_2(const void* a, void* b) {
 
 enum { RETURN = 2 };
 
-/* Through pointers, so that the calls of what is measured and of what returns at once are the same code. */
+/* Called through pointers, so that calls of measured and baseline functions compile to the same code. */
 typedef int (*volatile Call)(TVMFFIObjectHandle, TVMFFIAny*, int32_t, TVMFFIAny*);
 typedef int (*volatile Count)(TVMFFIObjectHandle);
 typedef int (*volatile LookUp)(const TVMFFIByteArray*, TVMFFIObjectHandle*);
@@ -65,7 +65,7 @@ static uint32_t run_look_up(LookUp look_up) {
   return (uint32_t)(board_instructions() - start);
 }
 
-/* Of `calls` functions in each round: from entry to return, to the nearest. */
+/* Returns the instructions of a call from entry to return, rounded, with `calls` calls in each round. */
 static uint32_t instructions(uint32_t measured, uint32_t overhead, uint32_t calls) {
   return (measured - overhead + ROUNDS / 2) / ROUNDS + calls * RETURN;
 }

@@ -1,4 +1,4 @@
-/* firmware.h: what the programs for the emulated Cortex-M4F share; start.c of targets/mcu runs their main. */
+/* firmware.h: helpers of the programs for the emulated Cortex-M4F; start.c of targets/mcu runs their main. */
 #ifndef FIRMWARE_H_
 #define FIRMWARE_H_
 
@@ -21,7 +21,7 @@ static void print_number(uint32_t number) {
   board_write(digits + at, sizeof(digits) - at);
 }
 
-/* One line of results: a name and a number. */
+/* Prints one line of results: a name and a number. */
 static void print_result(const char* name, uint32_t number) {
   print_text(name);
   print_text(" ");
@@ -36,7 +36,7 @@ static TVMFFIByteArray bytes_of(const char* text) {
   return bytes;
 }
 
-/* Registers a C function under a name; 0 on success. */
+/* Registers a C function under a name; returns 0 on success. */
 static int set_global(const char* name, TVMFFISafeCallType function) {
   TVMFFIByteArray key = bytes_of(name);
   TVMFFIObjectHandle object;

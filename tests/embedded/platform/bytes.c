@@ -1,4 +1,4 @@
-/* bytes.c: the memory functions of the archive, by the names that programs and compilers call. */
+/* bytes.c: tests the memory functions of the archive, by the names that programs and compilers use. */
 #include <string.h>
 
 #include "check.h"
@@ -26,7 +26,7 @@ static void all(void) {
 void __aeabi_memset(void* to, size_t bytes, int byte);
 void __aeabi_memclr4(void* to, size_t bytes);
 
-/* Their arguments come in another order. */
+/* The functions of the Arm ABI have another order of arguments. */
 static void of_the_arm_abi(void) {
   static uint32_t words[3] = {1, 2, 3};
   __aeabi_memset(words, 3, 0x55);

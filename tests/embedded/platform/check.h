@@ -1,4 +1,4 @@
-/* check.h: what the programs of this folder share. */
+/* check.h: checks shared by the programs of this folder. */
 #ifndef CHECK_H_
 #define CHECK_H_
 
@@ -14,10 +14,10 @@ extern int failures;
 #define CHECK(condition) check((condition) != 0, #condition, __LINE__)
 void check(int holds, const char* condition, int line);
 
-/* A call that must fail, with an error of this kind whose message has these words. */
+/* Checks that a call fails with an error of this kind, whose message contains these words. */
 #define REFUSED(call, kind, words) (CHECK((call) != 0), CHECK(raised_is(kind, words)))
 
-/* A string object of so many bytes. */
+/* Creates a string object of this size in bytes. */
 int make_string(size_t size, TVMFFIAny* string);
 
 #endif /* CHECK_H_ */

@@ -1,4 +1,4 @@
-/* hooks.c: every hook defined by the firmware. */
+/* hooks.c: a firmware that defines every hook. */
 #include "check.h"
 
 /* ---- lock and unlock ---- */
@@ -53,12 +53,12 @@ static void** waited_for;
 
 void** FerritePlatformRaisedSlot(void) { return &slots[task]; }
 
-/* The other task ends what it is doing. */
+/* Simulates the other task, which completes its work. */
 void FerritePlatformYield(void) {
   if (++yielded == 3) *waited_for = NULL;
 }
 
-/* ---- what must come of them ---- */
+/* ---- tests ---- */
 
 static void sections_are_the_firmwares(void) {
   TVMFFIAny string;
@@ -108,7 +108,7 @@ static int run(void* data) {
   return 0;
 }
 
-/* Another task is running the function of this handle, and gives up in the meantime. */
+/* Another task runs the initialiser of this handle, and fails in the meantime. */
 static void waiting_yields(void) {
   static void* handle = (void*)1;
   waited_for = &handle;
@@ -130,7 +130,7 @@ static void hear(const char* text, size_t size) {
 
 static void warnings_are_heard(void) {
   size_t before;
-  TVMFFIErrorMoveFromRaised(NULL); /* has no status to refuse with */
+  TVMFFIErrorMoveFromRaised(NULL); /* has no status to report the error */
   CHECK(heard_bytes == 0);
   FerriteLogSet(hear);
   TVMFFIErrorMoveFromRaised(NULL);

@@ -1,4 +1,4 @@
-/* math.c: a model that needs mathematics, and all functions that TVM's code generator knows, without a C library. */
+/* math.c: a model with mathematical functions, and all functions of TVM's code generator, without a C library. */
 #include <string.h>
 
 #include "../../programs/aot/softmax_f32/data.h"
@@ -6,7 +6,7 @@
 
 int32_t __tvm_ffi_softmax_f32(void* self, void* args, int32_t num_args, void* result);
 
-/* All but acosh, which is not defined where the others are. */
+/* All except acosh, whose domain differs. */
 #define ONE_ARGUMENT(X)                                                                                            \
   X(acos) X(asin) X(asinh) X(atan) X(atanh) X(ceil) X(cos) X(cosh) X(erf) X(exp) X(exp10) X(exp2) X(fabs) \
   X(floor) X(log) X(log10) X(log1p) X(log2) X(nearbyint) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(trunc)
@@ -28,7 +28,7 @@ static int same(double wide, float narrow) {
   return difference <= 1e-6 * (size + 1);
 }
 
-/* Each function does in float what it does in double. */
+/* Checks that the float and double versions of each function agree. */
 static void functions_agree(void) {
   volatile double x = 0.625, y = 0.25, above = 1.5;
 #define AGREE_ONE(name) CHECK(same(name(x), name##f((float)x)));

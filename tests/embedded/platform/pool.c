@@ -1,4 +1,4 @@
-/* pool.c: a library that starts without any memory, and gets it at run time. */
+/* pool.c: tests a library that starts without memory, and gets it at run time. */
 #include "check.h"
 
 static int refused_before_main;
@@ -11,7 +11,7 @@ static int nothing(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAn
   return 0;
 }
 
-/* As a system library registers itself. */
+/* Registers symbols before main, like a system library. */
 __attribute__((constructor)) static void before_main(void) {
   refused_before_main = set_global("early", nothing) != 0 && raised_is("MemoryError", "Out of memory");
 }
@@ -22,7 +22,7 @@ static void before_there_is_memory(void) {
   CHECK(refused_before_main);
   REFUSED(make_string(100, &string), "MemoryError", "Out of memory");
   REFUSED(set_global("early", nothing), "MemoryError", "Out of memory");
-  /* Without memory for another error, this one stands for it. */
+  /* A static error stands in when there is no memory for another one. */
   REFUSED(TVMFFIFunctionCall(NULL, NULL, 0, &string), "MemoryError", "Out of memory");
   CHECK(get_global("early", &function) != 0);
   CHECK(function == NULL);
@@ -74,14 +74,14 @@ static void workspaces(void) {
   static char buffer[512];
   void *first, *second;
   size_t most, used = FerriteMemoryUsed();
-  /* Out of the pool. */
+  /* From the pool. */
   first = workspace(100);
   CHECK(first != NULL && FerriteMemoryUsed() > used);
   REFUSED(workspace(100000) == NULL, "MemoryError", "100000 bytes asked, ");
   CHECK(give_back(first) == 0);
   CHECK(FerriteMemoryUsed() == used);
   CHECK(FerriteWorkspaceHighWater() == 0);
-  /* Out of a buffer. */
+  /* From a buffer. */
   REFUSED(FerriteWorkspaceSet(NULL, 8), "ValueError", "`buffer`");
   CHECK(FerriteWorkspaceSet(buffer, sizeof(buffer)) == 0);
   first = workspace(200);

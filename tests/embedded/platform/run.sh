@@ -2,8 +2,8 @@
 # shellcheck disable=SC2154 # a board's board.conf sets most variables
 # usage: run.sh [BOARD...]      builds and runs the programs of this folder on emulated boards
 #
-# The platform header: hooks that the firmware defines, memory that it adds at run time, links without any other library.
-# Exit status: 0, 1 when a program failed, 2 when a tool is missing.
+# Tests the platform header: hooks that the firmware defines, memory that it adds at run time, and links without any other
+# library.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 root=../../..
@@ -29,7 +29,7 @@ load_board() {
   esac
 }
 
-# The library has no memory until a program adds some.
+# Builds the library without memory; programs add some.
 build_library() {
   rm -f "$out/libtvm_ffi.a"
   FERRITE_POOL_BYTES=0 cargo rustc --quiet --profile mcu -p ferrite-ffi-capi --no-default-features \
@@ -46,7 +46,7 @@ compile() { # compile SOURCE FLAG...: the object lies in $out
     -I "$firmware" -I "$mcu/shared" "$@" -c "$source" -o "$object"
 }
 
-# What the programs share, and the model, whose generated code is compiled without warnings.
+# Compiles the shared sources, and the model, whose generated code is compiled without warnings.
 compile_shared() {
   local source
   objects=()
@@ -57,7 +57,7 @@ compile_shared() {
   compile "$root/tests/programs/aot/softmax_f32/softmax_f32.c" -w
 }
 
-# No library but ours: neither C's nor the compiler's.
+# Links without the C library and the compiler's library.
 build_program() { # build_program PROGRAM [OBJECT...]
   local program=$1
   shift
@@ -72,7 +72,7 @@ run_program() { # run_program PROGRAM
     -semihosting-config enable=on,target=native -kernel "$out/$1.elf"
 }
 
-# A default whose hook is defined is not linked.
+# Checks that the default of a defined hook is not linked.
 pool_is_not_linked() {
   ! nm "$out/hooks.elf" | grep -E 'memory4pool|8defaults' | grep -v 5abort
 }

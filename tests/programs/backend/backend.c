@@ -1,4 +1,4 @@
-/* The functions that code compiled by TVM calls: workspaces, parallel loops, barriers, run-once. */
+/* Tests functions that code compiled by TVM calls in its runtime: workspaces, parallel loops, barriers, run-once. */
 #include "../../conformance/c/check.h"
 
 #include <pthread.h>
@@ -47,7 +47,7 @@ typedef struct {
   int ran[MOST_TASKS];
   int seen[MOST_TASKS];
   int num_task;
-  int failing; /* a task, or -1 */
+  int failing; /* number of the failing task, or -1 */
 } loop;
 
 static int mark(int task_id, TVMParallelGroupEnv* env, void* data) {
@@ -101,7 +101,7 @@ static void test_failing_task(void) {
   CHECK_OK(TVMBackendParallelLaunch(mark, &all, 4));
 }
 
-/* Each task writes before the barrier what its neighbour reads behind it. */
+/* Each task writes before the barrier the value that its neighbour reads after it. */
 static int exchange(int task_id, TVMParallelGroupEnv* env, void* data) {
   loop* all = (loop*)data;
   all->num_task = env->num_task;
@@ -125,7 +125,7 @@ static void test_barrier(void) {
   }
 }
 
-/* What an error holds and lets go of, which comes back to the launch as any code of a user may. */
+/* An object in an error, whose deleter uses the launch, as any user callback may. */
 static TVMParallelGroupEnv env_of_launch;
 static int under_way;
 static int let_go;
@@ -166,7 +166,7 @@ static int fail_with_luggage(int task_id, TVMParallelGroupEnv* env, void* data) 
 static void test_errors_die_without_a_lock(void) {
   let_go = 0;
   under_way = 1;
-  alarm(60); /* ends a process that waits for a lock of its own */
+  alarm(60); /* kills a thread that deadlocks on its own lock */
   CHECK_INT(TVMBackendParallelLaunch(fail_with_luggage, NULL, 2), -1);
   alarm(0);
   under_way = 0;
@@ -175,8 +175,8 @@ static void test_errors_die_without_a_lock(void) {
   CHECK_INT(let_go, 2);
 }
 
-/* Uses about this many bytes of the stack. Frames are too small to step over a guard page; each call reads the one above, so that
- * no compiler makes a loop of them. */
+/* Uses about this many bytes of the stack. Frames are too small to skip a guard page. Each call reads the previous frame, so
+ * that no compiler turns the recursion into a loop. */
 static int descend(size_t bytes, const volatile char* above) {
   volatile char frame[1 << 11];
   frame[0] = *above;
@@ -280,7 +280,7 @@ static int answer(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny
   return 0;
 }
 
-/* As TVM's runtime does when it is loaded: it ends the process when a name is taken. */
+/* Registers names like TVM's runtime when it is loaded: it aborts if a name is taken. */
 static void test_another_runtime_takes_the_names(void) {
   const TVMFFIByteArray name = bytes_of("runtime.NumThreads");
   TVMFFIObjectHandle theirs = NULL;
@@ -332,7 +332,7 @@ int main(void) {
   RUN_BALANCED(test_nested_launch);
   RUN_BALANCED(test_bad_launches);
   RUN_BALANCED(test_run_once);
-  (void)num_threads(); /* makes the functions, which stay */
+  (void)num_threads(); /* creates the functions, which are permanent */
   (void)configure(0, 0);
   RUN_BALANCED(test_number_of_tasks);
   test_another_runtime_takes_the_names();

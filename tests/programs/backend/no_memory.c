@@ -1,5 +1,5 @@
-/* Parallel loops while the library's n-th allocation and all that follow fail, for every n: each in a process of its own, which
- * finishes with fewer threads or an error, and is well again with memory. */
+/* Runs parallel loops while the library's n-th and all later allocations fail, for every n: each in a process of its own,
+ * which completes with fewer threads or an error, and recovers when memory is available. */
 #include "../../robustness/alloc_fail/failing_malloc.h"
 
 #include "../../conformance/c/check.h"
@@ -15,7 +15,7 @@ static int nothing(int task_id, TVMParallelGroupEnv* env, void* data) {
   return 0;
 }
 
-/* Exits with 0, or with 42 when no allocation had to fail. */
+/* Exits with 0, or with 42 if no allocation failed. */
 static void launch_with(long allocations, int num_task) {
   TVMFFIObjectHandle error = NULL;
   int status;

@@ -1,10 +1,10 @@
-/* Overlapping arguments of the symbols that compiled models call: which of them may overlap, or why none can. The symbols of
+/* Tests overlapping arguments of the symbols that compiled models call: which may overlap, or why none can. The symbols of
  * the C ABI are in tests/conformance/c/overlap.c. */
 #include "../../conformance/c/rows.h"
 
 #include <tvm/runtime/c_backend_api.h>
 
-/* The variable that holds a workspace lies in it. */
+/* The pointer to a workspace is stored in the workspace. */
 static void free_workspace(void) {
   void** workspace = (void**)TVMBackendAllocWorkspace(kDLCPU, 0, 64, kDLFloat, 32);
   if (CHECK(workspace != NULL)) {
@@ -13,7 +13,7 @@ static void free_workspace(void) {
   }
 }
 
-/* A task's data is the variable that has the address of itself. */
+/* A task's data is a variable that contains its own address. */
 static int check_own_address(int task_id, TVMParallelGroupEnv* env, void* data) {
   (void)task_id;
   (void)env;
@@ -26,7 +26,7 @@ static void parallel_launch(void) {
   CHECK_OK(TVMBackendParallelLaunch(check_own_address, variable, 2));
 }
 
-/* The function's data is the handle, which it reads. */
+/* The function's data is the handle, which the function reads. */
 static int ran;
 
 static int read_handle(void* data) {

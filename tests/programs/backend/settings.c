@@ -1,7 +1,7 @@
 /* usage: settings bound|free
  *
- * Where the variables of the environment put the worker threads: a worker runs on one processor (bound), or on all that the
- * process may use (free). */
+ * Checks on which processors environment variables put the worker threads: a worker runs on one processor (bound), or on
+ * all that the process may use (free). */
 #define _GNU_SOURCE
 #include "../../conformance/c/check.h"
 
@@ -15,7 +15,7 @@ static int processors(void) {
   return CPU_COUNT(&set);
 }
 
-/* The barrier keeps both tasks on threads of their own. */
+/* The barrier forces both tasks to separate threads. */
 static int count_processors(int task_id, TVMParallelGroupEnv* env, void* counts) {
   ((int*)counts)[task_id] = processors();
   return TVMBackendParallelBarrier(task_id, env);
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   if (all == 1) {
     printf("one processor: bound threads cannot be told from others\n");
   }
-  /* A worker may be on its way to another processor, which it is told by its affinity for a moment. */
+  /* A worker may be moving to another processor, which restricts its affinity briefly. */
   do {
     CHECK_OK(TVMBackendParallelLaunch(count_processors, counts, 2));
   } while (!is_bound && counts[1] != all && ++attempts < 100);

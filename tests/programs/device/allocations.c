@@ -1,10 +1,10 @@
 /*
- * allocations.c: what the library allocates beside the driver.
+ * allocations.c: counts the library's allocations apart from the driver's.
  *
  *   allocations TYPE LIBRARY
  *
- * A launch allocates nothing, by its kernel or by host code, with workspaces or without. Libraries that are loaded, run and released
- * again and again leave nothing.
+ * Launches allocate nothing, of kernels or through host code, with workspaces or without. Libraries that are loaded, run
+ * and released repeatedly leak nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void wait(void) {
   ferrite_check(ferrite_call_global("runtime.Device_StreamSync", args, 2, &result), "runtime.Device_StreamSync");
 }
 
-/* The calls of a function that allocate, after some that may. */
+/* Counts the calls of a function that allocate, after warm-up calls. */
 static void launches(TVMFFIObjectHandle callee, TVMFFIAny* args, int count, const char* what) {
   TVMFFIAny result;
   long before = 0, before_others = 0;

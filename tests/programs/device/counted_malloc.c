@@ -18,7 +18,7 @@ long counted_calls, counted_others, counted_live;
 
 #ifdef HAS_SANITIZER
 
-/* The sanitizer has a malloc of its own: nothing is counted. */
+/* With the sanitizer, which has its own malloc, nothing is counted. */
 void counted_find_library(void) {}
 
 #else
@@ -29,7 +29,7 @@ void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 void __libc_free(void*);
 
-/* Where the code of the library is. */
+/* Address range of the library's code. */
 static size_t begin, end;
 
 #define BY_LIBRARY() ((size_t)__builtin_return_address(0) - begin < end - begin)

@@ -1,13 +1,13 @@
 /*
- * counted_malloc.h: a malloc that tells calls by the library under test from those of others, by the address that they return to.
+ * counted_malloc.h: a malloc that counts calls by the library under test apart from others, by their return address.
  */
 #ifndef COUNTED_MALLOC_H
 #define COUNTED_MALLOC_H
 
-/* Allocations by the library, allocations by others, and blocks of the library that are not freed. */
+/* Number of allocations by the library and by others, and of live blocks of the library. */
 extern long counted_calls, counted_others, counted_live;
 
-/* Finds the code of the library; nothing is the library's before. */
+/* Finds the library's code; before this, all allocations count as others. */
 void counted_find_library(void);
 
 #endif

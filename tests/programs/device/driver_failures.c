@@ -1,10 +1,11 @@
 /*
- * driver_failures.c: everything that a program does with a device, while the n-th call of the driver fails, for every n.
+ * driver_failures.c: uses a device in every way, while the n-th call of the driver fails, for every n.
  *
  *   driver_failures TYPE LIBRARY DRIVER
  *
- * DRIVER is the failing driver library of the kind, in the place of the system's. A failure is an error of the call that meets it,
- * with nothing left behind: no object of the driver, no block of the library. The next attempt, without a failure, gives right results.
+ * DRIVER is the failing driver library of the kind, in place of the system's. A failure is an error of the current call,
+ * and leaks no object of the driver and no block of the library. The next attempt, without a failure, gives correct
+ * results.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,7 +31,7 @@ static void check(int holds, long n, const char* what) {
   printf("FAILED at call %ld: %s\n", n, what);
 }
 
-/* What an attempt holds. */
+/* Objects owned by an attempt. */
 static TVMFFIObjectHandle objects[MAX_OBJECTS];
 static int object_count;
 
@@ -103,10 +104,10 @@ static int model(TVMFFIObjectHandle module) {
   return run(module, "mlp", tensors, 6);
 }
 
-/* Whether attempts run a function with a workspace. Host code by TVM keeps its workspace when a kernel fails. */
+/* Whether attempts run a function with a workspace. TVM's host code leaks its workspace when a kernel fails. */
 static int has_workspace;
 
-/* Everything, up to the first failure. */
+/* Performs all operations up to the first failure. */
 static int attempt(const char* path, float* found) {
   static float ones[LENGTH];
   TVMFFIObjectHandle module, tensors[3];
@@ -135,7 +136,7 @@ static int attempt(const char* path, float* found) {
   return copy("runtime.TVMTensorCopyToBytes", tensors[1], found);
 }
 
-/* One attempt whose n-th call of the driver fails; returns 1 if there were fewer. */
+/* Makes an attempt whose n-th driver call fails; returns 1 if there were fewer calls. */
 static int attempt_at(const char* path, long n) {
   static float found[LENGTH];
   TVMFFIObjectHandle error;
@@ -170,7 +171,7 @@ static void compare(const long* before, long n) {
   for (kind = 0; kind < 5; ++kind) check(driver_live(kind) == before[kind], n, names[kind]);
 }
 
-/* Attempts that fail at each call, then one that does not. */
+/* Makes attempts that fail at each call, then one without a failure. */
 static void fail_at_every_call(const char* path) {
   long live[5], n, blocks = counted_live;
   int kind;
@@ -210,7 +211,7 @@ int main(int argc, char** argv) {
   *(void**)&driver_live = symbol(library, "failing_driver_live");
   device_type = atoi(argv[1]);
   counted_find_library();
-  /* The first attempts open the driver, each as if it were the first, until one gets further. */
+  /* The first attempts open the driver, each from scratch, until one succeeds. */
   for (n = 1; driver_live(0) == 0 && n < MAX_CALLS; ++n) attempt_at(argv[2], n);
   printf("%ld calls open the driver\n", n - 1);
   check(attempt_at(argv[2], 0), 0, "an attempt without failures");

@@ -1,12 +1,12 @@
 /*
- * host_memory.c: main memory that the library needs for kernels on a device.
+ * host_memory.c: host memory that the library needs for kernels on a device.
  *
  *   host_memory TYPE LIBRARY
  *
- * Launches allocate nothing once everything is loaded: kernels called by themselves, and host code with one kernel and with two
- * and a workspace. And where the n-th allocation of the library fails, for every n, that is a MemoryError or does not matter,
- * nothing is lost, and the next attempt works; each n is a process of its own. TYPE is the number of the device type, LIBRARY one
- * with the fixtures for it.
+ * Launches allocate nothing once everything is loaded: direct kernel calls, and host code with one kernel, and with two and
+ * a workspace. If the library's n-th allocation fails, for every n, the result is a MemoryError or unaffected, nothing
+ * leaks, and the next attempt succeeds; each n is a process of its own. TYPE is the number of the device type, LIBRARY a
+ * library with the fixtures for it.
  */
 #include "../../robustness/alloc_fail/failing_malloc.h"
 
@@ -24,7 +24,7 @@ enum { LAUNCHES = 200, MOST = 5000, NOT_REACHED = 3, REFUSED = 4, ABSORBED = 5, 
 static int device_type;
 static const char* library;
 
-/* A child tells the parent how many blocks of the library live at its end. */
+/* Number of live blocks of the library at a child's end, for the parent. */
 static long* live_at_end;
 
 static const char* kind_of_error(void) {
@@ -49,7 +49,7 @@ static int tensor(int64_t rows, int64_t columns, TVMFFIObjectHandle* out) {
   return TVMFFIEnvTensorAlloc(&prototype.dl, out);
 }
 
-/* What a scenario holds; released in any state. */
+/* Objects owned by a scenario; can be released in any state. */
 typedef struct {
   TVMFFIObjectHandle module, add_one, mlp, kernel, x, y, mlp_tensors[6];
 } Held;
@@ -145,7 +145,7 @@ static int scenario(void) {
   return status;
 }
 
-/* Allocations of the library in so many calls. */
+/* Counts the library's allocations in repeated calls. */
 static long allocations(const char* what, int (*call)(const Held*), const Held* held) {
   long count = 0;
   int i;
@@ -156,7 +156,7 @@ static long allocations(const char* what, int (*call)(const Held*), const Held* 
       ferrite_print_raised(stdout, "");
       exit(1);
     }
-    if (i >= 2) count += heap.count - before; /* the first ones load */
+    if (i >= 2) count += heap.count - before; /* the first calls load */
     if (i % 20 == 0) synchronize();
   }
   printf("%s: %ld allocations in %d calls\n", what, count, LAUNCHES - 2);
@@ -182,7 +182,7 @@ static int attempt(long n) {
   int status, i;
   const char* kind = "nothing";
   TVMFFIObjectHandle none;
-  /* The first error of a process makes what later ones share. */
+  /* The first error of a process creates state that later ones share. */
   if (tensor(-1, 1, &none) == 0) return WRONG;
   kind_of_error();
   heap.fail_in = n;

@@ -1,9 +1,9 @@
 /*
  * other_runtime.c: a stand-in for libtvm_runtime, which serves one device that the library under test lacks.
  *
- * As libtvm_runtime does, it registers its global functions without leave to replace when it is loaded, tells by `device_api.metal`
- * that it serves metal, and registers its workspaces for the slots of compiled code. Its workspaces are refused with an error on other
- * devices, where libtvm_runtime throws.
+ * Like libtvm_runtime, it registers its global functions on load without permission to override, shows by
+ * `device_api.metal` that it serves metal, and registers its workspaces for the slots of compiled code. Its workspace
+ * functions fail with an error for other devices, where libtvm_runtime throws.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ int TVMBackendFreeWorkspace(int device_type, int device_id, void* block) {
   return 0;
 }
 
-/* The workspaces that are in use, and the calls of both functions. */
+/* Returns the number of workspaces in use; the next function returns the number of calls. */
 int other_runtime_in_use(void) { return in_use; }
 long other_runtime_set_device_calls(void) { return set_device_calls; }
 long other_runtime_attribute_calls(void) { return attribute_calls; }
@@ -62,7 +62,7 @@ static void add(const char* name, TVMFFISafeCallType call) {
   TVMFFIObjectHandle function;
   text.data = name;
   text.size = strlen(name);
-  /* libtvm_runtime throws in a constructor, which ends the process. */
+  /* libtvm_runtime throws in a constructor, which aborts the process. */
   if (TVMFFIFunctionCreate(NULL, call, NULL, &function) != 0 || TVMFFIFunctionSetGlobal(&text, function, 0) != 0) abort();
   TVMFFIObjectDecRef(function);
 }

@@ -1,5 +1,5 @@
 /*
- * run_device.c: runs functions that TVM compiled for a device, and compares what they give with numpy's outputs.
+ * run_device.c: runs functions compiled by TVM for a device, and compares the results with numpy's.
  *
  *   run_device TYPE LIBRARY DATA FUNCTION...
  *
@@ -43,7 +43,7 @@ static void check(int holds, const char* what) {
   }
 }
 
-/* An array of a .npy file: one header of text, then the elements. */
+/* Array of a .npy file, which has a text header followed by the elements. */
 typedef struct {
   int is_int;
   int ndim;
@@ -84,7 +84,7 @@ static void read_array(const char* folder, const char* function, const char* nam
   fclose(file);
 }
 
-/* A tensor on the device; `*record` is the DLTensor in it. */
+/* Creates a tensor on the device; `*record` is its DLTensor. */
 static TVMFFIObjectHandle device_tensor(const Array* like, DLTensor** record) {
   FerriteTensor prototype;
   TVMFFIObjectHandle tensor;
@@ -110,7 +110,7 @@ static void copy(const char* name, TVMFFIObjectHandle tensor, void* data, size_t
   ferrite_check(ferrite_call_global(name, args, 3, &result), name);
 }
 
-/* The largest difference to the expected output. */
+/* Returns the largest difference from the expected output. */
 static double largest_error(const Array* expected, const Array* found) {
   double largest = 0;
   size_t i, count = expected->bytes / (expected->is_int ? 8 : 4);
@@ -138,7 +138,7 @@ static int add_scalars(int which, TVMFFIAny* args, int count) {
   return count;
 }
 
-/* Tells which device the functions run on. */
+/* Prints the device that the functions run on. */
 static void print_device(void) {
   TVMFFIAny args[3], name;
   TVMFFIByteArray text;
@@ -151,7 +151,7 @@ static void print_device(void) {
   ferrite_release(&name);
 }
 
-/* An empty tensor launches kernels that do nothing. */
+/* Calls a function with empty tensors, whose kernels have nothing to do. */
 static void run_empty(TVMFFIObjectHandle callee) {
   static Array empty;
   TVMFFIObjectHandle x, y;
@@ -194,7 +194,7 @@ static void run(TVMFFIObjectHandle module, const char* folder, const Function* f
     check(error <= function->tolerance, function->name);
   }
   printf("%s: %d calls, largest error %g, allowed %g\n", function->name, CALLS, error, function->tolerance);
-  /* What host code refuses: a device that is not the kernels', and data that begin elsewhere. */
+  /* Host code rejects a device other than the kernels', and data with an offset. */
   records[0]->device.device_type = kDLCPU;
   check(ferrite_call(callee, args, total, &result) != 0, "a tensor of the CPU is refused");
   ferrite_print_raised(stdout, "    ");

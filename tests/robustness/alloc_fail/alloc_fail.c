@@ -1,10 +1,10 @@
 /*
  * usage: alloc_fail objects|malloc once|onwards
  *
- * Walks through every C symbol again and again; the n-th time, the n-th allocation fails (and,
- * with "onwards", all that follow), until a walk needs fewer than n. With "objects" the ABI's
- * allocator record refuses, with "malloc" the C library, from which then everything comes. Each walk is a process of its own
- * that starts from the same state, so that a crash is seen and costs one walk.
+ * Calls every C symbol repeatedly; in the n-th round, the n-th allocation fails (with "onwards", all later ones, too),
+ * until a round needs fewer than n. With "objects" the ABI's allocator record fails, with "malloc" the C library, which
+ * then serves all allocations. Each round is a process of its own that starts from the same state, so that a crash is
+ * detected and costs one round.
  */
 #include "failing_malloc.h"
 #include "scenario.h"
@@ -29,7 +29,7 @@ static void arm(long n) {
   }
 }
 
-/* An allocator that registers names, and asks a mutator, whenever it is asked for an error: no lock may be held then. */
+/* An allocator that registers names and calls a mutator when it allocates an error: no lock may be held then. */
 static TVMFFICustomAllocator* builtin_record;
 static TVMFFIObjectHandle registered_function;
 static TVMFFIObjectHandle ask_mutator;
@@ -67,10 +67,10 @@ static void install_meddling(void) {
   ask_mutator = global_function("ffi.StructuralMutatorVarRemapGet");
   CHECK(ask_mutator != NULL);
   CHECK_OK(TVMFFISetCustomAllocator(&meddling_record));
-  alarm(60); /* ends a process that waits for a lock of its own */
+  alarm(60); /* kills a thread that deadlocks on its own lock */
 }
 
-/* Whether the allocation that was to fail has failed. */
+/* Disarms the failure; returns true if an allocation has failed. */
 static int disarm(void) {
   int reached;
   if (by_malloc) {
@@ -93,7 +93,7 @@ static int verdict(int reached) {
   return reached ? FINISHED : NOT_REACHED;
 }
 
-/* One walk whose n-th allocation fails, then one that must do everything, and nothing leaked. */
+/* Runs a round whose n-th allocation fails, then one that must succeed completely; checks that nothing leaked. */
 static int leave_nothing(long n) {
   long blocks_before;
   long objects_before;
@@ -139,7 +139,7 @@ static int registers(long n) {
   return verdict(reached);
 }
 
-/* Runs the walks until one needs fewer allocations; the number of failing ones. */
+/* Runs rounds until one needs fewer allocations; returns the number of failing rounds. */
 static long run(const char* name, int (*walk)(long)) {
   long n;
   long bad = 0;
@@ -185,13 +185,13 @@ int main(int argc, char** argv) {
   onwards = strcmp(argv[2], "onwards") == 0;
   CHECK(watch_library());
   if (by_malloc) {
-    census_warm(); /* objects come from malloc as well */
+    census_warm(); /* objects come from malloc, too */
   } else {
     census_install();
   }
   expect_walked_functions();
-  /* What is made once is made now. The library that the walks open stays open, so that all of them
-   * know the names of frames on the way to errors: to look them up takes longer than a walk. */
+  /* Creates permanent state now. The library that the rounds load stays open, so that all of them can name the frames of
+   * errors: looking them up takes longer than a round. */
   CHECK(dlopen(required("CHECK_KERNELS"), RTLD_LAZY | RTLD_LOCAL) != NULL);
   walk_and_leave_nothing();
   CHECK_INT(step_failures, 0);

@@ -1,9 +1,8 @@
 /*
- * A malloc that fails when it is told to, for the library under test only.
+ * A malloc that fails on request, for the library under test only.
  *
- * Defined in the program, so that the library's calls come here; forwarded to the C library. A
- * call counts when its return address lies in the library's mapping: what the C library and the
- * dynamic loader allocate for themselves is neither counted nor refused. glibc only.
+ * Defined in the program, so that it overrides the C library's, to which it forwards. A call counts if its return address
+ * is in the library's mapping: allocations of the C library and the dynamic loader neither count nor fail. glibc only.
  */
 #ifndef FERRITE_TESTS_ALLOC_FAIL_FAILING_MALLOC_H_
 #define FERRITE_TESTS_ALLOC_FAIL_FAILING_MALLOC_H_
@@ -25,12 +24,12 @@ void* __libc_memalign(size_t alignment, size_t size);
 void __libc_free(void* block);
 
 static struct {
-  uintptr_t begin; /* the library's mapping; both zero until it is known */
+  uintptr_t begin; /* the library's mapping; both zero until known */
   uintptr_t end;
   long fail_in;   /* 1 fails the next allocation of the library, 0 fails none */
-  int from_there; /* and all that come after it */
-  int failed;     /* how many have been refused */
-  long live;      /* blocks of the library that are in use */
+  int from_there; /* whether all later ones fail, too */
+  int failed;     /* number of failed allocations */
+  long live;      /* number of live blocks of the library */
   long count;
 } heap;
 
@@ -39,7 +38,7 @@ enum { BLOCKS = 1 << 18 };
 static struct {
   void* block;
   size_t size;
-  long number; /* which allocation it was */
+  long number; /* number of the allocation */
 } blocks[BLOCKS];
 
 static size_t block_slot(const void* block) {
@@ -61,7 +60,7 @@ static int forget(void* block) {
   size_t i = block_slot(block);
   while (blocks[i].block != NULL) {
     if (blocks[i].block == block) {
-      blocks[i].block = (void*)1; /* was used: the search goes on behind it */
+      blocks[i].block = (void*)1; /* deleted: the search continues after it */
       heap.live--;
       return 1;
     }
@@ -184,10 +183,10 @@ static int find_library(struct dl_phdr_info* info, size_t size, void* data) {
   return 1;
 }
 
-/* From here on the library's allocations are counted. */
+/* Counts the library's allocations from here on. */
 static int watch_library(void) { return dl_iterate_phdr(find_library, NULL); }
 
-/* The blocks in use that were made after this many allocations. */
+/* Prints the live blocks allocated after this many allocations. */
 static void print_blocks_after(long number) {
   size_t i;
   int shown = 0;

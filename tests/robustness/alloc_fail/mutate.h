@@ -1,5 +1,5 @@
 /*
- * Maps and mutations of a value, in a copy and in place.
+ * Structural maps and mutations of a value, in a copy and in place.
  */
 #ifndef FERRITE_TESTS_ALLOC_FAIL_MUTATE_H_
 #define FERRITE_TESTS_ALLOC_FAIL_MUTATE_H_
@@ -13,10 +13,10 @@ static int next_number(void* self, const TVMFFIAny* args, int32_t num_args, TVMF
   return 0;
 }
 
-/* The mutator that is being told something. */
+/* Mutator whose callback sets a substitution. */
 static TVMFFIAny told_mutator;
 
-/* Tells the mutator that the value stands for itself. */
+/* Sets a substitution of the value by itself. */
 static int tell_mutator(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
   TVMFFIAny call[3];
   (void)self;
@@ -30,7 +30,7 @@ static int tell_mutator(void* self, const TVMFFIAny* args, int32_t num_args, TVM
   return 0;
 }
 
-/* Callbacks for one type: an Array of Arrays of type index, function and, for mutations, a flag. */
+/* Creates callbacks for one type: an Array of Arrays of type index, function and, for mutations, a flag. */
 static int make_callbacks(int32_t type_index, TVMFFISafeCallType call, int with_flag, TVMFFIAny* callbacks) {
   TVMFFIObjectHandle function = UNTOUCHED;
   TVMFFIAny entry[3];
@@ -68,7 +68,7 @@ static void rewrite(const char* name, TVMFFIAny* args, int32_t count, int gives_
   args[0] = root;
 }
 
-/* Lists and maps around a number, from the inside. */
+/* Creates nested lists and maps around a number, from the inside. */
 static int make_nested(TVMFFIAny* value) {
   static const char* const around[] = {"ffi.List", "ffi.Array", "ffi.List", "ffi.Array"};
   TVMFFIAny entry[6];
@@ -138,7 +138,7 @@ static void walk_mutations(void) {
   }
 }
 
-/* A mutator whose callback tells it something. */
+/* Mutates a value with a callback that sets a substitution. */
 static void walk_memory_of_a_mutator(void) {
   TVMFFIAny args[2];
   TVMFFIAny result;

@@ -1,6 +1,6 @@
 /*
- * A walk through every C symbol, in steps that may fail for want of memory and must not for any
- * other reason. One part leaves nothing behind, the other registers things that stay.
+ * A round of calls of every C symbol, in steps that may fail when out of memory, and for no other reason. One part leaves
+ * nothing behind; the other registers permanent entries.
  */
 #ifndef FERRITE_TESTS_ALLOC_FAIL_SCENARIO_H_
 #define FERRITE_TESTS_ALLOC_FAIL_SCENARIO_H_
@@ -9,8 +9,7 @@
 #include "steps.h"
 #include "values.h"
 
-/* The built-in functions that the walks call and that every build has; others are walked where
- * they are. */
+/* Built-in functions that the rounds call and every build has; others are called if they exist. */
 static const char* const walked_functions[] = {
     "ffi.Array", "ffi.Map", "ffi.Dict", "ffi.List", "ffi.Shape", "ffi.MapGetItem",
     "ffi.MapForwardIterFunctor", "ffi.DictSetItem", "ffi.ListAppend",
@@ -60,7 +59,7 @@ static void walk_objects(void) {
     STEP(TVMFFIObjectDecRef(object));
     STEP(TVMFFIObjectDecRef(object));
   } else {
-    resources--; /* still ours */
+    resources--; /* still owned here */
   }
   CHECK_INT(resources, 0);
   STEP(TVMFFITypeKeyToIndex(&key, &type_index));
@@ -273,7 +272,7 @@ static void walk_strings(void) {
   }
 }
 
-/* Enough texts of a document that their objects share memory. */
+/* Parses a document with enough strings for their objects to share memory. */
 static void parse_texts(void) {
   static char document[4000];
   TVMFFIAny text;
@@ -407,7 +406,7 @@ static void walk_modules(void) {
   release_any(&module);
 }
 
-/* Leaves nothing behind. */
+/* Calls symbols that leave nothing behind. */
 static void walk_and_leave_nothing(void) {
   walk_objects();
   walk_functions();
@@ -422,7 +421,7 @@ static void walk_and_leave_nothing(void) {
   walk_modules();
 }
 
-/* Registers: a name that is refused is not half there, and can be registered afterwards. */
+/* Calls symbols that register: a failed registration has no effect, and can be repeated. */
 static void walk_and_register(const char* prefix) {
   char names[8][64];
   TVMFFIByteArray name;

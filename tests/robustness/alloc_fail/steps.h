@@ -1,14 +1,14 @@
 /*
- * Steps of a walk: calls that may fail for want of memory and must not for any other reason.
+ * Steps of a round: calls that may fail when out of memory, and for no other reason.
  */
 #ifndef FERRITE_TESTS_ALLOC_FAIL_STEPS_H_
 #define FERRITE_TESTS_ALLOC_FAIL_STEPS_H_
 
 #include "../../conformance/c/modules.h"
 
-static int step_failures; /* steps that said that memory was short */
+static int step_failures; /* steps that failed for lack of memory */
 
-/* Ran, or failed with a MemoryError. */
+/* Checks that a step succeeded or failed with a MemoryError. */
 static int step_status(int status, const char* what, int line) {
   if (status == 0) {
     return 1;
@@ -23,7 +23,7 @@ static int step_status(int status, const char* what, int line) {
 
 #define STEP(call) step_status((call), #call, __LINE__)
 
-/* What a failing step may not touch: an out-parameter of each kind. */
+/* Checks that a failing step leaves its out-parameter unchanged, for each kind of out-parameter. */
 #define STEP_OUT(call, out) step_out((call), (out), #call, __LINE__)
 
 static int step_out(int status, const TVMFFIObjectHandle* out, const char* what, int line) {
@@ -40,7 +40,7 @@ static void drop(TVMFFIObjectHandle object) {
   }
 }
 
-/* Calls a built-in function; the result is none when it fails. */
+/* Calls a built-in function; the result is None if it fails. */
 static int call_step(const char* name, TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   TVMFFIByteArray bytes = bytes_of(name);
   TVMFFIObjectHandle function = UNTOUCHED;
@@ -57,7 +57,7 @@ static int call_step(const char* name, TVMFFIAny* args, int32_t count, TVMFFIAny
   return ran;
 }
 
-/* Errors that are meant: of their kind, or a MemoryError. */
+/* Takes an expected error of this kind, or a MemoryError. */
 static void expect_raised(const char* kind) {
   TVMFFIObjectHandle error = NULL;
   TVMFFIErrorMoveFromRaised(&error);

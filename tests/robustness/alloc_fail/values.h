@@ -1,12 +1,12 @@
 /*
- * The operations on whole values, over one that has every kind of thing in it. A build may lack them.
+ * Operations on whole values, applied to one that contains every kind of value. A build may lack some.
  */
 #ifndef FERRITE_TESTS_ALLOC_FAIL_VALUES_H_
 #define FERRITE_TESTS_ALLOC_FAIL_VALUES_H_
 
 #include "steps.h"
 
-/* Calls a function whose result is not looked at. */
+/* Calls a function and ignores its result. */
 static void operate(const char* name, TVMFFIAny* args, int32_t count) {
   TVMFFIAny result;
   if (call_step(name, args, count, &result)) {
@@ -14,7 +14,7 @@ static void operate(const char* name, TVMFFIAny* args, int32_t count) {
   }
 }
 
-/* Calls a function that fails, with an error of this kind or a MemoryError. */
+/* Calls a function that must fail with an error of this kind or a MemoryError. */
 static void refuse(const char* name, TVMFFIAny* args, int32_t count, const char* kind) {
   TVMFFIAny result = any_none();
   TVMFFIByteArray bytes = bytes_of(name);
@@ -27,7 +27,7 @@ static void refuse(const char* name, TVMFFIAny* args, int32_t count, const char*
   drop(function);
 }
 
-/* A List of a text, twice, and a Dict. */
+/* Creates a List with a string, twice, and a Dict. */
 static int make_list(TVMFFIAny* list) {
   TVMFFIAny args[3];
   TVMFFIAny dict;
@@ -44,7 +44,7 @@ static int make_list(TVMFFIAny* list) {
   return made;
 }
 
-/* An Array of a shared List, a Map, a big integer, bytes and a shape. */
+/* Creates an Array with a shared List, a Map, a big integer, bytes and a shape. */
 static int make_value(TVMFFIAny* value) {
   TVMFFIByteArray words = bytes_of("two whole words.");
   TVMFFIAny parts[5];
@@ -71,7 +71,7 @@ static int make_value(TVMFFIAny* value) {
   return made;
 }
 
-/* Through a graph and back. */
+/* Converts a value to a graph and back. */
 static void walk_graph(const char* to, const char* from, TVMFFIAny* value) {
   TVMFFIAny args[2];
   TVMFFIAny graph;
@@ -83,7 +83,7 @@ static void walk_graph(const char* to, const char* from, TVMFFIAny* value) {
   }
 }
 
-/* Two values that are equal, and are not. */
+/* Compares two values that are equal, and two that differ. */
 static void walk_pair(TVMFFIAny* value, TVMFFIAny* copy) {
   TVMFFIAny args[4];
   TVMFFIAny result;
@@ -105,7 +105,7 @@ static void walk_pair(TVMFFIAny* value, TVMFFIAny* copy) {
   }
 }
 
-/* An object of a reflected class. */
+/* Uses an object of a reflected class. */
 static void walk_object(TVMFFIAny* value) {
   TVMFFIAny object;
   if (call_step("ffi.VisitInterrupt", value, 1, &object)) {
@@ -117,7 +117,7 @@ static void walk_object(TVMFFIAny* value) {
   }
 }
 
-/* A List inside itself. */
+/* Uses a List that contains itself. */
 static void walk_cycle(void) {
   TVMFFIAny args[2];
   TVMFFIAny list;
@@ -139,7 +139,7 @@ static void walk_cycle(void) {
     refuse("ffi.ToJSONGraph", args, 2, "ValueError");
     refuse("ffi.json.Stringify", args, 2, "ValueError");
   }
-  /* The list may hold itself. */
+  /* The list may contain itself. */
   CHECK_INT(TVMFFIFunctionCall(clear, args, 1, &result), 0);
   drop(clear);
   release_any(&list);

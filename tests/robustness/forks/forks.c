@@ -1,12 +1,12 @@
 /*
- * Forks at any moment: while another thread is at work in the library, a process forks, and the child does everything that the
- * library can do, under a watchdog.
+ * Forks at arbitrary moments: a process forks while another thread works in the library, and the child then performs every
+ * operation of the library under a watchdog.
  *
  *     forks COUNT [WORK]
  *
- * forks so often for each kind of work, or for one kind. What happens once in a process, such as the first look at types,
- * takes a fresh process for every fork. CHECK_KERNELS names the library to load. Upstream's library does for comparison: it has
- * no TVMBackend* symbols, which are left out then.
+ * forks this often for each kind of work, or for one kind. Work that happens once per process, such as the first lookup of
+ * types, needs a new process for every fork. CHECK_KERNELS names the library to load. Upstream's library works for
+ * comparison, without the TVMBackend* symbols that it lacks.
  */
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
@@ -24,11 +24,11 @@
 #pragma weak TVMBackendParallelBarrier
 #pragma weak TVMBackendRunOnce
 
-/* Seconds after which a child hangs. */
+/* Seconds after which a child counts as hanging. */
 enum { PATIENCE = 10 };
-/* Forks of one process, where the work can be repeated. */
+/* Forks of one process, if the work can be repeated. */
 enum { FORKS_OF_ONE = 50 };
-/* Kinds of work stop after so many hangs. */
+/* Number of hangs after which a kind of work stops. */
 enum { ENOUGH_HANGS = 3 };
 
 /* ---- calls ------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static int drop_error(void) {
   return error != NULL;
 }
 
-/* Calls a global function; tells whether it failed. The result is dropped where nobody takes it. */
+/* Calls a global function; returns whether it failed. The result is dropped if `result` is null. */
 static int call(const char* name, TVMFFIAny* args, int num_args, TVMFFIAny* result) {
   TVMFFIObjectHandle function = global(name);
   TVMFFIAny unwanted = any_none();
@@ -79,7 +79,7 @@ static int number_of(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFI
   return 0;
 }
 
-/* ---- the kinds of work: each round tells how much failed ------------------------------------- */
+/* ---- kinds of work: each round returns the number of failures */
 
 static long register_functions(long round) {
   TVMFFIByteArray shared = bytes_of("forks.shared");
@@ -152,7 +152,7 @@ static long register_symbols(long round) {
   long bad;
   sprintf(name, "__tvm_ffi_forks_symbol_%ld", round);
   bad = TVMFFIEnvModRegisterSystemLibSymbol(name, address_of_function((check_any_function)number_of)) != 0;
-  /* Another address is warned of. */
+  /* A different address would cause a warning. */
   bad += TVMFFIEnvModRegisterSystemLibSymbol("forks_replaced", name + round % 2) != 0;
   sprintf(name, "forks_%ld_", round % 100);
   prefix = text_any(name);
@@ -337,7 +337,7 @@ static long import_modules(long round) {
 typedef struct {
   const char* name;
   long (*work)(long round);
-  /* Microseconds that it takes in a fresh process, if it is done once in each. */
+  /* Microseconds in a new process, for work that happens once in each. */
   long first_use;
 } kind_of_work;
 
@@ -351,7 +351,7 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* ---- forks --------------------------------------------------------------------------------- */
 
-/* What all processes see. */
+/* State shared by all processes. */
 typedef struct {
   volatile int step;
   volatile long forks;
@@ -362,7 +362,7 @@ typedef struct {
 static record* seen;
 static const kind_of_work* kind;
 static volatile int at_work;
-/* Set while a child is at work: the parent's thread would fill the memory meanwhile. */
+/* Set while a child works: otherwise the parent's thread would fill the memory meanwhile. */
 static volatile int resting;
 static volatile int stop;
 static volatile long worker_failures;
@@ -450,7 +450,7 @@ static void fork_once(void) {
   judge("a child", status);
 }
 
-/* A fresh process with a thread at work: forks so often, then ends. Never returns. */
+/* Runs in a new process with a thread at work: forks this often, then exits. Never returns. */
 static void be_parent(long count) {
   pthread_t thread;
   random_state = (unsigned long)getpid() * 2654435761u + (unsigned long)count;

@@ -1,4 +1,4 @@
-//! The thread pool's futexes over loom: one condition variable for all words.
+//! The thread pool's futexes on loom: one condition variable for all words.
 
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::sync::{Condvar, Mutex};

@@ -1,4 +1,4 @@
-//! Models of one-time handles: one maker at a time, its work is seen, and failures are tried again.
+//! Models of one-time handles: one initialiser runs at a time, its writes are visible, and failures are retried.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -11,7 +11,7 @@ use loom::thread;
 use crate::in_progress::{self, InProgress, InitFailure};
 use crate::sync::Lock;
 
-/// A handle, what it stands for, and how often it was made.
+/// A handle, its content, and the number of its initialisations.
 struct Once {
     makers: Lock<InProgress>,
     handle: AtomicPtr<c_void>,
@@ -19,7 +19,7 @@ struct Once {
     made: AtomicUsize,
 }
 
-// SAFETY: the content is written by the maker and read by those who have the handle, which is what loom checks.
+// SAFETY: the initialiser writes the content, and owners of the handle read it, which loom checks.
 unsafe impl Sync for Once {}
 
 impl Once {
@@ -32,10 +32,10 @@ impl Once {
         })
     }
 
-    /// Makes the handle; the first `failures` attempts fail.
+    /// Initialises the handle; the first `failures` attempts fail.
     fn init(&self, failures: usize) -> Result<i32, InitFailure> {
         in_progress::init(&self.makers, &self.handle, |result| {
-            // SAFETY: loom checks that nobody else writes, or reads before the handle is there.
+            // SAFETY: loom checks for concurrent writes, and for reads before the handle is set.
             let attempt = self.content.with_mut(|content| unsafe {
                 *content += 1;
                 *content
@@ -44,14 +44,14 @@ impl Once {
             if attempt <= failures {
                 return -1;
             }
-            // SAFETY: `init` passes a place for the result.
+            // SAFETY: `init` passes a valid result pointer.
             unsafe { result.write(ptr::without_provenance_mut(attempt)) };
             0
         })
     }
 
     fn content(&self) -> usize {
-        // SAFETY: loom checks that nobody writes meanwhile.
+        // SAFETY: loom checks for concurrent writes.
         self.content.with(|content| unsafe { *content })
     }
 }
@@ -91,7 +91,7 @@ fn two_handles_are_made_at_once() {
         let (their_first, their_second) = (first.clone(), second.clone());
         let thread = thread::spawn(move || {
             in_progress::init(&their_first.makers, &their_second.handle, |result| {
-                // SAFETY: `init` passes a place for the result.
+                // SAFETY: `init` passes a valid result pointer.
                 unsafe { result.write(ptr::without_provenance_mut(1)) };
                 0
             })

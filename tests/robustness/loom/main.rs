@@ -1,8 +1,8 @@
-//! Every interleaving of a few threads over the lock-free parts of the core, by the loom model checker.
+//! Checks every interleaving of a few threads in the lock-free parts of the core, by the loom model checker.
 //!
-//! The core's own source files, and some of the thread pool's, are compiled here over loom's atomics and locks: `sync.rs` beside this file takes the
-//! place of the core's module of that name. Run with
-//! `RUSTFLAGS="--cfg loom" cargo test -p ferrite-tests --release --test loom`, in a target directory of its own.
+//! The core's own source files, and some of the thread pool's, are compiled here with loom's atomics and locks: `sync.rs`
+//! beside this file replaces the core's module of that name. Run with `RUSTFLAGS="--cfg loom" cargo test -p ferrite-tests
+//! --release --test loom`, in a target directory of its own.
 #![cfg(loom)]
 #![allow(
     missing_docs,
@@ -11,7 +11,7 @@
     reason = "a test that includes only parts of the core"
 )]
 
-// Files of the host's crate name the core.
+// Files of the host crate refer to the core by name.
 extern crate self as ferrite_core;
 
 mod futex;
@@ -22,14 +22,14 @@ mod mailbox;
 #[path = "../../../targets/host/src/thread_pool/task_group.rs"]
 mod task_group;
 
-/// Loom stops at every look: one before sleeping is enough.
+/// Polls once before sleeping, since loom branches at every poll.
 mod spin {
     pub fn poll<T>(look: impl Fn() -> Option<T>) -> Option<T> {
         look()
     }
 }
 
-/// No model forks.
+/// A process that never forks.
 mod process {
     pub fn current() -> u32 {
         0
@@ -72,7 +72,7 @@ mod memory {
     use core::ptr::NonNull;
 
     pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: no layout of the tables is empty.
+        // SAFETY: no layout of the tables has size 0.
         NonNull::new(unsafe { std::alloc::alloc(layout) })
     }
 

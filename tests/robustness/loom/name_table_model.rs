@@ -12,7 +12,7 @@ use crate::name_table::NameTable;
 /// A value whose accesses loom watches: reading one that is not published in order fails the model.
 struct Watched(UnsafeCell<usize>);
 
-// SAFETY: the value is only written before it is published, which is what loom checks.
+// SAFETY: the value is only written before it is published, which loom checks.
 unsafe impl Sync for Watched {}
 
 impl Watched {

@@ -1,4 +1,4 @@
-//! Models of the counts: whoever is told to destroy an object is the only one, and sees what all owners did.
+//! Models of the counts: exactly one owner is told to destroy an object, and sees the writes of all owners.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -55,7 +55,7 @@ struct Object<C> {
     memory: UnsafeCell<bool>,
 }
 
-// SAFETY: the models access the cells only as the counts allow, which is what loom checks.
+// SAFETY: the models access the cells only as the counts allow, which loom checks.
 unsafe impl<C: Sync> Sync for Object<C> {}
 
 impl<C: Counts> Object<C> {
@@ -64,26 +64,26 @@ impl<C: Counts> Object<C> {
         Arc::new(Self { counts: C::one_of_each(), content, memory })
     }
 
-    /// Reads the content, as an owner may.
+    /// Reads the content, like an owner.
     fn read(&self) -> u32 {
-        // SAFETY: loom checks that nobody writes meanwhile.
+        // SAFETY: loom checks for concurrent writes.
         self.content.with(|content| unsafe { *content })
     }
 
-    /// Changes the content, as a unique owner and the destructor may.
+    /// Writes the content, like a unique owner or the destructor.
     fn write(&self, value: u32) {
-        // SAFETY: loom checks that nobody else accesses it meanwhile.
+        // SAFETY: loom checks for concurrent accesses.
         self.content.with_mut(|content| unsafe { *content = value });
     }
 
-    /// Reads the header, as an owner of either kind may.
+    /// Reads the header, like a strong or weak owner.
     fn touch(&self) {
-        // SAFETY: loom checks that nobody frees it meanwhile.
+        // SAFETY: loom checks for a concurrent release.
         assert!(self.memory.with(|memory| unsafe { *memory }), "the memory was freed too early");
     }
 
     fn free(&self) {
-        // SAFETY: loom checks that nobody else accesses it meanwhile.
+        // SAFETY: loom checks for concurrent accesses.
         let was = self.memory.with_mut(|memory| unsafe { std::mem::replace(&mut *memory, false) });
         assert!(was, "the memory was freed twice");
     }
@@ -116,10 +116,10 @@ impl<C: Counts> Object<C> {
     }
 }
 
-/// Runs `one` and `other` at once on an object that both own as `prepare` left it.
+/// Runs `one` and `other` concurrently on an object that both own, as prepared by `prepare`.
 ///
-/// Both ways round: loom remembers only the last access to an atomic, so a load that follows another thread's load in
-/// the first execution hides that the two threads depend on each other.
+/// Runs both orders: loom remembers only the last access to an atomic, so a load that follows another thread's load in the
+/// first execution hides the dependency between the threads.
 fn race<C: Counts>(prepare: fn(&C), one: fn(&Object<C>), other: fn(&Object<C>)) {
     race_in_order(prepare, one, other);
     race_in_order(prepare, other, one);
@@ -203,7 +203,8 @@ fn a_unique_owner_may_write<C: Counts>() {
     race::<C>(C::retain, writer, other);
 }
 
-/// The trap of counts that cannot be read together: strong to weak and back while the other one looks.
+/// Checks the hazard of counts that cannot be read together: an owner changes from strong to weak and back while the other one
+/// reads.
 fn no_owner_hides_behind_a_weak_reference<C: Counts>() {
     fn writer<C: Counts>(object: &Object<C>) {
         if object.counts.is_unique() {

@@ -1,5 +1,4 @@
-//! Models of the global function table's places: what a reader retains is alive, and what was replaced is
-//! released once.
+//! Models of the global function table's slots: a reader retains only live functions, and a replaced function is released once.
 
 use std::ptr::NonNull;
 
@@ -9,7 +8,7 @@ use loom::thread;
 
 use crate::shared_pointer::SharedPointer;
 
-/// A function with a count of its own; loom watches when it is retained after its end.
+/// A function with a count of its own; the model detects a retain after its end.
 struct Function {
     references: AtomicUsize,
 }
@@ -55,7 +54,7 @@ impl Table {
         unsafe { (*seen).release() };
     }
 
-    /// Replaces the first function; true when it could be released at once.
+    /// Replaces the first function; returns `true` if it could be released immediately.
     fn replace(&self) -> bool {
         assert_eq!(self.slot.exchange(self.second), self.first);
         let quiet = self.slot.is_quiescent();
@@ -70,7 +69,7 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         for function in [self.first, self.second] {
-            // SAFETY: the table made both and is their last user.
+            // SAFETY: the table created both and is their last user.
             drop(unsafe { Box::from_raw(function) });
         }
     }
@@ -89,7 +88,7 @@ fn readers_retain_what_is_alive() {
         for reader in readers {
             reader.join().unwrap();
         }
-        // Once readers are gone, nothing keeps the old function.
+        // Without readers, nothing keeps the old function alive.
         assert!(table.slot.is_quiescent());
         // SAFETY: functions live as long as the table.
         let left = unsafe { (*table.first).references.load(Ordering::Acquire) };

@@ -1,4 +1,4 @@
-//! The core's `sync` over loom.
+//! The core's `sync` module on loom.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;

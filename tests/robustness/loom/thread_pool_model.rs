@@ -1,5 +1,5 @@
-//! Models of the thread pool: a task is run once, by its worker or by the launching thread; nobody sleeps for ever; what a task
-//! did is seen behind a barrier and after the join.
+//! Models of the thread pool: a task is run once, by its worker or by the launching thread; no thread sleeps for ever; a task's
+//! writes are visible after a barrier and after the join.
 
 use std::ptr;
 
@@ -12,10 +12,10 @@ use crate::idle::{Chain, IdleStack};
 use crate::mailbox::Mailbox;
 use crate::task_group::TaskGroup;
 
-/// Content that loom watches for races.
+/// A cell that loom checks for races.
 struct Place(UnsafeCell<u32>);
 
-// SAFETY: loom checks that no two threads use the place at once.
+// SAFETY: loom checks for concurrent use of the cell.
 unsafe impl Sync for Place {}
 
 impl Place {
@@ -24,17 +24,17 @@ impl Place {
     }
 
     fn set(&self, value: u32) {
-        // SAFETY: loom checks that nobody else uses it.
+        // SAFETY: loom checks for concurrent accesses.
         self.0.with_mut(|place| unsafe { *place = value });
     }
 
     fn get(&self) -> u32 {
-        // SAFETY: loom checks that nobody writes.
+        // SAFETY: loom checks for concurrent writes.
         self.0.with(|place| unsafe { *place })
     }
 }
 
-/// A launch of two tasks, with the place that each of them writes.
+/// A launch of two tasks, with the cell that each of them writes.
 struct Launch {
     group: TaskGroup,
     places: [Place; 2],
@@ -57,7 +57,7 @@ impl Launch {
 }
 
 fn launch_on(mailbox: &Mailbox<Launch>) {
-    // Freed when this returns: loom would see a worker that still uses it.
+    // Freed on return: loom would detect a worker that still uses it.
     let launch = Launch::new();
     mailbox.put(&launch, 1);
     // SAFETY: the launch lives until it is joined.
@@ -79,7 +79,7 @@ fn a_task_is_run_once_by_its_worker_or_by_the_launching_thread() {
         let last = Arc::new(AtomicUsize::new(0));
         let (theirs, at_last) = (mailbox.clone(), last.clone());
         let worker = thread::spawn(move || {
-            // Runs tasks until the one that says that it is the last.
+            // Runs tasks until the last one.
             loop {
                 let delivery = theirs.wait(|| (), || ());
                 if delivery.task == 9 {
@@ -160,7 +160,7 @@ fn no_worker_is_in_two_teams() {
         let mut left: Vec<_> = std::iter::from_fn(|| stack.pop()).collect();
         left.sort_unstable();
         assert_eq!(left, [0, 1, 2]);
-        // Who comes second may find one worker only.
+        // The second launch may find only one worker.
         assert!((3..=4).contains(&users.iter().map(Place::get).sum::<u32>()));
     });
 }
@@ -182,7 +182,7 @@ fn a_worker_that_was_taken_and_put_back_is_not_mistaken_for_unchanged() {
         let (their_stack, their_users) = (stack.clone(), users.clone());
         let other = thread::spawn(move || {
             let (first, second) = (take(&their_stack, &their_users), take(&their_stack, &their_users));
-            // The first is back on top, in front of another one than before.
+            // The first number is on top again, with another successor than before.
             let mut chain = Chain::EMPTY;
             first.iter().for_each(|number| their_stack.append(&mut chain, *number));
             their_stack.push(chain);

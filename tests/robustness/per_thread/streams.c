@@ -1,6 +1,7 @@
 /*
- * Each thread has streams of its own, however the library came into the process: linked, or opened by path when argument 1 names
- * it, while threads run that were started before, again and again in processes of their own, since it stays when it is closed.
+ * Checks that each thread has its own streams, however the library was loaded: linked, or opened at the path in argument 1
+ * while threads run that were started before. The latter is repeated in new processes, since the library stays loaded when
+ * it is closed.
  */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
@@ -42,7 +43,7 @@ static void check(int holds, const char* what) {
   }
 }
 
-/* The streams of one thread, which are addresses of its own. */
+/* Uses the streams of one thread, which are addresses of its own. */
 static void use_streams(char (*own)[2]) {
   TVMFFIStreamHandle before;
   int device, round;
@@ -87,7 +88,7 @@ static void* open_library(const char* path) {
   return library;
 }
 
-/* This thread and others at once; those were started before the library was opened. */
+/* Uses streams on this thread and others concurrently; the others were started before the library was opened. */
 static void use_streams_everywhere(const char* path) {
   pthread_t threads[THREADS];
   void* library = NULL;

@@ -1,10 +1,10 @@
-//! Builds what a description says with the functions of one library.
+//! Builds values from descriptions, with the functions of one library.
 
 use super::classes::{self, CLASSES};
 use super::{Library, Node, Text, Value, tensor};
 use proptest::sample::Index;
 
-/// The values of all nodes, in order.
+/// Returns the values of all nodes, in order.
 pub fn build_all(library: &'static Library, graph: &[Node]) -> Vec<Value> {
     let mut values = Vec::with_capacity(graph.len());
     for node in graph {
@@ -14,7 +14,7 @@ pub fn build_all(library: &'static Library, graph: &[Node]) -> Vec<Value> {
     values
 }
 
-/// The value of the last node.
+/// Returns the value of the last node.
 pub fn build(library: &'static Library, graph: &[Node]) -> Value {
     build_all(library, graph).pop().unwrap_or_else(|| Value::none(library))
 }
@@ -52,7 +52,7 @@ fn one(library: &'static Library, node: &Node, earlier: &[Value]) -> Value {
     }
 }
 
-/// An earlier value, None for the first node.
+/// Returns an earlier value, or None for the first node.
 fn pick(library: &'static Library, index: &Index, earlier: &[Value]) -> Value {
     if earlier.is_empty() { Value::none(library) } else { index.get(earlier).clone() }
 }

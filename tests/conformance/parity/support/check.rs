@@ -1,4 +1,4 @@
-//! Runs one property over generated inputs on both libraries and compares what they show.
+//! Runs a property with generated inputs on both libraries, and compares the transcripts.
 
 use super::Library;
 use super::pair::Pair;
@@ -8,23 +8,23 @@ use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestE
 use std::fmt::Display;
 use std::thread;
 
-/// Upstream follows values by recursion, some frames to each level.
+/// Large, since upstream recurses into values, with several frames per level.
 const STACK_BYTES: usize = 1 << 30;
 
-/// Inputs of ten thousand steps could be made smaller for hours.
+/// Limits the shrinking of inputs with ten thousand steps, which could take hours.
 const SHRINK_MILLISECONDS: u32 = 60_000;
 
-/// The observations of a client of one library, in lines.
+/// Everything visible to a client of one library, in lines.
 #[derive(Default)]
 pub struct Transcript(Vec<String>);
 
 impl Transcript {
-    /// Writes down a step.
+    /// Records a step.
     pub fn note(&mut self, line: impl Display) {
         self.0.push(line.to_string());
     }
 
-    /// Writes down how a call ended.
+    /// Records the outcome of a call.
     pub fn result<T: Display, E: Display>(&mut self, what: &str, result: &Result<T, E>) {
         match result {
             Ok(value) => self.note(format_args!("{what} = {value}")),
@@ -32,7 +32,7 @@ impl Transcript {
         }
     }
 
-    /// Where two of them part.
+    /// Returns the first difference of two transcripts.
     fn difference(&self, other: &Self) -> Option<String> {
         let longer = self.0.len().max(other.0.len());
         let line = |of: &Self, at: usize| of.0.get(at).map_or("(nothing)".to_string(), Clone::clone);
@@ -41,7 +41,7 @@ impl Transcript {
     }
 }
 
-/// Runs `observe` on both libraries for `cases` inputs, and fails with the smallest input that tells them apart.
+/// Runs `observe` on both libraries for `cases` inputs, and fails with the smallest input whose transcripts differ.
 pub fn check<S>(
     name: &'static str,
     cases: u32,

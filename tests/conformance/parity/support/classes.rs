@@ -1,14 +1,14 @@
-//! Reflected classes that both libraries get before the first property runs.
+//! Reflected classes, registered with both libraries before the first property runs.
 
 use super::{Library, Value};
 use ferrite_core::abi::*;
 use ferrite_tests::Outcome;
 use std::ffi::{c_int, c_void};
 
-/// A class with the fields that it adds to its parent's.
+/// A class, with the fields that it adds to its parent's.
 pub struct Class {
     pub key: &'static str,
-    /// Its parent, by its place in `CLASSES`.
+    /// Index of its parent in `CLASSES`.
     parent: Option<usize>,
     kind: TVMFFISEqHashKind,
     fields: &'static [Field],
@@ -16,7 +16,7 @@ pub struct Class {
 
 struct Field {
     name: &'static str,
-    /// The static type: `kTVMFFIAny` for a whole cell, or a plain type.
+    /// Static type: `kTVMFFIAny` for a whole cell, or a plain type.
     holds: i32,
     flags: i32,
 }
@@ -33,7 +33,7 @@ const fn class(key: &'static str, kind: TVMFFISEqHashKind, fields: &'static [Fie
     Class { key, parent: None, kind, fields }
 }
 
-/// One class for each way to be compared, those with variables in the middle.
+/// A class for each kind of structural comparison; those with variables are in the middle.
 pub const CLASSES: &[Class] = &[
     class("parity.Tree", kTVMFFISEqHashKindTreeNode, &[any("left"), any("right")]),
     class("parity.Dag", kTVMFFISEqHashKindDAGNode, &[any("left"), any("right")]),
@@ -79,17 +79,17 @@ pub const CLASSES: &[Class] = &[
 
 const VARIABLES: std::ops::Range<usize> = 6..9;
 
-/// The places of all classes.
+/// Returns the indices of all classes.
 pub fn all_classes() -> std::ops::Range<usize> {
     0..CLASSES.len()
 }
 
-/// The places of the classes without variables, whose structural hash is the same in every process.
+/// Returns the indices of classes without variables, whose structural hash is the same in every process.
 pub fn classes_without_variables() -> std::ops::Range<usize> {
     0..VARIABLES.start
 }
 
-/// The places of the classes that are variables or define some.
+/// Returns the indices of classes that are variables or define some.
 pub fn classes_with_variables() -> std::ops::Range<usize> {
     VARIABLES
 }
@@ -128,13 +128,13 @@ fn add_fields(library: &'static Library, class: &Class, index: i32) -> Result<()
             size: size as i64,
             alignment: alignment as i64,
             offset: offset as i64,
-            // SAFETY: the library says that this is the address of a getter.
+            // SAFETY: the library returns the address of a getter.
             getter: Some(unsafe { std::mem::transmute::<*const (), TVMFFIFieldGetter>(getter) }),
             setter: setter(library, field.holds)?.into_handle(),
             default_value_or_factory: TVMFFIAny::NONE,
             field_static_type_index: field.holds,
         };
-        // SAFETY: the record is complete, and its setter is given away.
+        // SAFETY: the record is complete, and the ownership of its setter is transferred.
         library.status(unsafe { (library.symbols.register_field)(index, &raw const info) })?;
         offset += size;
     }
@@ -151,7 +151,7 @@ fn add_fields(library: &'static Library, class: &Class, index: i32) -> Result<()
     Ok(())
 }
 
-/// Where the fields of a class begin.
+/// Returns the offset of a class's first own field.
 fn header(class: &Class) -> usize {
     let inherited = class.parent.map_or(&[][..], |parent| CLASSES[parent].fields);
     size_of::<TVMFFIObject>() + inherited.len() * size_of::<TVMFFIAny>()
@@ -171,7 +171,7 @@ fn layout(holds: i32) -> (usize, usize) {
     }
 }
 
-/// The library's own setter over a conversion that takes every value as it is.
+/// Returns the library's own setter with a conversion that accepts every value.
 fn setter(library: &'static Library, holds: i32) -> Result<Value, super::Raised> {
     let context = std::ptr::from_ref(library).expose_provenance();
     let convert = keep as unsafe extern "C" fn(_, _, _) -> _ as *const () as usize;
@@ -180,12 +180,12 @@ fn setter(library: &'static Library, holds: i32) -> Result<Value, super::Raised>
 }
 
 unsafe extern "C" fn keep(context: *const c_void, value: *const TVMFFIAny, result: *mut TVMFFIAny) -> c_int {
-    // SAFETY: `setter` gave a library as context; the setter gives a live value and a place for the result.
+    // SAFETY: `setter` passed a library as context; the setter passes a live value and a valid result pointer.
     unsafe { *result = Value::borrowed(&*context.cast::<Library>(), *value).into_cell() };
     0
 }
 
-/// A new object of a class, its fields set in order: cells from `fields`, plain data from `number`.
+/// Creates an object of a class and sets its fields in order: cells from `fields`, plain data from `number`.
 pub fn make(library: &'static Library, class: &Class, fields: &[Value], number: i64) -> Value {
     let own = class.fields.iter();
     let all = class.parent.map_or(&[][..], |parent| CLASSES[parent].fields).iter().chain(own);

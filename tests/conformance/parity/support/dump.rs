@@ -1,8 +1,9 @@
-//! The canonical text of a value: content, layout and sharing, without addresses.
+//! Canonical text of a value: content, layout and sharing, without addresses.
 //!
-//! Whether a short string lies in its cell or in an object is not part of it: texts that upstream's functions make are objects
-//! whatever their length, ours are in the cell when they fit, and the ABI has clients take both. Neither is the capacity of a
-//! sequence: replacing a slice of a List by a longer one makes room first here, so that a refusal leaves the list as it was.
+//! The text does not show whether a short string is stored in its cell or in an object: strings from upstream's functions are
+//! always objects, this library's are in the cell if they fit, and the ABI requires clients to accept both. Nor does it show
+//! the capacity of a sequence: replacing a slice of a List by a longer one reserves first here, so that a failure leaves the
+//! list unchanged.
 
 use super::{Library, Raised, Value, tensor};
 use ferrite_core::abi::*;
@@ -15,19 +16,19 @@ impl Display for Value {
     }
 }
 
-/// The set bit of a map's slot count that says that its entries lie in place.
+/// Bit of a map's slot count that marks the small layout.
 const SMALL_MAP: u64 = 1 << 63;
 
 struct Dump<'f, 'g> {
     library: &'static Library,
-    /// Objects with an identity and their numbers.
+    /// Numbers of the objects visited so far.
     met: HashMap<TVMFFIObjectHandle, usize>,
     out: &'f mut fmt::Formatter<'g>,
 }
 
 impl Dump<'_, '_> {
     fn value(&mut self, value: &Value) -> fmt::Result {
-        // SAFETY: each arm reads what the type index says is there.
+        // SAFETY: each arm reads the field selected by the type index.
         let payload = value.cell().payload;
         match value.type_index() {
             kTVMFFINone => self.out.write_str("None"),
@@ -59,7 +60,7 @@ impl Dump<'_, '_> {
 
     fn big_int(&mut self, value: &Value) -> fmt::Result {
         let cell = value.cell();
-        // SAFETY: the value lives through the call and the use of what it gives.
+        // SAFETY: the value lives through the call and the use of its result.
         let bytes = unsafe { (self.library.symbols.big_int_content)(&raw const cell).as_slice() };
         write!(self.out, "big {bytes:02x?}")
     }
@@ -81,7 +82,7 @@ impl Dump<'_, '_> {
         write!(self.out, "tensor {} {bytes:02x?}", tensor::describe(&tensor))
     }
 
-    /// Writes an object with its number, and only the number when it comes again.
+    /// Writes an object with its number; a later occurrence is written as the number only.
     fn once(&mut self, value: &Value, write: fn(&mut Self, &Value) -> fmt::Result) -> fmt::Result {
         if let Some(number) = self.met.get(&value.handle()) {
             return write!(self.out, "#{number}");
@@ -107,7 +108,7 @@ impl Dump<'_, '_> {
     fn map(&mut self, value: &Value) -> fmt::Result {
         let entries = entries(value);
         let is_map = value.type_index() == kTVMFFIMap;
-        // Where a key hashes by its address, the number of slots is up to chance. A Dict may have had such a key.
+        // If a key hashes by address, the number of slots is random. A Dict may have had such a key before.
         let stable = is_map && entries.iter().all(|(key, _)| hashes_by_content(key.type_index()));
         self.out.write_str(if is_map { "map" } else { "dict" })?;
         if stable {
@@ -155,7 +156,7 @@ impl Dump<'_, '_> {
     }
 }
 
-/// The entries of a map in order.
+/// Returns the entries of a map in order.
 fn entries(map: &Value) -> Vec<(Value, Value)> {
     let name = if map.type_index() == kTVMFFIMap { "Map" } else { "Dict" };
     let library = map.library();
@@ -171,7 +172,7 @@ fn entries(map: &Value) -> Vec<(Value, Value)> {
     entries
 }
 
-/// The number of slots of a map's table.
+/// Returns the number of slots of a map's table.
 pub fn slots(map: &Value) -> u64 {
     // SAFETY: a map object has data, size and slots behind its header.
     unsafe { *map.body::<u64>().add(2) & !SMALL_MAP }

@@ -1,14 +1,14 @@
-//! Values that hold themselves.
+//! Values that contain themselves.
 
 use super::{Graph, Library, Node, Value, build_all, graphs};
 use ferrite_core::abi::{kTVMFFIDict, kTVMFFIList};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// A graph, and what is put into its lists and dicts afterwards: into which, and what.
+/// A graph, and the values inserted into its lists and dicts afterwards: pairs of container and value.
 pub type CyclicGraph = (Graph, Vec<(Index, Index)>);
 
-/// Graphs with a few ties.
+/// Generates graphs with a few inserted values, which may form cycles.
 pub fn cyclic_graphs(
     nodes: impl Strategy<Value = Node>,
     length: usize,
@@ -16,7 +16,7 @@ pub fn cyclic_graphs(
     (graphs(nodes, length), prop::collection::vec(any::<(Index, Index)>(), 1..4))
 }
 
-/// A value with cycles, which it unties when it goes: counted references would keep it for ever.
+/// A value with cycles, which are broken when it is dropped; otherwise it would leak.
 pub struct Knot {
     values: Vec<Value>,
 }
@@ -38,7 +38,7 @@ impl Knot {
         Self { values }
     }
 
-    /// The value of the last node.
+    /// Returns the value of the last node.
     pub fn value(&self) -> &Value {
         self.values.last().expect("graphs have nodes")
     }

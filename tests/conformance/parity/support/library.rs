@@ -1,4 +1,4 @@
-//! One loaded `libtvm_ffi` and its C symbols.
+//! A loaded `libtvm_ffi` and its C symbols.
 
 use super::{Raised, Value, classes};
 use ferrite_core::abi::*;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 macro_rules! symbols {
     ($($field:ident = $symbol:literal: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        /// The functions of the C ABI that properties call.
+        /// Functions of the C ABI that properties call.
         pub struct Symbols {
             $(pub $field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
         }
@@ -51,14 +51,14 @@ symbols! {
     register_metadata = "TVMFFITypeRegisterMetadata": fn(i32, *const TVMFFITypeMetadata) -> c_int;
 }
 
-/// A library and the name that reports give it. Never unloaded.
+/// A library, and its name in reports. Never unloaded.
 pub struct Library {
     pub name: &'static str,
     pub symbols: Symbols,
 }
 
 impl Library {
-    /// Opens it with its symbols visible to itself alone, so that two of the same symbols live side by side.
+    /// Opens the library with private symbols, so that both libraries can be loaded together.
     pub fn open(name: &'static str, path: &Path) -> Outcome<&'static Self> {
         use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
         // SAFETY: initialisers of both libraries only fill their own tables.
@@ -78,7 +78,7 @@ impl Library {
         self.global(name).call(arguments)
     }
 
-    /// A global function.
+    /// Returns a global function.
     pub fn global(&'static self, name: &str) -> Value {
         let mut handle = std::ptr::null_mut();
         let text = TVMFFIByteArray::from_slice(name.as_bytes());
@@ -88,14 +88,14 @@ impl Library {
         Value::from_handle(self, handle)
     }
 
-    /// The result of a C function that writes a value where it is told to.
+    /// Returns the value that a C function writes to an out-pointer.
     pub fn value(&'static self, fill: impl FnOnce(*mut TVMFFIAny) -> c_int) -> Result<Value, Raised> {
         let mut cell = TVMFFIAny::NONE;
         self.status(fill(&raw mut cell))?;
         Ok(Value::from_cell(self, cell))
     }
 
-    /// The result of a C function that writes an object where it is told to.
+    /// Returns the object that a C function writes to an out-pointer.
     pub fn object(
         &'static self,
         fill: impl FnOnce(*mut TVMFFIObjectHandle) -> c_int,
@@ -105,7 +105,7 @@ impl Library {
         Ok(Value::from_handle(self, handle))
     }
 
-    /// The error behind a status other than 0.
+    /// Returns the raised error for a status other than 0.
     pub fn status(&'static self, status: c_int) -> Result<(), Raised> {
         if status == 0 { Ok(()) } else { Err(Raised::take(self)) }
     }

@@ -1,4 +1,4 @@
-//! Helpers of all properties: the two libraries, values of them, generated descriptions of values, and the comparison.
+//! Support of the properties: the two libraries, their values, generated descriptions of values, and the comparison.
 
 mod build;
 mod check;

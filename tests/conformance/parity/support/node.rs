@@ -1,7 +1,7 @@
 //! Generated descriptions of values, from which each library builds its own.
 //!
-//! A graph is a list of nodes, each of which may hold earlier ones: sharing comes by itself, depth is bounded by the length,
-//! and a shorter list is a smaller input.
+//! A graph is a list of nodes that may refer to earlier ones. So sharing occurs naturally, the length bounds the depth, and a
+//! shorter list is a smaller input.
 
 use super::Text;
 use super::classes::CLASSES;
@@ -9,47 +9,47 @@ use ferrite_core::abi::{DLDataType, DLDevice};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// A value, given the ones before it.
+/// Description of a value in terms of the previous ones.
 #[derive(Clone, Debug)]
 pub enum Node {
     None,
     Bool(bool),
     Int(i64),
-    /// By its bits, so that every NaN prints.
+    /// Float by its bits, so that every NaN can be printed.
     Float(u64),
     Text(Text),
     Bytes(Text),
     DataType(DLDataType),
     Device(DLDevice),
-    /// Two's complement, least significant word first.
+    /// Big integer in two's complement, least significant word first.
     BigInt(Vec<i64>),
     Shape(Vec<i64>),
-    /// Bits, dimensions, and the first of the counting bytes in it.
+    /// Tensor by bits per element, dimensions, and the first of its consecutive bytes.
     Tensor(u8, Vec<i64>, u8),
     /// A global function of the library.
     Function(&'static str),
-    /// The result of a global function without arguments.
+    /// Result of a global function without arguments.
     Call(&'static str),
     Array(Vec<Index>),
     List(Vec<Index>),
     Map(Vec<(Index, Index)>),
     Dict(Vec<(Index, Index)>),
-    /// A Map with texts for keys.
+    /// A Map with string keys.
     Record(Vec<(Text, Index)>),
-    /// A class of `classes`, values for its fields, a number for those fields that hold plain data.
+    /// An object by its class in `classes`, values of its fields, and a number for plain fields.
     Object(usize, Vec<Index>, i64),
 }
 
-/// Nodes, of which the last is the value meant.
+/// Nodes, the last of which is the described value.
 pub type Graph = Vec<Node>;
 
-/// Numbers that are small, at a limit, or anything.
+/// Generates numbers that are small, at a limit, or arbitrary.
 pub fn ints() -> impl Strategy<Value = i64> {
     let limits = vec![i64::MIN, i64::MIN + 1, i64::MAX, i64::MAX - 1, 1 << 53, -(1 << 53), 1 << 32, -1 << 31];
     prop_oneof![4 => -4..8i64, 1 => any::<i64>(), 1 => select(limits)]
 }
 
-/// Floats as bits: simple ones, special ones, neighbours of powers of ten, or anything.
+/// Generates floats as bits: simple ones, special ones, neighbours of powers of ten, or arbitrary.
 pub fn floats() -> impl Strategy<Value = u64> {
     let special = vec![
         0.0,
@@ -81,7 +81,7 @@ pub fn floats() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Texts around the seven bytes that fit a cell: plain, with every kind of character, or no UTF-8 at all.
+/// Generates texts around the limit of seven bytes for small strings: plain, with every kind of character, or invalid UTF-8.
 pub fn texts() -> impl Strategy<Value = Text> {
     let pieces = vec![
         "a",
@@ -122,20 +122,20 @@ pub fn texts() -> impl Strategy<Value = Text> {
     ]
 }
 
-/// Data types of every code.
+/// Generates data types of every code.
 pub fn dtypes() -> impl Strategy<Value = DLDataType> {
     let wild = (any::<u8>(), any::<u8>(), any::<u16>());
     let usual = (0..19u8, select(vec![0u8, 1, 4, 6, 8, 16, 32, 64]), select(vec![0u16, 1, 1, 1, 2, 4, 16]));
     prop_oneof![8 => usual, 1 => wild].prop_map(|(code, bits, lanes)| DLDataType { code, bits, lanes })
 }
 
-/// Devices of every kind, known or not.
+/// Generates devices of every kind, known or not.
 pub fn devices() -> impl Strategy<Value = DLDevice> {
     (prop_oneof![8 => 0..20i32, 1 => any::<i32>()], prop_oneof![8 => 0..4i32, 1 => any::<i32>()])
         .prop_map(|(device_type, device_id)| DLDevice { device_type, device_id })
 }
 
-/// Values of JSON other than containers.
+/// Generates JSON values other than containers.
 pub fn json_leaves() -> impl Strategy<Value = Node> {
     prop_oneof![
         1 => Just(Node::None),
@@ -146,7 +146,7 @@ pub fn json_leaves() -> impl Strategy<Value = Node> {
     ]
 }
 
-/// Every value that holds no other and compares by content.
+/// Generates all kinds of leaf values that compare by content.
 pub fn plain_leaves() -> impl Strategy<Value = Node> {
     let bits = select(vec![8u8, 16, 32, 64]);
     prop_oneof![
@@ -160,14 +160,14 @@ pub fn plain_leaves() -> impl Strategy<Value = Node> {
     ]
 }
 
-/// Every value that holds no other.
+/// Generates all kinds of leaf values.
 pub fn leaves() -> impl Strategy<Value = Node> {
     let functions = select(vec!["ffi.Array", "ffi.ReprPrint"]);
     let objects = select(vec!["ffi.SystemLib", "ffi.GetInvalidObject", "ffi.GetKwargsObject"]);
     prop_oneof![20 => plain_leaves(), 1 => functions.prop_map(Node::Function), 1 => objects.prop_map(Node::Call)]
 }
 
-/// Containers of up to six elements.
+/// Generates containers of up to six elements.
 pub fn containers() -> impl Strategy<Value = Node> {
     let elements = || prop::collection::vec(any::<Index>(), 0..6);
     let pairs = || prop::collection::vec(any::<(Index, Index)>(), 0..6);
@@ -179,7 +179,7 @@ pub fn containers() -> impl Strategy<Value = Node> {
     ]
 }
 
-/// Containers as JSON has them.
+/// Generates JSON containers.
 pub fn json_containers() -> impl Strategy<Value = Node> {
     let elements = || prop::collection::vec(any::<Index>(), 0..6);
     prop_oneof![
@@ -189,14 +189,14 @@ pub fn json_containers() -> impl Strategy<Value = Node> {
     ]
 }
 
-/// Objects of the reflected classes in this range.
+/// Generates objects of the reflected classes in this range.
 pub fn objects(classes: std::ops::Range<usize>) -> impl Strategy<Value = Node> {
     debug_assert!(classes.end <= CLASSES.len());
     let fields = prop::collection::vec(any::<Index>(), 4);
     (classes, fields, 0..4i64).prop_map(|(class, fields, number)| Node::Object(class, fields, number))
 }
 
-/// Up to `length` nodes.
+/// Generates up to `length` nodes.
 pub fn graphs(nodes: impl Strategy<Value = Node>, length: usize) -> impl Strategy<Value = Graph> {
     prop::collection::vec(nodes, 1..length)
 }

@@ -1,4 +1,4 @@
-//! Our library and upstream's, loaded once into this process.
+//! This library and upstream's, loaded once into this process.
 
 use super::Library;
 use ferrite_tests::{Outcome, output_of, root};
@@ -15,7 +15,7 @@ pub struct Pair {
 static PAIR: OnceLock<Outcome<Pair>> = OnceLock::new();
 
 impl Pair {
-    /// Fails when ours does not build or upstream's cannot be had.
+    /// Returns both libraries. Fails if this one does not build or upstream's cannot be downloaded.
     pub fn get() -> Outcome<&'static Self> {
         PAIR.get_or_init(Self::load).as_ref().map_err(Clone::clone)
     }

@@ -1,7 +1,7 @@
-//! Errors of a library: kind and message, without the addresses in it.
+//! Raised errors: kind and message, without the addresses in it.
 //!
-//! Upstream puts the bytes of a text that is no UTF-8 into messages as they are, where Python cannot read them. Ours replaces
-//! them by U+FFFD, and so does the comparison.
+//! Upstream copies invalid UTF-8 into messages, which Python then cannot decode. This library replaces it by U+FFFD, and so
+//! does the comparison.
 
 use super::{Library, Value};
 use ferrite_core::abi::*;
@@ -24,9 +24,9 @@ impl Raised {
         Self::read(&Value::from_handle(library, handle))
     }
 
-    /// The error in an error object.
+    /// Reads an error object.
     pub(super) fn read(error: &Value) -> Self {
-        // SAFETY: an error object has this record behind its header.
+        // SAFETY: an error object has this record after its header.
         let cell = unsafe { *error.body::<TVMFFIErrorCell>() };
         // SAFETY: its texts live as long as it.
         let text = |bytes: TVMFFIByteArray| String::from_utf8_lossy(unsafe { bytes.as_slice() });
@@ -40,7 +40,7 @@ impl fmt::Display for Raised {
     }
 }
 
-/// Replaces what differs from run to run: `0x7f...` becomes `0x*`.
+/// Replaces addresses, which differ between runs: `0x7f...` becomes `0x*`.
 pub fn without_addresses(text: &str) -> String {
     let mut rest = text;
     let mut out = String::with_capacity(text.len());

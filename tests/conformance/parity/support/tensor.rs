@@ -4,7 +4,7 @@ use super::{Library, Value};
 use ferrite_core::abi::*;
 use std::ptr::{null_mut, slice_from_raw_parts};
 
-/// A tensor's memory, and before it the record that lends it out.
+/// A tensor's memory, preceded by the DLPack record that exports it.
 #[repr(C)]
 struct Lent {
     managed: DLManagedTensor,
@@ -12,7 +12,7 @@ struct Lent {
     _data: Vec<u64>,
 }
 
-/// A contiguous CPU tensor of unsigned integers whose bytes count up from `first`.
+/// Creates a contiguous CPU tensor of unsigned integers, whose bytes count up from `first`.
 pub fn counting(library: &'static Library, bits: u8, shape: &[i64], first: u8) -> Value {
     let bytes = shape.iter().product::<i64>() as usize * usize::from(bits) / 8;
     let words = (0..bytes.div_ceil(8)).map(|at| u64::from(first) + (at as u64) * 0x0101_0101);
@@ -28,18 +28,18 @@ pub fn counting(library: &'static Library, bits: u8, shape: &[i64], first: u8) -
     };
     let managed = DLManagedTensor { dl_tensor, manager_ctx: null_mut(), deleter: Some(give_back) };
     let lent = Box::into_raw(Box::new(Lent { managed, _shape: shape, _data: data }));
-    // SAFETY: the record stays until its deleter is called.
+    // SAFETY: the record lives until its deleter is called.
     let made = library
         .object(|out| unsafe { (library.symbols.tensor_from_dlpack)(&raw mut (*lent).managed, 0, 0, out) });
     made.expect("a plain tensor is taken")
 }
 
 unsafe extern "C" fn give_back(managed: *mut DLManagedTensor) {
-    // SAFETY: the record is the first field of what `counting` leaked.
+    // SAFETY: the record is the first field of the box that `counting` leaked.
     drop(unsafe { Box::from_raw(managed.cast::<Lent>()) });
 }
 
-/// All but the data.
+/// Describes everything except the data.
 pub fn describe(tensor: &DLTensor) -> String {
     let DLTensor { device, ndim, dtype, byte_offset, .. } = *tensor;
     let dimensions = |data: *mut i64| {
@@ -50,10 +50,10 @@ pub fn describe(tensor: &DLTensor) -> String {
     format!("{dtype:?} {device:?} {ndim} {shape:?} {strides:?} +{byte_offset}")
 }
 
-/// The bytes of a contiguous tensor of the CPU.
+/// Returns the bytes of a contiguous CPU tensor.
 ///
 /// # Safety
-/// It is one.
+/// The tensor must be contiguous and on the CPU.
 pub unsafe fn bytes(tensor: &DLTensor) -> Vec<u8> {
     // SAFETY: the shape has `ndim` entries.
     let shape = unsafe { &*slice_from_raw_parts(tensor.shape, tensor.ndim as usize) };
@@ -61,7 +61,7 @@ pub unsafe fn bytes(tensor: &DLTensor) -> Vec<u8> {
     if bytes == 0 {
         return Vec::new();
     }
-    // SAFETY: the elements lie one after the other from here.
+    // SAFETY: the elements are contiguous from here.
     unsafe { &*slice_from_raw_parts(tensor.data.cast::<u8>().add(tensor.byte_offset as usize), bytes) }
         .to_vec()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Any bytes, mostly a text.
+/// Arbitrary bytes, usually a text.
 #[derive(Clone, PartialEq)]
 pub struct Text(pub Vec<u8>);
 

@@ -1,13 +1,13 @@
-//! Pairs of values that are equal but for a few nodes.
+//! Pairs of values that are equal except for a few nodes.
 
 use super::{Graph, Library, Node, Value, build, graphs};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// A graph, and which of its nodes are others in its twin.
+/// A graph, and the replacement nodes of its twin.
 pub type TwinGraphs = (Graph, Vec<(Index, Node)>);
 
-/// Graphs and twins that differ in up to two nodes, many of which do not show.
+/// Generates graphs and twins that differ in up to two nodes, many of which are not visible.
 pub fn twin_graphs<S>(nodes: impl Fn() -> S, length: usize) -> impl Strategy<Value = TwinGraphs>
 where
     S: Strategy<Value = Node>,
@@ -16,7 +16,7 @@ where
     (graphs(nodes(), length), edits)
 }
 
-/// The values of both.
+/// Builds both values.
 pub fn build_twins(library: &'static Library, (graph, edits): &TwinGraphs) -> [Value; 2] {
     let mut twin = graph.clone();
     for (at, node) in edits {

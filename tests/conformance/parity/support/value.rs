@@ -11,24 +11,24 @@ pub struct Value {
 }
 
 impl Value {
-    /// Takes over what a library wrote.
+    /// Takes ownership of a value written by a library.
     pub fn from_cell(library: &'static Library, cell: TVMFFIAny) -> Self {
         Self { library, cell }
     }
 
-    /// Takes over a reference to an object.
+    /// Takes ownership of a reference to an object.
     pub fn from_handle(library: &'static Library, handle: TVMFFIObjectHandle) -> Self {
         let object: *mut TVMFFIObject = handle.cast();
-        // SAFETY: the library gave a reference to a live object.
+        // SAFETY: the library returned a reference to a live object.
         let type_index = unsafe { (*object).type_index };
         let payload = TVMFFIAnyPayload { v_obj: object };
         Self { library, cell: TVMFFIAny { type_index, small_str_len: 0, payload } }
     }
 
-    /// A further reference to what a container holds.
+    /// Returns a new reference to a value in a container.
     ///
     /// # Safety
-    /// The cell holds a live value of this library.
+    /// The cell must contain a live value of this library.
     pub unsafe fn borrowed(library: &'static Library, cell: TVMFFIAny) -> Self {
         if cell.type_index >= kTVMFFIStaticObjectBegin {
             // SAFETY: the caller's promise.
@@ -81,7 +81,7 @@ impl Value {
         made.expect("bytes are made")
     }
 
-    /// An integer from its words in two's complement, least significant first; an `Int` where it fits.
+    /// Creates an integer from its words in two's complement, least significant first; an `Int` if it fits.
     pub fn big_int(library: &'static Library, words: &[i64]) -> Self {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let bytes = TVMFFIByteArray::from_slice(&bytes);
@@ -102,30 +102,30 @@ impl Value {
         self.cell.type_index
     }
 
-    /// Gives the reference away.
+    /// Releases the ownership, and returns the cell.
     pub fn into_cell(self) -> TVMFFIAny {
         let cell = self.cell;
         std::mem::forget(self);
         cell
     }
 
-    /// Gives the reference to an object away.
+    /// Releases the ownership, and returns the object's handle.
     pub fn into_handle(self) -> TVMFFIObjectHandle {
         let handle = self.handle();
         std::mem::forget(self);
         handle
     }
 
-    /// The object's handle, null for a value that lies in the cell.
+    /// Returns the object's handle; null for a value stored in the cell.
     pub fn handle(&self) -> TVMFFIObjectHandle {
         if self.cell.type_index < kTVMFFIStaticObjectBegin {
             return null_mut();
         }
-        // SAFETY: the type says that it is an object.
+        // SAFETY: the type index is that of an object.
         unsafe { self.cell.payload.v_obj }.cast()
     }
 
-    /// The fields of an object, which follow its header.
+    /// Returns a pointer to the content after an object's header.
     pub fn body<T>(&self) -> *const T {
         assert!(!self.handle().is_null(), "type {} is no object", self.type_index());
         self.handle().cast::<TVMFFIObject>().wrapping_add(1).cast()
@@ -140,17 +140,17 @@ impl Value {
         self.library.value(|out| unsafe { call(self.handle(), cells.as_ptr(), cells.len() as i32, out) })
     }
 
-    /// The integer or boolean in it.
+    /// Returns the integer or boolean value.
     pub fn as_int(&self) -> i64 {
         assert!(matches!(self.type_index(), kTVMFFIInt | kTVMFFIBool), "type {}", self.type_index());
-        // SAFETY: the type says so.
+        // SAFETY: the type index selects this field.
         unsafe { self.cell.payload.v_int64 }
     }
 
-    /// The bytes of a string or of bytes, small or not.
+    /// Returns the bytes of a string or of bytes, small or not.
     pub fn as_bytes(&self) -> &[u8] {
         match self.type_index() {
-            // SAFETY: the type says so.
+            // SAFETY: the type index selects this field.
             kTVMFFISmallStr | kTVMFFISmallBytes => unsafe {
                 &self.cell.payload.v_bytes[..self.cell.small_str_len as usize]
             },
@@ -163,7 +163,7 @@ impl Value {
 
 impl Clone for Value {
     fn clone(&self) -> Self {
-        // SAFETY: this value holds a reference meanwhile.
+        // SAFETY: this value owns a reference meanwhile.
         unsafe { Self::borrowed(self.library, self.cell) }
     }
 }

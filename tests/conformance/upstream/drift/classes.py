@@ -1,4 +1,4 @@
-"""The layout of the C++ classes whose objects clients and library share: their size, bases and virtual functions."""
+"""Layout of the C++ classes shared by clients and library: sizes, bases and virtual functions."""
 
 import os
 import re
@@ -13,7 +13,7 @@ ADDRESS = re.compile(r" \(0x0x\w+\)")
 
 
 def classes(folder):
-    """Facts by name, as g++ tells them of all C++ headers that need no GPU."""
+    """Return facts by name, as g++ reports them for all C++ headers that need no GPU."""
     names = sorted(str(path.relative_to(folder)) for path in Path(folder, "tvm").rglob("*.h"))
     source = "".join(f"#include <{name}>\n" for name in names if "/cuda/" not in name)
     with tempfile.TemporaryDirectory() as work:
@@ -32,5 +32,5 @@ def classes(folder):
 
 
 def renamed(text):
-    """The text with the namespace of internal classes as it is called since 0.1.15."""
+    """Return the text with the internal namespace renamed as in 0.1.15."""
     return text.replace("::details::", "::detail::")

@@ -1,4 +1,4 @@
-"""The declarations of a folder of C headers: functions, types with their layout, constants and macros."""
+"""Interface of a folder of headers for C programs: functions, types with their layout, constants and macros."""
 
 import json
 import os
@@ -8,26 +8,26 @@ import tempfile
 from pathlib import Path
 
 CLANG = os.environ.get("CLANG", "clang")
-# Names of the library; what a system header declares is no fact about it.
+# Names of the library; declarations of system headers are ignored.
 OURS = re.compile(r"_?k?(TVM|DL)")
 NUMBER = re.compile(r"\(?-?(0x[0-9a-fA-F]+|\d+)[uUlL]*\)?")
 
 
 def c_headers(folder):
-    """The headers that compile as C, as programs name them."""
+    """Return the headers that compile as C, as included by programs."""
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.h"))
     return [name for name in names if clang(folder, f"#include <{name}>\n", "-fsyntax-only", "-w") is not None]
 
 
 def clang(folder, source, *options):
-    """Returns what clang prints for a C program, or None when it refuses it."""
+    """Return clang's output for a C program; None if it fails."""
     command = [CLANG, "-x", "c", "-std=c11", *options, "-I", folder, "-"]
     done = subprocess.run(command, input=source, text=True, capture_output=True, check=False)
     return done.stdout if done.returncode == 0 else None
 
 
 def declared(folder, headers):
-    """Facts by name."""
+    """Return facts by name."""
     source = "".join(f"#include <{name}>\n" for name in headers)
     tree = json.loads(clang(folder, source, "-fsyntax-only", "-w", "-Xclang", "-ast-dump=json"))
     nodes = {node["id"]: node for node in tree["inner"] if "id" in node}
@@ -54,15 +54,15 @@ def declared(folder, headers):
 
 
 def spelled(text):
-    """A type without tags, which C++ leaves out, and with `(void)` for no parameters."""
+    """Return a type without tags, which C++ omits, and with `(void)` for no parameters."""
     return re.sub(r"\b(struct|enum|union) ", "", text).replace("()", "(void)")
 
 
 def record_of(typedef, nodes):
-    """The definition of the struct or union that a typedef names; no node for other typedefs."""
+    """Return the definition of the struct or union behind a typedef; an empty node for other typedefs."""
     owned = [node.get("ownedTagDecl") or node.get("decl") or {} for node in walk(typedef)]
     ids = {decl["id"] for decl in owned if decl.get("kind") == "RecordDecl"}
-    tags = {nodes[id]["name"] for id in ids if "name" in nodes.get(id, {})}  # the typedef may stand before the definition
+    tags = {nodes[id]["name"] for id in ids if "name" in nodes.get(id, {})}  # the typedef may precede the definition
     for node in nodes.values():
         is_wanted = node["id"] in ids or node.get("name") in tags
         if node["kind"] == "RecordDecl" and is_wanted and node.get("completeDefinition"):
@@ -77,7 +77,7 @@ def walk(node):
 
 
 def members(name, record):
-    """An expression for the offset and size of each member, those of anonymous unions included."""
+    """Return expressions for the offset and size of each member, including those of anonymous unions."""
     found = {}
     for node in record.get("inner", []):
         if node["kind"] in ("FieldDecl", "IndirectFieldDecl") and node.get("name"):
@@ -87,7 +87,7 @@ def members(name, record):
 
 
 def macros(folder, source):
-    """The macros that stand for numbers, with these; the names of the others."""
+    """Return numeric macros with their values, and the names of the others."""
     found = {}
     for line in clang(folder, source, "-E", "-dM").splitlines():
         name, _, value = line.removeprefix("#define ").partition(" ")
@@ -97,7 +97,7 @@ def macros(folder, source):
 
 
 def evaluated(folder, source, numbers):
-    """The values of expressions; offsets and sizes are told apart again."""
+    """Return the values of expressions, with offsets and sizes separated again."""
     lines = [f'  printf("%lld\\n", (long long)({expression}));\n' for expression in numbers.values()]
     program = f"#include <stdio.h>\n#include <stddef.h>\n{source}int main(void) {{\n{''.join(lines)}  return 0;\n}}\n"
     with tempfile.TemporaryDirectory() as work:

@@ -1,4 +1,4 @@
-"""Compares a release of upstream's with what our library serves: see drift.sh, which prepares the folders."""
+"""Compare a release of upstream with the features of this library: see drift.sh, which prepares the folders."""
 
 import argparse
 import difflib
@@ -13,7 +13,7 @@ from headers import c_headers, declared
 
 HERE = Path(__file__).resolve().parent
 
-# The subjects of comparison, and the remedy for something that is new in a release.
+# Sections of the comparison, each with the step for a feature that is new in a release.
 STEPS = {
     "C symbols": "export it from capi/src, with a C program in tests/conformance/c, and add it to tests/conformance/exports/symbols.txt",
     "C++ names": "export it from capi/cxx, with a client in tests/conformance/cxx, and add it to tests/conformance/exports/cxx-symbols.txt",
@@ -27,17 +27,17 @@ STEPS = {
 
 
 class Side:
-    """A library, and the headers of its own release."""
+    """A library, with the headers of its own release."""
 
     def __init__(self, library, include, served):
         self.library, self.include, self.served = library, include, served
 
     def symbols(self):
-        """The symbols that the library exports."""
+        """Return the symbols that the library exports."""
         return symbols(self.library, "--defined-only")
 
     def facts(self, attributes):
-        """Returns the names that the library serves, by section."""
+        """Return the library's description of itself, by section."""
         lines = subprocess.run([self.served, *attributes], text=True, capture_output=True, check=True).stdout
         found = {"functions": {}, "types": {}, "version": {}}
         sections = {"global": "functions", "version": "version"}
@@ -49,14 +49,14 @@ class Side:
 
 
 def symbols(binary, *options):
-    """Dynamic symbols that have to do with TVM-FFI, by name, with the letter of their kind."""
+    """Return dynamic symbols of TVM-FFI, by name, with the letter of their kind."""
     lines = subprocess.run(["nm", "-D", *options, binary], text=True, capture_output=True, check=True).stdout
     words = [line.split() for line in lines.splitlines()]
     return {word[-1].partition("@")[0]: word[-2] for word in words if re.search("TVMFFI|TVMBackend|3tvm", word[-1])}
 
 
 def readable(value):
-    """The value with the schema in its metadata as a signature, which has had two forms in JSON."""
+    """Return the value with the schema in its metadata as a signature; the schema has had two JSON forms."""
     start = value.find('{"type_schema"')
     if start < 0:
         return value
@@ -67,10 +67,10 @@ def readable(value):
 
 
 def signature(schema):
-    """A type of a schema in one line."""
+    """Format a type of a schema in one line."""
     name, args, named = schema["type"], schema.get("args"), schema.get("named_args")
     if set(schema) - {"type", "args", "named_args"} or named is not None and set(named) - {"return", "params"}:
-        return json.dumps(schema, sort_keys=True)  # a form that is not known here
+        return json.dumps(schema, sort_keys=True)  # an unknown form
     if name == "ffi.Function" and named is not None:
         (result,), params = named["return"], named["params"]
     elif name == "ffi.Function" and args:
@@ -85,26 +85,26 @@ def c_names(side):
 
 
 def cxx_names(side):
-    """Names that C++ clients may link: code and data, and what of upstream's classes is emitted in one place."""
+    """Return names that C++ clients may link: code and data, and emitted parts of upstream's classes."""
     kinds = {name: kind for name, kind in side.symbols().items() if not name.startswith("TVM")}
     return {name: "exported" for name, kind in kinds.items() if kind in "TDBRVu"}
 
 
 def imports(theirs, ours, package):
-    """Names that the release's own binaries take from the library."""
+    """Return names that the release's own binaries import from the library."""
     own = {path for path in package.rglob("*.so") if path.name != "libtvm_ffi.so"}
     asked = {name for path in own for name in symbols(path, "--undefined-only")} & set(theirs.symbols())
     return {name: "exported" for name in asked}, {name: "exported" for name in asked & set(ours.symbols())}
 
 
 def attribute_names(*binaries):
-    """Names of attribute columns, as far as they are in the binaries."""
+    """Return names of attribute columns found in the binaries."""
     pattern = re.compile(rb"__[a-z]+(?:_[a-z]+)*__")
     return sorted({name.decode() for path in binaries for name in pattern.findall(path.read_bytes())})
 
 
 def compare(theirs, ours, package, base_include):
-    """For each section, the facts of the release and of our library."""
+    """Yield for each section the facts of the release and of this library."""
     attributes = attribute_names(theirs.library, ours.library)
     their_facts, our_facts = theirs.facts(attributes), ours.facts(attributes)
     headers = [declared(side.include, c_headers(side.include)) for side in (theirs, ours)]
@@ -119,7 +119,7 @@ def compare(theirs, ours, package, base_include):
 
 
 def differences(theirs, ours):
-    """Returns the differences to a release: the reason by name, for each name that we lack or have otherwise."""
+    """Return features of the release that are missing or different here: reasons by name."""
     missing = {name: f"new: {value}" for name, value in theirs.items() if name not in ours}
     others = {name for name, value in theirs.items() if ours.get(name, value) != value}
     changed = {name: f"changed: {theirs[name]}\n      ours: {ours[name]}" for name in others}
@@ -127,7 +127,7 @@ def differences(theirs, ours):
 
 
 def explanations(version):
-    """The reasons by section and name, from explained/VERSION.txt."""
+    """Return the reasons by section and name, from explained/VERSION.txt."""
     path = HERE / "explained" / f"{version}.txt"
     lines = path.read_text().splitlines() if path.exists() else []
     split = [line.split(": ", 2) for line in lines if line and not line.startswith("#")]
@@ -135,7 +135,7 @@ def explanations(version):
 
 
 def changed_files(base, release):
-    """Lines added and removed in each file of the sources, most first."""
+    """Return the lines added and removed in each source file, the most changed first."""
     found = []
     for top in ("include", "src", "python", "3rdparty"):
         files = {path.relative_to(root) for root in (base, release) for path in (root / top).rglob("*") if path.is_file()}
@@ -156,7 +156,7 @@ def changed_file(old, new, name):
 
 
 def next_steps(options, drifted):
-    """Returns the remedies, in order."""
+    """Return the steps to take, in order."""
     steps = [f"{section}: {STEPS[section]}" for section in drifted]
     if drifted:
         steps.append(f"give a reason for what stays different, in drift/explained/{options.version}.txt")
@@ -174,7 +174,7 @@ def next_steps(options, drifted):
 
 
 def where_to_look(options):
-    """The files of the sources that changed most since the release that our library equals."""
+    """Return the source files that changed most since the release that this library matches."""
     changed = changed_files(options.base_sources, options.sources)
     if not changed:
         return []
@@ -188,7 +188,7 @@ def is_pinned(options):
 
 
 def pins(options):
-    """The lines by which pip takes the wheel and the sources that were compared, and no others."""
+    """Return requirement lines that pin exactly the compared wheel and sources."""
     hashes = [f"    --hash=sha256:{digest}" for digest in options.hashes]
     return " \\\n".join([f"    apache-tvm-ffi=={options.version}", *hashes])
 
@@ -204,7 +204,7 @@ def main():
     theirs = Side(options.package / "lib/libtvm_ffi.so", options.package / "include", options.served)
     ours = Side(options.library, options.include, options.our_served)
     own_reasons = explanations(options.version)
-    # What stays different from the release that the library equals, stays so from others until they have a list.
+    # Explained differences from the matching release also apply to other releases, until they have a list.
     reasons = own_reasons or explanations(options.base_version)
     print(f"apache-tvm-ffi {options.version} and {options.library.name}")
     drifted, passed = [], 0

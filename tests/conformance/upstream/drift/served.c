@@ -1,8 +1,8 @@
 /*
  * usage: served ATTRIBUTE...
  *
- * Prints what the libtvm_ffi it is linked with serves, one fact on each line: a name, a tab, and what is known of it. It is
- * compiled with the headers of the library's own release, so that records are read as they are there.
+ * Prints the features of the libtvm_ffi that it is linked with, one per line: a name, a tab, and a description. It is
+ * compiled with the headers of the library's own release, so records are read with the right layout.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,14 +22,14 @@ static TVMFFIByteArray bytes_of(const char* text) {
   return bytes;
 }
 
-/* The text in a string, small or not. */
+/* Returns the text of a string, small or not. */
 static TVMFFIByteArray text_of(const TVMFFIAny* value) {
   TVMFFIByteArray text;
   if (value->type_index == kTVMFFISmallStr) {
     text.data = value->v_bytes;
     text.size = value->small_str_len;
   } else if (value->type_index == kTVMFFIStr) {
-    text = *(const TVMFFIByteArray*)(value->v_obj + 1); /* behind the header of the object */
+    text = *(const TVMFFIByteArray*)(value->v_obj + 1); /* after the object header */
   } else {
     fail("a text is no string");
   }
@@ -88,7 +88,7 @@ static void print_globals(void) {
   }
 }
 
-/* Begins the line of a member of a type. */
+/* Prints the beginning of the line of a type's member. */
 static void print_member(const TVMFFITypeInfo* info, const char* kind, const TVMFFIByteArray* name) {
   fputs(kind, stdout);
   putchar(' ');
@@ -181,7 +181,7 @@ static void print_types(char** attributes, int count) {
   }
 }
 
-/* The columns that are there without a value, for C++ code that looks once. */
+/* Prints the columns that exist without a value, for C++ code that looks them up once. */
 static void print_columns(char** names, int count) {
   int i;
   for (i = 0; i < count; i++) {

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Upstream's tests/cpp, built once with upstream's library and lazily bound: a symbol that our
-# library lacks fails the tests that call it, and no other.
-# shellcheck source=support/suite.sh
+# Upstream's tests/cpp, built once with upstream's library and lazy binding: a symbol missing from this library fails only the
+# tests that call it.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/suite.sh"
 
-# With the sanitizer, the inline C++ code that works on our objects is checked as well.
+# With the sanitizer, inline C++ code that accesses this library's objects is checked, too.
 cxx=${CXX:-g++}
 flags="-std=c++17 -O1 -w -fPIC -fplt -pthread"
 if [ -n "$asan_runtime" ]; then
@@ -35,7 +34,7 @@ build_tests() {
   write_build_file "$1" >"$1/build.ninja"
   "$base/bin/ninja" --quiet -C "$1" -j "$jobs" tests >&2
   ! readelf -dW "$1/tests" | grep -E 'BIND_NOW|Flags:.*NOW' || die "the tests are not bound lazily"
-  # Listed now, so that the list does not depend on our library.
+  # Listed with upstream's library, so that the list does not depend on this one.
   LD_LIBRARY_PATH=$wheel/tvm_ffi/lib LD_PRELOAD=$asan_runtime ASAN_OPTIONS=detect_leaks=0 \
     "$1/tests" --gtest_list_tests | sed 's/ *#.*//' |
     awk '/^[^ ]/ { suite = $1; next } (suite $1) !~ /DISABLED_/ && suite { print suite $1 }' |

@@ -10,7 +10,7 @@ need cargo "see https://rustup.rs"
 start_suite python "$@"
 make_overlay
 copy_tree "$work/tree"
-# A test builds a crate: its dependencies need not be built each time.
+# A test builds a crate; its dependencies are cached.
 export CARGO_TARGET_DIR=$cache/python-cargo
 start_recording 0 # CPython never frees all of its memory
 run_tests run_pytest --python "$overlay_python" --tree "$work/tree" --list "$upstream/baseline/python.txt"

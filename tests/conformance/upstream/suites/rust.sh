@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # The tests of upstream's Rust crates.
 #
-# The crates' build scripts ask tvm-ffi-config, found on PATH, for the folder of the library. Here
-# that is a folder of the build, the same in every run, in which the library is exchanged: upstream's
-# while the test programs are built, ours while they run. Documentation tests are linked with ours.
-# shellcheck source=support/suite.sh
+# The crates' build scripts get the library's folder from tvm-ffi-config, found on PATH. Here it is a build folder, the same in
+# every run, in which the library is exchanged: upstream's while the test programs are built, this one while they run.
+# Documentation tests are linked with this library.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/suite.sh"
 
 use_library() { # use_library LIB FOLDER
@@ -43,7 +42,7 @@ build_tests() {
 
 need cargo "see https://rustup.rs"
 start_suite rust "$@"
-# Bound lazily, so that a missing function fails the tests that call it, and no other.
+# Bound lazily, so that a missing function fails only the tests that call it.
 export RUSTFLAGS='-C relro-level=partial -C link-arg=-Wl,-z,lazy'
 build=$cache/rust-$(cat "$0" "$pins/Cargo.lock" "$upstream_pin" - <<<"$(rustc -vV)" | key)
 export PATH=$build/bin:$PATH CARGO_TARGET_DIR=$build/target

@@ -1,14 +1,13 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # those that source this file use the variables
 #
-# What is downloaded or built once, pinned, and kept in
-# ${FERRITE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ferrite-upstream}. Sourced, not run.
+# Cache of pinned downloads and builds in ${FERRITE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ferrite-upstream}. Sourced, not run.
 set -euo pipefail
 
 upstream=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 support=$upstream/support
 pins=$upstream/pins
-# Which release of upstream's: the one that the library equals, or an earlier one.
+# Pinned release of upstream: the one that the library matches, or an earlier one.
 upstream_pin=$pins/${upstream_release:+releases/}${upstream_release:-upstream}.txt
 python=${PYTHON:-python3}
 jobs=${JOBS:-$(nproc)}
@@ -37,7 +36,7 @@ once() (
   : >"$dir/.complete"
 )
 
-# key TEXT: few characters that change with standard input.
+# key TEXT: prints a short hash of standard input.
 key() { sha256sum | cut -c1-12; }
 
 # Sets `cache`.
@@ -87,8 +86,8 @@ ensure_environment() {
 }
 
 download_sources() {
-  # pip asks the build backend of a source distribution for its metadata; the backend is in the
-  # environment already, so nothing else is downloaded.
+  # pip gets a source distribution's metadata from the build backend, which is already in the environment, so nothing else is
+  # downloaded.
   "$base_python" -m pip download --quiet --no-deps --no-build-isolation --require-hashes \
     --no-binary apache-tvm-ffi -d "$1" -r "$upstream_pin" >&2
   tar -xzf "$1"/*.tar.gz -C "$1" --strip-components=1
@@ -104,7 +103,7 @@ compile_recorder() {
   "${CC:-cc}" -O1 -Wall -Werror -fPIC -shared -o "$1/maps_dump.so" "$support/maps_dump.c"
 }
 
-# The shared object that records what each process has mapped: sets `maps_dump`.
+# The shared object that records the memory map of each process: sets `maps_dump`.
 ensure_recorder() {
   local folder
   need "${CC:-cc}" "apt-get install gcc"

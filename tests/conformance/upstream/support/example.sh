@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # usage: example.sh NAME TREE
 #
-# Builds and runs one of upstream's examples in TREE, a private copy of the source
-# distribution, with the tvm-ffi-config and python found on PATH. Fails unless it
-# prints what it should.
+# Builds and runs one of upstream's examples in TREE, a private copy of the source distribution, with the tvm-ffi-config and
+# python found on PATH. Fails unless it prints the expected output.
 set -euo pipefail
 
 support=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 name=$1
 tree=$2
 
-# expect LINE...: the output in ./output has each LINE; it is shown either way.
+# expect LINE...: checks that ./output contains each LINE, and prints it.
 expect() {
   local line status=0
   cat output
@@ -102,7 +101,7 @@ case $name in
     cp -a rust/src rust/src.before
     cmake -B build -DCMAKE_BUILD_TYPE=Release
     cmake --build build
-    # The generated bindings must be the ones that upstream checked in.
+    # The generated bindings must equal those that upstream checked in.
     diff -r rust/src.before rust/src
     cp "$tree/rust/Cargo.lock" rust/Cargo.lock
     cd rust

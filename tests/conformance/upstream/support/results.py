@@ -1,4 +1,4 @@
-"""The results of one suite: writing and reading them, and the options that all runners have."""
+"""Results of one suite: writing and reading, and the options of all runners."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Result:
 
 
 def write(out: Path, results: list[Result], problems: list[str]) -> None:
-    """Write results, and problems that are not one test's, such as a crash at exit."""
+    """Write results, and problems that belong to no test, such as a crash at exit."""
     rows = [{"problem": problem} for problem in problems] + [asdict(result) for result in results]
     (out / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
@@ -40,7 +40,7 @@ def read(out: Path) -> tuple[list[Result], list[str]]:
 
 
 def options() -> argparse.ArgumentParser:
-    """The options of every runner: suite.sh gives them."""
+    """Parse the options of all runners, passed by suite.sh."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--jobs", type=int, required=True)
@@ -54,6 +54,6 @@ def selected(test: str, select: list[str]) -> bool:
     return not select or any(word in test for word in select)
 
 
-if __name__ == "__main__":  # what passed, for record.sh
+if __name__ == "__main__":  # prints passed tests, for record.sh
     for test in sorted(result.id for result in read(Path(sys.argv[1]))[0] if result.status == "passed"):
         print(test)

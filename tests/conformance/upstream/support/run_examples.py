@@ -1,6 +1,6 @@
-"""Run the examples that example.sh knows, one after the other.
+"""Run the examples of example.sh, one after the other.
 
-Each must have had the replaced library mapped: maps of different examples are not mixed.
+Each must have mapped the replaced library, so the maps of different examples are kept apart.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Run a googletest program built with gtest_main.cc, and survive crashes.
 
-Each test suite has a process of its own. When it dies or hangs, the test that was running is noted as
-crashed or timed out and the suite is started again without the tests already run.
+Each test suite has a process of its own. If it crashes or hangs, the running test is recorded as crashed
+or timed out, and the suite is restarted without the tests already run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from results import Result
 
 
 class SuiteRun:
-    """All attempts at one test suite."""
+    """Runs of one test suite, until all of its tests have results."""
 
     def __init__(self, name: str, tests: list[str], options: argparse.Namespace, deadline: float) -> None:
         self.name = name
@@ -51,7 +51,7 @@ class SuiteRun:
             self.done[test] = Result(test, self.name, status, seconds, text)
 
     def attempt(self, number: int, left: list[str]) -> None:
-        """Run what is left, as far as it goes."""
+        """Run the remaining tests until the process ends."""
         log_start = self.log.stat().st_size if self.log.exists() else 0
         record = self.options.out / "record" / f"{self.stem}.{number}"
         ended = self.start(record, left)
@@ -64,7 +64,7 @@ class SuiteRun:
             self.problems.append(f"{self.name}: died {when}, {ended.how}")
 
     def start(self, record: Path, left: list[str]) -> process.Ended:
-        # From a file, as a list of tests may be too long for a command line.
+        # Passed in a file, since a list of tests may exceed a command line.
         flags = record.with_suffix(".flags")
         flags.write_text(f"--gtest_filter={':'.join(left)}\n--gtest_color=no\n")
         return process.run(
@@ -78,7 +78,7 @@ class SuiteRun:
         )
 
     def read(self, record: Path, log_start: int) -> tuple[str | None, bool]:
-        """Take the results from `record`; return the test that has none, and whether the program ended."""
+        """Read the results from `record`; return the test without a result, and whether the program ended."""
         running, finished = None, False
         for line in record.read_text().splitlines() if record.exists() else []:
             kind, *rest = line.split("\t")
@@ -94,7 +94,7 @@ class SuiteRun:
         return running, finished
 
     def output_of(self, test: str, log_start: int) -> str:
-        """Returns the output of the last run of `test`, from the log."""
+        """Return the log of the last run of `test`."""
         text = self.log.read_bytes()[log_start:].decode(errors="replace")
         _, _, text = text.rpartition(f"[ RUN      ] {test}\n")
         return text.partition(f"[  FAILED  ] {test}")[0][-3000:]

@@ -24,7 +24,7 @@ _STATUS = {"ok": "passed", "FAILED": "failed"}
 
 
 def parse(log: str) -> tuple[dict[str, str], str | None]:
-    """Return the status of each test of a log, and the test that has none, if it is the last."""
+    """Return the status of each test in a log, and the last test if it has no status."""
     found: dict[str, str] = {}
     running = None
     for line in log.splitlines():
@@ -134,7 +134,7 @@ def doc_tests(options: argparse.Namespace, deadline: float) -> tuple[list[Result
     out = []
     for name, status in found.items():
         if name.endswith(" - compile fail"):
-            continue  # says nothing about the library
+            continue  # unrelated to the library
         out.append(
             Result(f"doc::{name}", "doc", status, text=text[-3000:] if status == "failed" else "")
         )
@@ -155,7 +155,7 @@ def main() -> int:
         list(pool.map(Program.run, programs))
     everything = [result for program in programs for result in program.results.values()]
     problems = [problem for program in programs for problem in program.problems]
-    # The documentation tests are known from the list: so a new one runs only with all the others.
+    # The list defines which documentation tests exist, so a new one runs only together with all others.
     listed = [line for line in options.list.read_text().splitlines() if line.startswith("doc::")]
     if any(results.selected(test, options.select) for test in listed):
         more, more_problems = doc_tests(options, deadline)

@@ -19,14 +19,14 @@ import process
 import results
 from results import Result
 
-# Files that compile something: started first, to keep all processors busy.
+# Files that compile programs: started first, to keep all processors busy.
 _SLOW = ("test_rust_static_init", "test_stl", "test_dataclass_gen_abi_cpp", "test_build", "test_load")
 _MAX_STARTS = 300
 
 
 @dataclass
 class Record:
-    """The record of one process (see plugin/pytest_record.py)."""
+    """The events recorded by one process (see plugin/pytest_record.py)."""
 
     collected: list[str] | None = None
     results: list[Result] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Record:
 
 
 class FileRun:
-    """All attempts at one test file."""
+    """Runs of one test file, until all of its tests have results."""
 
     def __init__(self, name: str, options: argparse.Namespace, deadline: float) -> None:
         self.name = name
@@ -58,7 +58,7 @@ class FileRun:
             self.done.setdefault(test, Result(test, self.name, "notrun", text="; ".join(self.problems)))
 
     def attempt(self, number: int) -> bool:
-        """Run what is left; return whether to start again."""
+        """Run the remaining tests; return whether to restart."""
         log_start = self.log.stat().st_size if self.log.exists() else 0
         path = self.options.out / "record" / f"{self.stem}.{number}.jsonl"
         ended = self.start(path)
@@ -102,7 +102,7 @@ class FileRun:
             cwd=self.options.tree,
             log=self.log,
             progress=record,
-            # pytest's own time limit works only where Python code runs.
+            # pytest's own time limit works only while Python code runs.
             stall=1.2 * self.options.test_timeout + 10,
             deadline=self.deadline,
         )
@@ -135,7 +135,7 @@ class FileRun:
         return record
 
     def judge(self, test: str, reports: list[dict]) -> Result:
-        """Combines the reports of setup, call and teardown of one test."""
+        """Combine the reports of setup, call and teardown of one test."""
         seconds = sum(report["duration"] for report in reports)
         text = "\n".join(report["text"] for report in reports if report["text"])
         status = "passed" if any(report["when"] == "call" for report in reports) else "notrun"
@@ -156,7 +156,7 @@ def files_to_run(options: argparse.Namespace) -> list[str]:
         for path in (options.tree / "tests" / "python").rglob("test_*.py")
     ]
     if options.select:
-        # Which file has a test, the list says; so a new test is found by the name of its file only.
+        # The list maps tests to files, so a new test is found only by its file's name.
         known = options.list.read_text().splitlines()
         wanted = {id.partition("::")[0] for id in files + known if results.selected(id, options.select)}
         files = [name for name in files if name in wanted]

@@ -1,9 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # those that source this file use the variables; cache.sh sets some
 #
-# What the suites share. Sourced by suites/*.sh, which run.sh starts with
-# `library`, `results` and, for the address sanitizer, `asan_runtime` in the environment.
-# shellcheck source=support/cache.sh
+# Shared by the suites. Sourced by suites/*.sh, which run.sh starts with `library`, `results` and, for the address sanitizer,
+# `asan_runtime` in the environment.
 source "$(dirname "${BASH_SOURCE[0]}")/cache.sh"
 
 time_limit=3600  # seconds for one suite
@@ -20,7 +19,7 @@ start_suite() {
   ensure_sources
   ensure_recorder
   out=$results/$suite
-  # Always the same, since builds that are kept name files in it; so one run at a time.
+  # A fixed path, since cached builds refer to files in it; so only one run at a time.
   work=$cache/work/$suite
   mkdir -p "$cache/work"
   exec {work_lock}>"$work.lock"
@@ -31,13 +30,12 @@ start_suite() {
   SECONDS=0
 }
 
-# Chooses what the measured processes have preloaded: proof of what they load, the sanitizer.
-# start_recording LEAKS: with LEAKS=1, memory that is left at the end of a process is reported too.
+# Sets the preloaded libraries of the measured processes: the recorder of memory maps, and the sanitizer.
 start_recording() {
   export FERRITE_MAPS_DIR=$work/maps FERRITE_PRELOAD=$maps_dump TMPDIR=$work/tmp
   if [ -n "$asan_runtime" ]; then
     FERRITE_PRELOAD=$asan_runtime:$maps_dump
-    # Upstream's List keeps its deleter when C++ code gives it a block of `operator new`.
+    # Upstream's List keeps its deleter when C++ code passes it a block of `operator new`.
     ASAN_OPTIONS=log_path=$out/asan/report:detect_leaks=$1:fast_unwind_on_malloc=$((1 - $1))
     ASAN_OPTIONS+=:allocator_may_return_null=1:alloc_dealloc_mismatch=0
     export ASAN_OPTIONS LSAN_OPTIONS=suppressions=$support/leaks.txt:print_suppressions=0
@@ -45,7 +43,7 @@ start_recording() {
   fi
 }
 
-# Compilers run as they are, not with the sanitizer: it slows them down, and breaks rustc.
+# Compilers run without the sanitizer, which slows them down and breaks rustc.
 spare_compilers() {
   local bin=$work/compilers tool
   mkdir "$bin"
@@ -53,7 +51,7 @@ spare_compilers() {
     printf '#!/bin/sh\nunset LD_PRELOAD\nexec %s "$@"\n' "$(command -v "$tool")" >"$bin/$tool"
   done
   printf '#!/bin/sh\nunset LD_PRELOAD\nexec "$@"\n' >"$bin/rustc-wrapper"
-  # What rustdoc compiles runs with the sanitizer again.
+  # Programs compiled by rustdoc run with the sanitizer again.
   printf '#!/bin/sh\nunset LD_PRELOAD\nexec %s "$@" --test-runtool env --test-runtool-arg %s\n' \
     "$(command -v rustdoc)" "LD_PRELOAD=$FERRITE_PRELOAD" >"$bin/rustdoc"
   chmod 755 "$bin"/*

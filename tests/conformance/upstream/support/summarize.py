@@ -1,4 +1,4 @@
-"""Compare the results of a suite with its list, and print what falls short and the sum.
+"""Compare the results of a suite with its list, and print shortfalls and the sum.
 
 Every test of baseline/SUITE.txt must pass; of an earlier release, every test that runs and is not in
 baseline/releases/VERSION.txt. The exit status is 0 only if that is so and nothing else went wrong.
@@ -22,7 +22,7 @@ def lines_of(path: Path) -> list[str]:
 
 
 def tests_of_release(path: Path, found: list[Result]) -> tuple[list[str], list[str]]:
-    """The tests of an earlier release that must pass, and what is wrong with the list of those that need not.
+    """Return the tests of an earlier release that must pass, and errors in the list of those that need not.
 
     The list has a line `passes COUNT`, then a line `ID: REASON` for each test that passes with the library of that
     release, and not with a later one.
@@ -42,10 +42,10 @@ def fails(result: Result | None) -> bool:
 
 
 def sanitizer_reports(folder: Path) -> list[str]:
-    """The headline of each report that a sanitizer wrote to a file of `folder`."""
+    """Return the headline of each sanitizer report in a file of `folder`."""
     problems = []
     for path in sorted(folder.iterdir()):
-        # Memory refused to a test that asks for too much of it is no report.
+        # A failed allocation of an excessive size is not an error.
         lines = [
             line
             for line in path.read_text(errors="replace").splitlines()
@@ -58,7 +58,7 @@ def sanitizer_reports(folder: Path) -> list[str]:
 
 
 def panics(folder: Path) -> list[str]:
-    """Each place where our library panicked: it gives the caller an error, which a test may take for its own."""
+    """Return each place where the library panicked: the caller gets an error, which a test may expect for another reason."""
     found = set()
     for path in folder.iterdir():
         found |= set(re.findall(r"panicked at (?!tvm-ffi/)\S+", path.read_text(errors="replace")))
@@ -66,7 +66,7 @@ def panics(folder: Path) -> list[str]:
 
 
 def ends(result: Result | None) -> list[str]:
-    """The last lines of what a test said, made printable."""
+    """Return the last lines of a test's output, made printable."""
     lines = [line for line in (result.text if result else "").splitlines() if line.strip()]
     return ["".join(c if c.isprintable() else "?" for c in line[:160]) for line in lines[-3:]]
 
@@ -125,7 +125,7 @@ def main() -> int:
             for test, result in missing.items()
         )
     )
-    # A problem without a failed test is a failure of its own.
+    # A problem without a failed test counts as a failure.
     failed = len(missing) or len(problems[:1])
     note = f" ({len(problems)} problems)" if problems else ""
     print(f"{options.suite}: {len(listed) - len(missing)} passed, {failed} failed{note}")

@@ -1,4 +1,4 @@
-"""CUDA kernels that TVM compiles and runs in one process without its own runtime for CUDA; exported and loaded again, too.
+"""Test CUDA kernels that TVM compiles and runs in one process without its own CUDA runtime; also exported and loaded again.
 
 Where there is no GPU, the driver is the stand-in of tests/programs/device/stand_in, which has the kernels of the fixtures only, by their
 names: this function is one of them.
@@ -57,7 +57,7 @@ round_trip = RANDOM.standard_normal((5, 7)).astype("float32")
 numpy.testing.assert_array_equal(on_device(round_trip).numpy(), round_trip)
 numpy.testing.assert_array_equal(tvm.runtime.tensor(round_trip).numpy(), round_trip)
 
-# TVM's own callback for the compiler needs the toolkit; without it NVRTC compiles.
+# TVM's own compiler callback needs the toolkit; without it, NVRTC compiles.
 tvm_ffi.registry.remove_global_func("tvm_callback_cuda_compile")
 
 for host in ("llvm", "c"):
@@ -71,7 +71,7 @@ for host in ("llvm", "c"):
         built.export_library(library)
         check(tvm.runtime.load_module(library)["add_one"])
 
-# On a stream of its own.
+# Launch on a separate stream.
 stream = device.create_raw_stream()
 device.set_raw_stream(stream)
 check(tvm.compile(AddOne, target=tvm.target.Target({"kind": "cuda", "arch": "sm_75"}, host="llvm"))["add_one"])

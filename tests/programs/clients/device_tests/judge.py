@@ -1,4 +1,4 @@
-"""Compare the results of TVM's device tests with the list of those that do not pass.
+"""Compare the results of TVM's device tests with the list of failing tests.
 
 usage: judge.py LIBRARY KINDS RESULTS LIST [PATTERN...]
 
@@ -16,7 +16,7 @@ _LINE = re.compile(r"(failed|skipped) (.*?): (.*)")
 
 
 class Excuse:
-    """A line of the list."""
+    """An entry of the list."""
 
     def __init__(self, line):
         self.status, self.pattern, self.reason = _LINE.fullmatch(line).groups()
@@ -25,13 +25,13 @@ class Excuse:
 
 
 def read_list(path):
-    """The number of tests that pass, and the excuses of the others."""
+    """Return the number of passing tests, and the reasons of the others."""
     first, *lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
     return int(first.removeprefix("passed ")), [Excuse(line) for line in lines]
 
 
 def compare(found, excuses):
-    """Returns the results that differ from the list."""
+    """Yield the differences from the list."""
     for result in found:
         name = result.id.removeprefix("tests/python/")
         excuse = next((excuse for excuse in excuses if excuse.matches(name)), None)

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # usage: run.sh [--upstream] WHEEL [PATTERN...]
 #
-# Runs TVM's own tests of device code generation and of runtime modules: TVM's compiler and its libtvm_runtime from PyPI, on the
-# library of the wheel of targets/host/python. With --upstream, on upstream's library instead: what it can do, for comparison.
-# PATTERNs choose tests whose id contains one of them.
+# Runs TVM's own tests of device code generation and of runtime modules: TVM's compiler and its libtvm_runtime from PyPI, with
+# the library of the wheel of targets/host/python, or with --upstream, for comparison, with upstream's library. PATTERNs select
+# tests whose id contains one of them.
 #
-# Each test passes or is in not_passed.txt with the reason. FERRITE_DEVICE_KINDS names the kinds whose devices are used, opencl
-# unless it is set. The tests are those of apache/tvm at 5d4dc872, which no package has: FERRITE_TVM_TESTS names the folder of the
-# archive with them. The last line is the sum; results go to $OUT (default target/device-tests).
-# shellcheck source=../../../conformance/upstream/support/cache.sh
+# Each test passes or is in not_passed.txt with the reason. FERRITE_DEVICE_KINDS names the kinds of devices, by default opencl.
+# The tests are those of apache/tvm at 5d4dc872, which no package contains: FERRITE_TVM_TESTS names the folder of the archive
+# with them. The last line is the sum; results go to $OUT (default target/device-tests).
 source "$(dirname "${BASH_SOURCE[0]}")/../../../conformance/upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../../.." && pwd)
@@ -28,7 +27,8 @@ find_tests() { # sets `tests`
     xz >$archive"
 }
 
-# An interpreter whose every process, those that tests start too, imports the library first. Sets `tests_python` and `replaced`.
+# Creates an interpreter in which every process, also those started by tests, imports the library first. Sets `tests_python` and
+# `replaced`.
 make_interpreter() {
   local packages purelib='import sysconfig; print(sysconfig.get_path("purelib"))'
   "$clients/bin/python" -m venv --without-pip "$work/python"

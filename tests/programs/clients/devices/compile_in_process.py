@@ -1,4 +1,5 @@
-"""OpenCL kernels that TVM compiles and runs in one process, which its own runtime cannot; exported and loaded again, too."""
+"""Test OpenCL kernels that TVM compiles and runs in one process, which its own runtime cannot; also exported and loaded
+again."""
 
 import tempfile
 from pathlib import Path
@@ -25,7 +26,7 @@ def bind(schedule, block, threads=32):
 
 
 def two_kernels():
-    """relu(a @ b) + a, with the product in a workspace of the device."""
+    """Compile relu(a @ b) + a, with the product in a device workspace."""
     a, b = (te.placeholder((64, 64), "float32", name=name) for name in ("a", "b"))
     k = te.reduce_axis((0, 64), name="k")
     product = te.compute((64, 64), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="product")
@@ -73,7 +74,7 @@ for host in ("llvm", "c"):
         built.export_library(library)
         loaded = tvm.runtime.load_module(library)
         check(loaded["main"])
-        # Programs as binaries, from one module to another.
+        # Pass program binaries from one module to another.
         [kernels] = loaded.imports
         binaries = kernels["opencl.GetPreCompiledPrograms"]()
         again = tvm.runtime.load_module(library)

@@ -1,4 +1,5 @@
-"""Devices through TVM's Python package: attributes, tensors, copies, views, streams, threads and forks, for each kind of device.
+"""Test devices through TVM's Python package: attributes, tensors, copies, views, streams, threads and forks, for each kind
+of device.
 
 FERRITE_DEVICE_KINDS names the kinds, opencl unless it is set.
 """
@@ -20,10 +21,10 @@ DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"
 
 
 def refused(action, *words):
-    """The action is an error with one of the words in it."""
+    """Check that the action raises an error that contains one of the words."""
     try:
         action()
-    except Exception as error:  # noqa: BLE001 - of which kind is not the same for all
+    except Exception as error:  # noqa: BLE001 - the exception class varies
         assert any(word in str(error) for word in words), error
     else:
         raise AssertionError(f"no error with {words} in it")
@@ -34,7 +35,7 @@ def random(shape, dtype):
 
 
 def adder(kind):
-    """x + x, one length for all."""
+    """Compile x + x for a fixed length."""
     x = te.placeholder((1000,), name="x")
     target = tvm.target.Target(kind, host="llvm")
     with target:
@@ -74,7 +75,7 @@ def copies(device):
             assert there.shape == shape and there.dtype == dtype and there.device == device
             np.testing.assert_array_equal(there.numpy(), here)
     here = random((64, 65), "float32")
-    there = tvm.runtime.tensor(here[:, ::2], device)  # not contiguous in main memory
+    there = tvm.runtime.tensor(here[:, ::2], device)  # not contiguous in host memory
     np.testing.assert_array_equal(there.numpy(), here[:, ::2])
     # Device to device, device to CPU, CPU to device.
     source, target = tvm.runtime.tensor(here, device), tvm.runtime.empty(here.shape, "float32", device)
@@ -102,7 +103,7 @@ def views(device, add):
     here[20:] = 0
     np.testing.assert_array_equal(there.numpy(), here)
     refused(lambda: there._create_view((1001,)), "view", "bytes", "allocated")
-    # Host code takes views that begin where their memory does.
+    # Host code accepts views that begin at the start of their memory.
     output = tvm.runtime.empty((1000,), "float32", device)
     add(there._create_view((1000,)), output)
     np.testing.assert_array_equal(output.numpy(), 2 * here.ravel())
@@ -123,7 +124,7 @@ def streams(device):
 
 
 def timers(executable, device):
-    """TVM's timers are C++ classes over its own device interface: an error, and nothing else is broken."""
+    """Check TVM's timers, C++ classes over its own device interface: they raise an error, and nothing else breaks."""
     x, y = (tvm.runtime.tensor(np.ones(1000, "float32"), device) for _ in range(2))
     try:
         print(executable.mod.time_evaluator("main", device, number=3)(x, y))
@@ -134,7 +135,7 @@ def timers(executable, device):
 
 
 def life(kind, device):
-    """A function outlives its module, and memory is released while kernels that use it are queued."""
+    """Check that a function outlives its module, and that memory can be released while queued kernels use it."""
     function = adder(kind)["main"]
     gc.collect()
     for _ in range(200):
@@ -177,7 +178,7 @@ def dlpack(device):
 
 
 def fork(device, add):
-    """A child cannot use devices that its parent used: each use is an error, none a crash or a wait without end."""
+    """Check that a child cannot use its parent's devices: each use is an error, without crashes or hangs."""
     x, y = (tvm.runtime.tensor(np.ones(1000, "float32"), device) for _ in range(2))
     child = os.fork()
     if child == 0:

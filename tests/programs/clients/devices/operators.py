@@ -1,4 +1,5 @@
-"""Operators at real sizes, and a small model of several kernels, compiled for each kind of device and compared with numpy.
+"""Test operators at real sizes, and a small model of several kernels, compiled for each kind of device and compared with
+numpy.
 
 FERRITE_DEVICE_KINDS names the kinds, opencl unless it is set. A kind whose modules the compiler cannot make in its own process is
 exported and loaded.
@@ -18,7 +19,7 @@ from tvm.s_tir import dlight
 
 KINDS = os.environ.get("FERRITE_DEVICE_KINDS", "opencl").split()
 RANDOM = np.random.default_rng(5)
-# Data types that a driver may lack: PoCL on x86-64 has no half.
+# Optional data types of drivers: PoCL on x86-64 has no half.
 OPTIONAL = ("float16",)
 FAILED = []
 
@@ -35,7 +36,7 @@ def schedule(function, target):
 
 
 def runnable(built, kind, folder):
-    """The host function and the source of the kernels."""
+    """Return the host function and the source of the kernels."""
     [kernels] = built.mod.imports
     source = kernels.inspect_source("")
     if tvm_ffi.get_global_func(f"ffi.Module.create.{kind}", allow_missing=True) is not None:
@@ -46,7 +47,7 @@ def runnable(built, kind, folder):
 
 
 class Runner:
-    """Compiles functions for one kind and calls them on its device."""
+    """Compile functions for one kind, and call them on its device."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -56,7 +57,7 @@ class Runner:
         assert self.device.exist, f"there is no device of kind {kind}"
 
     def check(self, name, inputs, output, calls, tolerance=1e-4, shared=False, kernels=1):
-        """Compiles a function, and calls it with each list of arrays; the last array of a list is the expected output."""
+        """Compile a function, and call it with each list of arrays, whose last array is the expected output."""
         function = te.create_prim_func([*inputs, output])
         built = tvm.compile(schedule(function, self.target), target=self.target)
         with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +69,7 @@ class Runner:
             for *arrays, expected in calls:
                 try:
                     found = self.call(main, arrays, expected)
-                except Exception as error:  # noqa: BLE001 - what the driver says
+                except Exception as error:  # noqa: BLE001 - any error of the driver
                     assert any(str(array.dtype) in OPTIONAL for array in arrays), error
                     assert "build error" in str(error), error
                     print(f"{self.kind} {name}: the driver has no such data type")
@@ -80,7 +81,7 @@ class Runner:
                     print(f"FAILED {FAILED[-1]}: {found} instead of {expected}")
 
     def call(self, main, arrays, expected):
-        # What is there before must not help.
+        # Old content must not mask a wrong result.
         output = tvm.runtime.tensor(np.full_like(expected, 7), self.device)
         main(*(tvm.runtime.tensor(array, self.device) for array in arrays), output)
         return output.numpy()
@@ -103,7 +104,7 @@ def softmax(x):
 
 
 def convolution(data, weight, pad):
-    """NCHW, stride 1."""
+    """Return the convolution in NCHW layout with stride 1."""
     padded = np.pad(data, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, weight.shape[2:], axis=(2, 3))
     return np.einsum("nchwij,ocij->nohw", windows, weight, optimize=True).astype(data.dtype)
@@ -165,7 +166,7 @@ def element_types(run):
 
 
 def model(run):
-    """conv2d, ReLU, pooling, dense, softmax: several kernels, with workspaces of the device between them."""
+    """Compile conv2d, ReLU, pooling, dense and softmax: several kernels, with device workspaces between them."""
     shapes = {"image": (2, 1, 16, 16), "filters": (8, 1, 3, 3), "weight": (10, 512), "bias": (10,)}
     image, filters, weight, bias = (placeholder(*shape, name=name) for name, shape in shapes.items())
     features = topi.nn.relu(topi.nn.conv2d_nchw(image, filters, 1, 1, 1))

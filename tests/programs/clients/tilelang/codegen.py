@@ -1,4 +1,4 @@
-"""Kernels in TileLang's language, lowered to C and to CUDA source, and a kernel of its TVM; whatever a CPU runs is run."""
+"""Test kernels in TileLang's language, lowered to C and to CUDA source, and a kernel of its TVM; CPU code is run."""
 
 import ctypes
 import inspect
@@ -47,7 +47,7 @@ def on_gpu(A: T.Tensor((128, 128), "float16"), B: T.Tensor((128, 128), "float16"
 
 
 def compiled(source, path):
-    """The shared object of a C source, against the headers of upstream's package and of TileLang's TVM."""
+    """Compile a C source to a shared object, with the headers of upstream's package and of TileLang's TVM."""
     tvm_include = Path(tilelang.__file__).parent / "3rdparty" / "tvm" / "include"
     folders = [tvm_ffi.libinfo.find_include_path(), tvm_ffi.libinfo.find_dlpack_include_path(), tvm_include]
     path.with_suffix(".c").write_text(source)
@@ -58,7 +58,7 @@ def compiled(source, path):
 
 
 def check_c(folder):
-    """A kernel for CPUs is a plain C function."""
+    """Check that a kernel for CPUs is a plain C function."""
     source = tilelang.lower(on_cpu, target="c").kernel_source
     source = source.replace("#include <tl_templates/cpp/common.h>", "#include <stdint.h>")
     output = numpy.zeros((N, N), "float32")
@@ -68,7 +68,7 @@ def check_c(folder):
 
 
 def check_cuda(folder):
-    """A kernel for GPUs is CUDA source, started by a packed function in C, which checks its arguments first."""
+    """Check that a kernel for GPUs is CUDA source, launched by a packed function in C, which validates its arguments."""
     target = tvm.target.Target({"kind": "cuda", "arch": "sm_80"})
     with target:
         lowered = tilelang.lower(on_gpu, target=target, target_host="c", enable_host_codegen=True)
@@ -95,7 +95,7 @@ def refuse(function, arguments, reason):
 
 
 def check_tvm(folder):
-    """TileLang's TVM compiles to a C module, exported as a library and loaded again."""
+    """Check that TileLang's TVM compiles to a C module, which can be exported as a library and loaded again."""
     source = te.placeholder((N,), "float32", name="source")
     output = te.compute((N,), lambda i: source[i] * source[i] + 1.0, name="output")
     built = tvm.compile(tvm.IRModule({"main": te.create_prim_func([source, output])}), target="c")
@@ -107,7 +107,7 @@ def check_tvm(folder):
 
 
 def check_objects():
-    """Programs as values: equal by structure, hashed, and read back from JSON."""
+    """Check programs as values: structural equality and hash, and a round trip through JSON."""
     module = tvm.IRModule({"main": on_gpu})
     read = tvm.ir.load_json(tvm.ir.save_json(module))
     tvm.ir.assert_structural_equal(module, read)

@@ -1,4 +1,4 @@
-"""A function of apache-tvm-tirx, compiled for two targets, run in memory and from an exported library, and as a value."""
+"""Test a function of apache-tvm-tirx, compiled for two targets, run in memory and from an exported library, and as a value."""
 
 import tempfile
 from pathlib import Path

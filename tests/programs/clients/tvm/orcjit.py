@@ -1,4 +1,4 @@
-"""Object files in memory, linked by apache-tvm-ffi-orcjit, whose module is a C++ subclass of the library's."""
+"""Test object files in memory, linked by apache-tvm-ffi-orcjit, whose module is a C++ subclass of the library's."""
 
 import os
 import subprocess

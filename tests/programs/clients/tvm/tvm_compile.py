@@ -1,4 +1,5 @@
-"""A small model, compiled by TVM for two targets, run in memory and from an exported library, and on Relax's machine."""
+"""Test a small model, compiled by TVM for two targets, run in memory and from an exported library, and on Relax's virtual
+machine."""
 
 import tempfile
 from pathlib import Path
@@ -14,7 +15,7 @@ WANTED = numpy.maximum(LEFT @ RIGHT, 0)
 
 
 def kernel():
-    """relu(left @ right)"""
+    """Compile relu(left @ right)."""
     left, right = (te.placeholder((8, 8), "float32", name=name) for name in ("left", "right"))
     k = te.reduce_axis((0, 8), name="k")
     product = te.compute((8, 8), lambda i, j: te.sum(left[i, k] * right[k, j], axis=k), name="product")

@@ -1,5 +1,5 @@
-"""TVM's own objects as JSON and back, and as keys: their native hooks have the form of 0.1.14, on which upstream's
-0.1.15.post2 crashes (the shortest case is the first one)."""
+"""Test TVM's own objects in a round trip through JSON, and as keys: their native hooks have the form of 0.1.14, on which
+upstream's 0.1.15.post2 crashes (the first case is the shortest)."""
 
 import ferrite_tvm_ffi
 import tvm

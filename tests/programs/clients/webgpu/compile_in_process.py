@@ -1,4 +1,5 @@
-"""WebGPU kernels that TVM compiles and runs in one process, which its own runtime cannot; exported and loaded again, too."""
+"""Test WebGPU kernels that TVM compiles and runs in one process, which its own runtime cannot; also exported and loaded
+again."""
 
 import tempfile
 from pathlib import Path
@@ -25,7 +26,7 @@ def bind(schedule, block, threads=32):
 
 
 def two_kernels():
-    """relu(a @ b) + a, with the product in a workspace of the device."""
+    """Compile relu(a @ b) + a, with the product in a device workspace."""
     a, b = (te.placeholder((64, 64), "float32", name=name) for name in ("a", "b"))
     k = te.reduce_axis((0, 64), name="k")
     product = te.compute((64, 64), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="product")
@@ -73,7 +74,7 @@ for host in ("llvm", "c"):
         built.export_library(library)
         loaded = tvm.runtime.load_module(library)
         check(loaded["main"])
-        # What the runtime for browsers asks for.
+        # Functions that the runtime for browsers calls.
         [kernels] = loaded.imports
         assert kernels["webgpu.get_fmap"]() == built.mod.imports[0].inspect_source("func_info")
         assert kernels["webgpu.get_shader"]("main_kernel") in kernels.inspect_source("wgsl")

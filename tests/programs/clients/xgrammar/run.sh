@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh WHEEL
 #
-# Runs XGrammar's own tests, all that need no login and no GPU, with the wheel of targets/host/python: a client whose
-# Python, C++ and PyTorch halves meet in libtvm_ffi.so. What it needs is 6 GB (PyTorch's CUDA libraries), downloaded once
-# and kept in the cache. The last line is pytest's.
-# shellcheck source=../../conformance/upstream/support/cache.sh
+# Runs XGrammar's own tests that need no login and no GPU, with the wheel of targets/host/python: a client whose Python, C++ and
+# PyTorch parts share libtvm_ffi.so. Its 6 GB of packages (PyTorch's CUDA libraries) are downloaded once and kept in the cache.
+# The last line is pytest's.
 source "$(dirname "${BASH_SOURCE[0]}")/../../../conformance/upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

@@ -1,8 +1,8 @@
 /*
- * failing_driver.c: a driver library that forwards to the system's, counts the objects that it gives out, and fails at one call.
+ * failing_driver.c: a driver library that forwards to the system's, counts live objects, and fails at one call.
  *
- * Built as libOpenCL.so.1, with the system's behind it under the name SYSTEM_DRIVER. Functions that are not here are the
- * system's own.
+ * Built as libOpenCL.so.1, with the system's library linked as SYSTEM_DRIVER. Functions that are not here come directly
+ * from that library.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -18,16 +18,16 @@ enum { CONTEXTS, QUEUES, BUFFERS, PROGRAMS, KERNELS, KINDS };
 static long calls, failing;
 static long live[KINDS];
 
-/* Makes the n-th call from now on fail; none if n is 0. */
+/* Makes the n-th call from now fail; 0 lets all succeed. */
 void failing_driver_fail_at(long n) {
   calls = 0;
   failing = n;
 }
 
-/* The calls since then. */
+/* Returns the number of calls since then. */
 long failing_driver_calls(void) { return calls; }
 
-/* Objects of a kind that were created and not released. */
+/* Returns the number of live objects of a kind. */
 long failing_driver_live(int kind) { return live[kind]; }
 
 static int fails(void) { return ++calls == failing; }
@@ -40,7 +40,7 @@ static void* system_function(const char* name) {
   return dlsym(library, name);
 }
 
-/* A function that returns a status. */
+/* Forwards a function that returns a status. */
 #define FORWARD(name, parameters, arguments)            \
   Status name parameters {                              \
     static Status(*function) parameters;                \
@@ -49,7 +49,7 @@ static void* system_function(const char* name) {
     return function arguments;                          \
   }
 
-/* A function that creates an object. */
+/* Forwards a function that creates an object. */
 #define CREATE(kind, name, parameters, arguments)       \
   Handle name parameters {                              \
     static Handle(*function) parameters;                \
@@ -64,7 +64,7 @@ static void* system_function(const char* name) {
     return created;                                     \
   }
 
-/* A function that adds or takes an owner. It does not fail: what it does cannot be undone. */
+/* Forwards a function that retains or releases an object. It never fails, since its effect cannot be undone. */
 #define OWN(kind, change, name)                         \
   Status name(Handle object) {                          \
     static Status (*function)(Handle);                  \

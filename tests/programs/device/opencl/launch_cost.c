@@ -1,11 +1,11 @@
 /*
- * launch_cost.c: the time of a launch through the library beside that of the driver calls that it makes.
+ * launch_cost.c: compares the time of a launch through the library with that of its driver calls.
  *
  *   launch_cost PAYLOAD [ROUNDS]
  *
- * PAYLOAD is the OpenCL module of the fixtures. Both sides launch one block of the kernel of add_one, compiled from the same source, on
- * buffers of the same size. A round queues launches and waits for them; rounds of both sides take turns, so that what else the
- * machine does meets both.
+ * PAYLOAD is the OpenCL module of the fixtures. Both sides launch one block of the kernel of add_one, compiled from the
+ * same source, on buffers of the same size. A round queues launches and waits for them. Rounds of both sides alternate, so
+ * that other load on the machine affects both.
  */
 #define _POSIX_C_SOURCE 200112L
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ enum { LAUNCHES = 2000, MAX_ROUNDS = 1000 };
 typedef int Status;
 typedef void* Handle;
 
-/* What a launch by the driver alone needs. */
+/* State of launches by plain driver calls. */
 static struct {
   Handle queue, kernel, x, y;
   Status (*argument)(Handle, unsigned, size_t, const void*);
@@ -30,7 +30,7 @@ static struct {
   Status (*finish)(Handle);
 } driver;
 
-/* What a launch by the library needs. */
+/* State of launches through the library. */
 static struct {
   TVMFFIObjectHandle kernel, wait;
   TVMFFIAny args[4];
@@ -85,7 +85,7 @@ static void open_driver(const char* source) {
   driver.kernel = kernel(p, "add_one_kernel", NULL);
 }
 
-/* Microseconds of a launch by the driver alone. */
+/* Measures a round by plain driver calls, in microseconds per launch. */
 static double round_of_driver(void) {
   size_t global = 64, local = 64;
   double start = now();
@@ -116,7 +116,7 @@ static TVMFFIAny data_of(TVMFFIObjectHandle tensor) {
   return value;
 }
 
-/* Loads the module, and gives its source. */
+/* Loads the module, and returns its source. */
 static void open_library(const char* path, TVMFFIAny* source) {
   static char payload[1 << 16];
   FILE* file = fopen(path, "rb");
@@ -144,7 +144,7 @@ static void open_library(const char* path, TVMFFIAny* source) {
   ferrite_check(ferrite_call_global("ffi.ModuleInspectSource", args, 2, source), "ffi.ModuleInspectSource");
 }
 
-/* Microseconds of a launch by the library. */
+/* Measures a round through the library, in microseconds per launch. */
 static double round_of_library(void) {
   TVMFFIAny wait[2], result;
   double start = now();

@@ -1,12 +1,12 @@
 /*
- * launch_cost.c: the time of a launch through the library beside that of the driver calls that it makes.
+ * launch_cost.c: compares the time of a launch through the library with that of its driver calls.
  *
  *   launch_cost PAYLOAD [ROUNDS]
  *
- * PAYLOAD is the Vulkan module of the fixtures. Both sides launch one block of the kernel of add_one, of the same shader, on buffers
- * of the same size: descriptors are pushed by a template, and command buffers have 8, 16, 32 and then 64 launches with a barrier
- * after each. A round queues launches and waits for them; rounds of both sides take turns, so that what else the machine does meets
- * both. Needs the headers of Vulkan (libvulkan-dev).
+ * PAYLOAD is the Vulkan module of the fixtures. Both sides launch one block of the kernel of add_one, of the same shader,
+ * on buffers of the same size: descriptors are pushed by a template, and command buffers have 8, 16, 32 and then 64
+ * launches with a barrier after each. A round queues launches and waits for them. Rounds of both sides alternate, so that
+ * other load on the machine affects both. Needs the headers of Vulkan (libvulkan-dev).
  */
 #define _POSIX_C_SOURCE 200112L
 #define VK_NO_PROTOTYPES
@@ -22,7 +22,7 @@
 
 enum { LAUNCHES = 2000, MAX_ROUNDS = 1000, PLACES = 8, SMALLEST = 8, LARGEST = 64, BYTES = 4096 };
 
-/* The functions of the device, without the loader in between. */
+/* Functions of the device, called without the loader. */
 #define FUNCTIONS(apply) \
   apply(vkGetDeviceQueue) apply(vkCreateBuffer) apply(vkGetBufferMemoryRequirements) apply(vkAllocateMemory) \
   apply(vkBindBufferMemory) apply(vkCreateDescriptorSetLayout) apply(vkCreatePipelineLayout) \
@@ -40,7 +40,7 @@ typedef struct {
   VkFence fence;
 } Place;
 
-/* What a launch by the driver alone needs. */
+/* State of launches by plain driver calls. */
 static VkDevice device;
 static VkQueue queue;
 static VkPipelineLayout layout;
@@ -50,7 +50,7 @@ static VkDescriptorBufferInfo buffers[2];
 static Place places[PLACES];
 static size_t place_at;
 
-/* What a launch by the library needs. */
+/* State of launches through the library. */
 static struct {
   TVMFFIObjectHandle kernel, wait;
   TVMFFIAny args[4];
@@ -123,7 +123,7 @@ static VkBuffer new_buffer(void) {
   return buffer;
 }
 
-/* The shader of add_one, the first one of the payload: its words follow their number. */
+/* Reads the shader of add_one, the first one of the payload: the number of words, then the words. */
 static size_t read_shader(uint32_t* words, size_t capacity) {
   static const unsigned char magic[4] = {3, 2, 0x23, 7};
   size_t at = 8;
@@ -232,7 +232,7 @@ static void open_driver(void) {
   }
 }
 
-/* Microseconds of a launch by the driver alone. */
+/* Measures a round by plain driver calls, in microseconds per launch. */
 static double round_of_driver(void) {
   double start = now();
   int i, count = 0, limit = SMALLEST;
@@ -291,7 +291,7 @@ static void open_library(const char* path) {
   ferrite_check(TVMFFIFunctionGetGlobal(&wait, &library.wait), "TVMFFIFunctionGetGlobal");
 }
 
-/* Microseconds of a launch by the library. */
+/* Measures a round through the library, in microseconds per launch. */
 static double round_of_library(void) {
   TVMFFIAny wait[2], result;
   double start = now();

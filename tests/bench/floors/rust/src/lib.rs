@@ -1,6 +1,6 @@
-//! Floors: well-known Rust libraries on the same JSON document and the same table, behind C functions.
+//! Floors by well-known Rust libraries: the same JSON document and the same table, as C functions.
 //!
-//! The worker passes pointers that stay valid, and handles that it got here; that is all that the functions ask.
+//! The worker passes pointers that stay valid, and handles from here; the functions require nothing else.
 #![allow(clippy::missing_safety_doc)]
 
 use std::slice;
@@ -11,27 +11,27 @@ use sonic_rs::JsonContainerTrait;
 
 type Table = HashMap<&'static [u8], u64, RandomState>;
 
-/// A document of one of the libraries.
+/// A document parsed by one of the libraries.
 pub enum Document {
-    /// Of sonic-rs.
+    /// A document of sonic-rs.
     Sonic(sonic_rs::Value),
-    /// Of serde_json.
+    /// A document of serde_json.
     Serde(serde_json::Value),
 }
 
 unsafe fn bytes(data: *const u8, len: usize) -> &'static [u8] {
-    // SAFETY: the worker keeps its texts until it ends.
+    // SAFETY: the worker keeps its texts until it exits.
     unsafe { slice::from_raw_parts(data, len) }
 }
 
-/// Parses and drops; the number of elements, or -1. `kind`: 0 sonic-rs, 1 simd-json, 2 serde_json.
+/// Parses a document and drops it; returns the number of elements, or -1. `kind`: 0 sonic-rs, 1 simd-json, 2 serde_json.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_json_parse(kind: i32, data: *const u8, len: usize) -> i64 {
     // SAFETY: see the crate.
     let text = unsafe { bytes(data, len) };
     let elements = match kind {
         0 => sonic_rs::from_slice::<sonic_rs::Value>(text).ok().and_then(|v| Some(v.as_array()?.len())),
-        // It parses in place: the copy is part of the cost.
+        // simd-json parses in place, so the copy is part of the cost.
         1 => match simd_json::to_owned_value(&mut text.to_vec()) {
             Ok(simd_json::OwnedValue::Array(array)) => Some(array.len()),
             _ => None,
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn fl_json_parse(kind: i32, data: *const u8, len: usize) -
     elements.map_or(-1, |n| n as i64)
 }
 
-/// Parses and keeps, for `fl_json_write`. `kind`: 0 sonic-rs, 2 serde_json.
+/// Parses a document and returns it, for `fl_json_write`. `kind`: 0 sonic-rs, 2 serde_json.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_json_hold(kind: i32, data: *const u8, len: usize) -> *mut Document {
     // SAFETY: see the crate.
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn fl_json_hold(kind: i32, data: *const u8, len: usize) ->
     held.map_or(std::ptr::null_mut(), |document| Box::into_raw(Box::new(document)))
 }
 
-/// Writes the document into a string and drops that; its length, or -1.
+/// Writes a document to a string and drops the string; returns its length, or -1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_json_write(document: *const Document) -> i64 {
     // SAFETY: see the crate.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn fl_json_write(document: *const Document) -> i64 {
     text.map_or(-1, |text| text.len() as i64)
 }
 
-/// A table from `len` names to their positions.
+/// Creates a table from `len` names to their positions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_map_new(names: *const *const u8, lens: *const usize, len: usize) -> *mut Table {
     let mut table = Table::default();
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn fl_map_new(names: *const *const u8, lens: *const usize,
     Box::into_raw(Box::new(table))
 }
 
-/// The position of a name, or -1.
+/// Returns the position of a name, or -1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_map_get(table: *const Table, data: *const u8, len: usize) -> i64 {
     // SAFETY: see the crate.
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn fl_map_get(table: *const Table, data: *const u8, len: u
     table.get(name).map_or(-1, |at| *at as i64)
 }
 
-/// Drops the table.
+/// Frees the table.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_map_free(table: *mut Table) {
     // SAFETY: see the crate; the worker does not use it again.

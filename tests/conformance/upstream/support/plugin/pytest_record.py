@@ -1,4 +1,4 @@
-"""pytest plugin: write every event down at once, so that a crash costs one test only.
+"""pytest plugin: record every event immediately, so that a crash loses only one test.
 
 Each event is one JSON line, appended with a single write to the file named by FERRITE_RECORD.
 FERRITE_ONLY is a JSON list of strings: tests whose id contains none of them do not run;
@@ -28,7 +28,7 @@ def _text(longrepr) -> str:
 
 
 def _dump_maps(when: str) -> None:
-    """As maps_dump.c does, but before the process can crash at its end."""
+    """Record the memory map like maps_dump.c, but before the process can crash at its end."""
     code = [
         line
         for line in Path("/proc/self/maps").read_text().splitlines()

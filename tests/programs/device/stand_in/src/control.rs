@@ -1,4 +1,4 @@
-//! The functions by which tests steer the stand-in. A real driver has none of them, which is how tests know it.
+//! Control functions of the stand-in. A real driver has none of them, which is how tests recognise it.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -6,20 +6,20 @@ use crate::faults::{self, faults};
 use crate::machine::{Machine, machine};
 use crate::queue::Geometry;
 
-/// Begins anew with so many devices: everything on them is gone, and so are counts and complaints.
+/// Resets the machine with this many devices, and clears counts and complaints.
 #[unsafe(no_mangle)]
 extern "C" fn stand_in_reset(devices: c_int) {
     faults::reset();
     *machine() = Machine::new(devices.max(0) as usize);
 }
 
-/// Makes the `call`-th call of the driver from now fail with `code`; 0 for none.
+/// Makes the `call`-th driver call from now fail with `code`; 0 lets all succeed.
 #[unsafe(no_mangle)]
 extern "C" fn stand_in_fail(call: u64, code: c_int) {
     faults().request(call, code);
 }
 
-/// Writes the name of the call that failed on request. Returns 0 when none has.
+/// Writes the name of the call that failed on request. Returns 0 if none has.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stand_in_failed(buffer: *mut c_char, bytes: usize) -> c_int {
     let failed = faults().failed;
@@ -28,7 +28,7 @@ unsafe extern "C" fn stand_in_failed(buffer: *mut c_char, bytes: usize) -> c_int
     failed.is_some().into()
 }
 
-/// The calls of a function since the reset, of all without a name.
+/// Returns the number of calls of a function since the reset; of all functions for null.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stand_in_calls(name: *const c_char) -> u64 {
     let faults = faults();
@@ -40,7 +40,7 @@ unsafe extern "C" fn stand_in_calls(name: *const c_char) -> u64 {
     faults.counts.get(name).copied().unwrap_or(0)
 }
 
-/// Writes the first complaint, and forgets all. Returns how many there were.
+/// Writes the first complaint, and clears all. Returns the number of complaints.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stand_in_complaints(buffer: *mut c_char, bytes: usize) -> u64 {
     let complaints = std::mem::take(&mut faults().complaints);
@@ -50,7 +50,7 @@ unsafe extern "C" fn stand_in_complaints(buffer: *mut c_char, bytes: usize) -> u
     complaints.len() as u64
 }
 
-/// Writes how many objects live: blocks of device memory, pinned blocks, streams, events, modules.
+/// Writes the numbers of live objects: blocks of device memory, pinned blocks, streams, events, modules.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stand_in_live(counts: *mut u64) {
     for (index, count) in machine().live().into_iter().enumerate() {
@@ -59,19 +59,19 @@ unsafe extern "C" fn stand_in_live(counts: *mut u64) {
     }
 }
 
-/// The number of references to primary contexts.
+/// Returns the retain count of all primary contexts.
 #[unsafe(no_mangle)]
 extern "C" fn stand_in_retains() -> u64 {
     machine().retains()
 }
 
-/// Commands that have not run.
+/// Returns the number of commands that have not run.
 #[unsafe(no_mangle)]
 extern "C" fn stand_in_pending() -> u64 {
     machine().pending() as u64
 }
 
-/// Gives each device so many bytes of memory.
+/// Limits the memory of each device to this many bytes.
 #[unsafe(no_mangle)]
 extern "C" fn stand_in_limit_memory(bytes: u64) {
     machine().memory.limit = bytes;
@@ -86,20 +86,20 @@ unsafe extern "C" fn stand_in_last_launch(geometry: *mut Geometry) -> u64 {
     machine.last_stream
 }
 
-/// Creates a context that is not the primary one.
+/// Creates a context other than the primary one.
 #[unsafe(no_mangle)]
 extern "C" fn stand_in_foreign_context(device: c_int) -> u64 {
     machine().create_context(device.max(0) as usize, false)
 }
 
-/// Ends a process with an error whose complaints nobody has read.
+/// Makes the process fail at exit if it has unread complaints.
 extern "C" fn at_exit() {
     let complaints = std::mem::take(&mut faults().complaints);
     if !complaints.is_empty() {
         for complaint in &complaints {
             eprintln!("stand-in for a driver: {complaint}");
         }
-        // SAFETY: the process ends anyway.
+        // SAFETY: the process is exiting.
         unsafe { _exit(70) };
     }
 }
@@ -113,11 +113,11 @@ unsafe extern "C" {
 static AT_EXIT: extern "C" fn() = at_exit;
 
 /// # Safety
-/// The buffer must have so many bytes.
+/// The buffer must have `bytes` bytes.
 unsafe fn write(text: &str, buffer: *mut c_char, bytes: usize) {
     let len = text.len().min(bytes.saturating_sub(1));
     if bytes != 0 {
-        // SAFETY: the text is cut to the room, and a zero has room behind it.
+        // SAFETY: the text is truncated to leave space for the NUL.
         unsafe {
             buffer.cast::<u8>().copy_from(text.as_ptr(), len);
             buffer.add(len).write(0);

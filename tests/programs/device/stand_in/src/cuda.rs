@@ -1,6 +1,6 @@
-//! The names of libcuda, as an imaginary driver for CUDA 12.4 with GPUs of capability 9.0 has them.
+//! Functions of libcuda, as in a fictitious driver for CUDA 12.4 with GPUs of capability 9.0.
 //!
-//! Pointers that the functions get are those of the library under test: addresses of live values, as libcuda's headers say.
+//! Pointer arguments come from the library under test, and are valid as specified in libcuda's headers.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -43,12 +43,12 @@ fn status(outcome: Outcome<()>) -> Status {
     outcome.err().map_or(0, code)
 }
 
-/// A call, unless it has to fail.
+/// Runs a driver call, unless it has to fail on request.
 fn call(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     status(faults::enter(name).and_then(|()| body()))
 }
 
-/// A call that gives something up: it does even if it has to fail, as drivers do that report an earlier error.
+/// Runs a call that releases a resource. It does so even if it has to fail, like drivers that report an earlier error.
 fn release(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     let entered = faults::enter(name);
     status(body().and(entered))
@@ -58,7 +58,7 @@ fn put<T>(place: *mut T, value: T) -> Outcome<()> {
     if place.is_null() {
         return Err(complain(Fault::InvalidValue, "a result is to be written to a null pointer".into()));
     }
-    // SAFETY: the library gives an address for the result.
+    // SAFETY: the library passes a valid result pointer.
     unsafe { place.write(value) };
     Ok(())
 }
@@ -122,7 +122,7 @@ unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, len: c_int, device: c_in
         let text = c"Stand-in for a GPU";
         let bytes = text.to_bytes_with_nul();
         if usize::try_from(len).is_ok_and(|len| len >= bytes.len()) {
-            // SAFETY: the library gives so many bytes.
+            // SAFETY: the library passes a buffer of this size.
             unsafe { name.cast::<u8>().copy_from(bytes.as_ptr(), bytes.len()) };
             return Ok(());
         }
@@ -343,7 +343,7 @@ unsafe extern "C" fn cuModuleLoadDataEx(
     values: *const *mut c_void,
 ) -> Status {
     call("cuModuleLoadDataEx", || {
-        // SAFETY: the library gives `count` options and values.
+        // SAFETY: the library passes `count` options and values.
         let value = |wanted| unsafe {
             (0..count as usize)
                 .find(|index| options.add(*index).read() == wanted)
@@ -351,11 +351,11 @@ unsafe extern "C" fn cuModuleLoadDataEx(
         };
         let log = value(ERROR_LOG).zip(value(ERROR_LOG_SIZE));
         machine().context(CURRENT.get())?;
-        // SAFETY: the library gives a whole image.
+        // SAFETY: the library passes a complete image.
         let kernels = unsafe { image::kernels(image) }.map_err(|(fault, text)| {
             if let Some((buffer, bytes)) = log {
                 let len = text.len().min(bytes.addr().saturating_sub(1));
-                // SAFETY: the buffer has so many bytes, as the library says.
+                // SAFETY: the buffer has the size that the library passes.
                 unsafe {
                     buffer.cast::<u8>().copy_from(text.as_ptr(), len);
                     buffer.cast::<u8>().add(len).write(0);
@@ -375,7 +375,7 @@ unsafe extern "C" fn cuModuleGetFunction(
     name: *const c_char,
 ) -> Status {
     call("cuModuleGetFunction", || {
-        // SAFETY: the library gives a text.
+        // SAFETY: the library passes a C string.
         let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| Fault::NotFound)?;
         let found = machine().find_function(module, name)?;
         put(function, found)
@@ -445,7 +445,7 @@ unsafe extern "C" fn cuLaunchKernelEx(
         if config.is_null() || !extra.is_null() {
             return Err(complain(Fault::InvalidValue, "a launch without a record, or with `extra`".into()));
         }
-        // SAFETY: the library gives a record, with so many attributes.
+        // SAFETY: the library passes a record with that many attributes.
         let config = unsafe { &*config };
         let mut geometry = Geometry {
             grid: config.grid,
@@ -460,7 +460,7 @@ unsafe extern "C" fn cuLaunchKernelEx(
         let kernel = machine().function(function)?.kernel;
         let mut arguments = [0; MAX_PARAMETERS];
         for (index, (parameter, argument)) in kernel.parameters.iter().zip(&mut arguments).enumerate() {
-            // SAFETY: the library gives a pointer for each parameter.
+            // SAFETY: the library passes a pointer for each parameter.
             *argument = unsafe { read(parameters.add(index).read(), *parameter) }?;
         }
         machine().launch(CURRENT.get(), config.stream, function, geometry, arguments)
@@ -492,10 +492,10 @@ fn apply(attribute: &LaunchAttribute, geometry: &mut Geometry) -> Outcome<()> {
     }
 }
 
-/// Reads an argument; of a tensor map its first 8 bytes.
+/// Reads an argument; for a tensor map, its first 8 bytes.
 ///
 /// # Safety
-/// The pointer must be null or lead to an argument of that type.
+/// The pointer must be null or point to an argument of that type.
 unsafe fn read(argument: *const c_void, parameter: Type) -> Outcome<u64> {
     let is_aligned = parameter != Type::TensorMap || argument.addr().is_multiple_of(64);
     if argument.is_null() || !is_aligned {
@@ -511,7 +511,7 @@ unsafe fn read(argument: *const c_void, parameter: Type) -> Outcome<u64> {
     }
 }
 
-/// Writes a map whose first 8 bytes are the address, so that a kernel can tell.
+/// Writes a map whose first 8 bytes are the address, so that a kernel can identify it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuTensorMapEncodeTiled(
     map: *mut u64,
@@ -538,7 +538,7 @@ unsafe extern "C" fn cuTensorMapEncodeTiled(
         if !is_known || !map.addr().is_multiple_of(64) || !address.is_multiple_of(16) {
             return Err(complain(Fault::InvalidValue, "a tensor map with impossible numbers".into()));
         }
-        // SAFETY: the library gives a list of each kind, of `rank` numbers, or one less for strides.
+        // SAFETY: the library passes arrays of `rank` numbers, or one fewer for strides.
         let is_valid = unsafe {
             (0..rank).all(|axis| {
                 (1..=1 << 32).contains(&extents.add(axis).read())
@@ -581,7 +581,7 @@ extern "C" fn cuGetErrorName(error: Status, name: *mut *const c_char) -> Status 
     status(put(name, text.as_ptr()))
 }
 
-/// NVRTC of CUDA 12.9 asks a driver that is there for tables of its own, and does not look whether it has this function.
+/// NVRTC of CUDA 12.9 requests private tables from a driver, without checking that the function exists.
 #[unsafe(no_mangle)]
 extern "C" fn cuGetExportTable(table: *mut *const c_void, _id: *const c_void) -> Status {
     call("cuGetExportTable", || put(table, std::ptr::null()).and(Err(Fault::NotFound)))

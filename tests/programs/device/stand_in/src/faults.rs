@@ -1,9 +1,9 @@
-//! Calls that fail on request, counts of calls, and complaints about calls that a faulty library makes.
+//! Faults on request, call counts, and complaints about invalid calls.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A reason for which a call fails. Each driver has its own numbers for them.
+/// Reason of a failed call. Each driver has its own numbers for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     OutOfMemory,
@@ -17,11 +17,11 @@ pub enum Fault {
     NotFound,
     TooLargeLaunch,
     IllegalAddress,
-    /// A number that the test asked for.
+    /// Error code requested by the test.
     Requested(i32),
 }
 
-/// The result of a call of the machine.
+/// Result of a call of the machine.
 pub type Outcome<T> = Result<T, Fault>;
 
 pub struct Faults {
@@ -29,9 +29,9 @@ pub struct Faults {
     pub calls: u64,
     /// Calls by name.
     pub counts: BTreeMap<&'static str, u64>,
-    /// The call that fails, counted from the last reset, and its code.
+    /// Number of the call to fail, counted from the last reset, and its code.
     request: Option<(u64, i32)>,
-    /// The call that failed on request.
+    /// Name of the call that failed on request.
     pub failed: Option<&'static str>,
     pub complaints: Vec<String>,
 }
@@ -43,7 +43,7 @@ impl Faults {
         Faults { calls: 0, counts: BTreeMap::new(), request: None, failed: None, complaints: Vec::new() }
     }
 
-    /// Makes the `call`-th call from now fail with `code`; 0 for none.
+    /// Makes the `call`-th call from now fail with `code`; 0 lets all succeed.
     pub fn request(&mut self, call: u64, code: i32) {
         self.request = (call != 0).then_some((self.calls + call, code));
         self.failed = None;
@@ -54,12 +54,12 @@ pub fn faults() -> MutexGuard<'static, Faults> {
     FAULTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Forgets counts, requests and complaints.
+/// Clears counts, requests and complaints.
 pub fn reset() {
     *faults() = Faults::new();
 }
 
-/// Counts a call. Returns the fault if it is the one that has to fail.
+/// Counts a call. Returns a fault if it is the one to fail.
 pub fn enter(name: &'static str) -> Outcome<()> {
     let mut faults = faults();
     faults.calls += 1;
@@ -73,7 +73,7 @@ pub fn enter(name: &'static str) -> Outcome<()> {
     }
 }
 
-/// Records what only a faulty library does. Returns the fault of the call.
+/// Records an invalid call of a faulty library. Returns the fault of the call.
 pub fn complain(fault: Fault, text: String) -> Fault {
     faults().complaints.push(text);
     fault

@@ -1,7 +1,7 @@
-//! The names of libamdhip64, as an imaginary driver of ROCm 6.3 with GPUs of architecture gfx1100 has them. HIP has a current
-//! device for each thread in place of contexts.
+//! Functions of libamdhip64, as in a fictitious driver of ROCm 6.3 with GPUs of architecture gfx1100. HIP has a current device
+//! for each thread in place of contexts.
 //!
-//! Pointers that the functions get are those of the library under test: addresses of live values, as HIP's headers say.
+//! Pointer arguments come from the library under test, and are valid as specified in HIP's headers.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -52,12 +52,12 @@ fn status(outcome: Outcome<()>) -> Status {
     status
 }
 
-/// A call, unless it has to fail.
+/// Runs a driver call, unless it has to fail on request.
 fn call(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     status(faults::enter(name).and_then(|()| body()))
 }
 
-/// A call that gives something up: it does even if it has to fail, as drivers do that report an earlier error.
+/// Runs a call that releases a resource. It does so even if it has to fail, like drivers that report an earlier error.
 fn release(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     let entered = faults::enter(name);
     status(body().and(entered))
@@ -67,12 +67,12 @@ fn put<T>(place: *mut T, value: T) -> Outcome<()> {
     if place.is_null() {
         return Err(complain(Fault::InvalidValue, "a result is to be written to a null pointer".into()));
     }
-    // SAFETY: the library gives an address for the result.
+    // SAFETY: the library passes a valid result pointer.
     unsafe { place.write(value) };
     Ok(())
 }
 
-/// The machine with the context of a device.
+/// Locks the machine, and returns the context of a device.
 fn on(device: c_int) -> Outcome<(Locked, u64)> {
     let mut machine = machine();
     let device = machine.device(device)?;
@@ -80,7 +80,7 @@ fn on(device: c_int) -> Outcome<(Locked, u64)> {
     Ok((machine, context))
 }
 
-/// The machine with the context of the current device.
+/// Locks the machine, and returns the context of the current device.
 fn here() -> Outcome<(Locked, u64)> {
     on(DEVICE.get())
 }
@@ -168,7 +168,7 @@ unsafe extern "C" fn hipDeviceGetName(name: *mut c_char, len: c_int, device: c_i
         let text = c"Stand-in for a GPU";
         let bytes = text.to_bytes_with_nul();
         if usize::try_from(len).is_ok_and(|len| len >= bytes.len()) {
-            // SAFETY: the library gives so many bytes.
+            // SAFETY: the library passes a buffer of this size.
             unsafe { name.cast::<u8>().copy_from(bytes.as_ptr(), bytes.len()) };
             return Ok(());
         }
@@ -182,7 +182,7 @@ unsafe extern "C" fn hipGetDevicePropertiesR0600(properties: *mut u8, device: c_
     call("hipGetDevicePropertiesR0600", || {
         machine().device(device)?;
         let name = c"gfx1100";
-        // SAFETY: the library gives a record.
+        // SAFETY: the library passes a record.
         unsafe {
             properties.write_bytes(0xa5, 1472);
             properties.add(1160).copy_from(name.as_ptr().cast(), name.count_bytes() + 1);
@@ -368,7 +368,7 @@ extern "C" fn hipModuleLoadData(module: *mut Handle, image: *const c_void) -> St
         if !image.addr().is_multiple_of(8) {
             return Err(complain(Fault::InvalidValue, "a code object that is not aligned".into()));
         }
-        // SAFETY: the library gives a whole image.
+        // SAFETY: the library passes a complete image.
         let kernels = unsafe { image::kernels(image) }.map_err(|(fault, _)| fault)?;
         let loaded = machine.load_module(context, kernels)?;
         put(module, loaded)
@@ -390,7 +390,7 @@ unsafe extern "C" fn hipModuleGetFunction(
     name: *const c_char,
 ) -> Status {
     call("hipModuleGetFunction", || {
-        // SAFETY: the library gives a text.
+        // SAFETY: the library passes a C string.
         let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| Fault::NotFound)?;
         let found = machine().find_function(module, name)?;
         put(function, found)
@@ -417,7 +417,7 @@ unsafe extern "C" fn hipModuleLaunchKernel(
         if !parameters.is_null() {
             return Err(complain(Fault::InvalidValue, "a launch with parameters beside `extra`".into()));
         }
-        // SAFETY: the library gives a list that ends in 3, with a buffer of the size that it tells.
+        // SAFETY: the library passes a list that ends in 3, with a buffer of the size in it.
         let arguments = unsafe { unpack(kernel, buffer(extra)?) }?;
         let geometry = Geometry {
             grid: [grid_x, grid_y, grid_z],
@@ -429,7 +429,7 @@ unsafe extern "C" fn hipModuleLaunchKernel(
     })
 }
 
-/// The buffer of arguments and its size, from the list `extra`.
+/// Returns the argument buffer and its size from the list `extra`.
 ///
 /// # Safety
 /// The list must be null or end in 3; its pointers must be valid.
@@ -454,7 +454,7 @@ unsafe fn buffer(extra: *const *const c_void) -> Outcome<(*const u8, usize)> {
 /// Reads the arguments of a kernel, each aligned to its size.
 ///
 /// # Safety
-/// The buffer must have so many bytes.
+/// The buffer must have `bytes` bytes.
 unsafe fn unpack(kernel: &Kernel, (buffer, bytes): (*const u8, usize)) -> Outcome<[u64; MAX_PARAMETERS]> {
     let mut arguments = [0; MAX_PARAMETERS];
     let mut used = 0usize;
@@ -479,7 +479,7 @@ unsafe fn unpack(kernel: &Kernel, (buffer, bytes): (*const u8, usize)) -> Outcom
     Ok(arguments)
 }
 
-/// The last error of a call in this thread, which is forgotten. Never fails, and is not counted.
+/// Returns and clears the last error of this thread. Never fails, and is not counted.
 #[unsafe(no_mangle)]
 extern "C" fn hipGetLastError() -> Status {
     LAST_ERROR.replace(0)

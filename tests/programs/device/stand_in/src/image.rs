@@ -1,4 +1,4 @@
-//! Module images: the kernels that they name. Nothing is compiled or decoded.
+//! Module images: finds the kernels that they name. Nothing is compiled or decoded.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -7,12 +7,12 @@ use crate::kernels::{KERNELS, Kernel};
 
 const ELF: &[u8] = b"\x7fELF";
 
-/// Finds the kernels of an image of PTX text, which a zero byte ends, or of an ELF file. On failure the text says why.
+/// Finds the kernels of an image: PTX text ending in a NUL, or an ELF file. On failure the text has the reason.
 ///
 /// # Safety
 /// The image must be complete.
 pub unsafe fn kernels(image: *const c_void) -> Result<Vec<&'static Kernel>, (Fault, String)> {
-    // SAFETY: every image has at least a zero byte; as many bytes are read as are equal.
+    // SAFETY: every image has at least a NUL; reading stops at the first difference.
     let is_elf = unsafe { (0..ELF.len()).all(|index| image.cast::<u8>().add(index).read() == ELF[index]) };
     if is_elf {
         // SAFETY: the caller's promise.
@@ -35,9 +35,9 @@ fn ptx_kernels(text: &[u8]) -> Result<Vec<&'static Kernel>, (Fault, String)> {
 }
 
 /// # Safety
-/// The ELF file must be complete, as its section headers tell its size.
+/// The ELF file must be complete, including all sections in its headers.
 unsafe fn elf_kernels(file: *const u8) -> Outcome<Vec<&'static Kernel>> {
-    // SAFETY: the header and the sections are there, as the caller promises.
+    // SAFETY: the caller vouches for the header and the sections.
     unsafe {
         let number = |at: usize, bytes: usize| {
             (0..bytes).rev().fold(0u64, |value, index| value << 8 | u64::from(file.add(at + index).read()))
@@ -49,7 +49,7 @@ unsafe fn elf_kernels(file: *const u8) -> Outcome<Vec<&'static Kernel>> {
         let mut tables = Vec::new();
         for index in 0..count {
             let section = (sections + index * size) as usize;
-            // A string table holds the names of kernels.
+            // The names of kernels are in a string table.
             if number(section + 4, 4) == 3 {
                 let (start, bytes) = (number(section + 0x18, 8), number(section + 0x20, 8));
                 tables.push(std::slice::from_raw_parts(file.add(start as usize), bytes as usize));

@@ -1,13 +1,13 @@
-//! The kernels of the fixtures on the CPU, block by block. They index as TVM's code does: by constants, not by the sizes of the
+//! Kernels of the fixtures on the CPU, block by block. They index like TVM's code: by constants, not by the sizes of the
 //! launch, so that a wrong launch gives wrong results.
 
 use crate::faults::{Fault, Outcome, complain};
 use crate::memory::View;
 
-/// The type of a parameter.
+/// Type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// An address of a device.
+    /// A device address.
     Pointer,
     I32,
     U32,
@@ -19,7 +19,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// Bytes of the parameter.
+    /// Returns the size of the parameter in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Type::I32 | Type::U32 | Type::F32 => 4,
@@ -29,10 +29,10 @@ impl Type {
     }
 }
 
-/// Parameters of a kernel at most.
+/// Maximum number of kernel parameters.
 pub const MAX_PARAMETERS: usize = 8;
 
-/// An argument: the bits of a scalar or an address, and the memory of a pointer.
+/// An argument: the bits of a scalar or address, and the memory of a pointer.
 #[derive(Clone, Copy)]
 pub struct Argument {
     pub bits: u64,
@@ -40,7 +40,7 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// The memory of a pointer.
+    /// Returns the memory of a pointer.
     fn memory(&self) -> Outcome<View> {
         match self.memory {
             Some(view) => Ok(view),
@@ -77,7 +77,7 @@ pub struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Indices along x of the threads of a block of `width` threads, counted through all blocks.
+    /// Returns the global indices along x of the threads in a block of `width` threads.
     fn indices(&self, width: i64) -> impl Iterator<Item = i64> {
         let first = i64::from(self.index[0]) * width;
         (0..i64::from(self.threads[0])).map(move |thread| first + thread)
@@ -88,7 +88,7 @@ impl Block<'_> {
 pub struct Kernel {
     pub name: &'static str,
     pub parameters: &'static [Type],
-    /// Threads of a block at most: the launch bounds of the source.
+    /// Maximum number of threads in a block: the launch bounds of the source.
     pub max_threads: u32,
     /// Bytes of static shared memory.
     pub static_shared_bytes: u32,
@@ -203,7 +203,7 @@ fn scale_i64(block: &Block<'_>) -> Outcome<()> {
     Ok(())
 }
 
-/// A tile of 16 x 16 of a product of 64 x 64 matrices.
+/// Computes a tile of 16 x 16 of a product of 64 x 64 matrices.
 fn matmul(block: &Block<'_>) -> Outcome<()> {
     let [a, b, c] = block.arguments else { return Err(Fault::InvalidValue) };
     let (a, b, c) = (a.memory()?, b.memory()?, c.memory()?);

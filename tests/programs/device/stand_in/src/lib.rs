@@ -1,4 +1,4 @@
-//! A stand-in for the drivers of GPUs, for tests on machines without one. It is no driver and never installed.
+//! A stand-in for GPU drivers, for tests on machines without one. It is no driver and never installed.
 //!
 //! | file | holds |
 //! |---|---|
@@ -13,10 +13,10 @@
 //! | `hip` | the names of libamdhip64, a feature |
 //!
 //! A call that only a faulty library makes (an unknown handle, freed memory, a context of another device, a record with
-//! garbage) is an error and a *complaint*, which tests read at their end. A call that a user's bad input explains, such as a
+//! garbage) is an error and a *complaint*, which tests read at their end. A call that a user's bad input can cause, such as a
 //! block that is too large, is only an error.
 
-#![cfg(all(any(feature = "cuda", feature = "hip"), target_os = "linux"))] // without a driver there is nothing to check
+#![cfg(all(any(feature = "cuda", feature = "hip"), target_os = "linux"))] // without a driver feature, the crate is empty
 #![cfg_attr(
     not(all(feature = "cuda", feature = "hip")),
     allow(dead_code, reason = "each driver uses a part of the machine")

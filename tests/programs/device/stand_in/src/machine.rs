@@ -1,6 +1,6 @@
-//! The machine: devices and all that lives on them, and the checks of what a library gives.
+//! The machine: devices, their objects, and validation of calls.
 //!
-//! A context has a device, and a default stream. A driver without contexts uses the primary ones.
+//! A context has a device and a default stream. A driver without contexts uses the primary ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,33 +10,33 @@ use crate::kernels::{Argument, Block, Kernel, MAX_PARAMETERS, Type};
 use crate::memory::Memory;
 use crate::queue::{Command, Geometry, Place, Position, Stream, Work};
 
-/// Bytes of shared memory that every kernel may use, and those that it may use after it asked for them.
+/// Bytes of shared memory that a kernel may use by default, and with permission.
 pub const SHARED_BYTES: u32 = 48 << 10;
 pub const MAX_SHARED_BYTES: u32 = 227 << 10;
-/// Blocks of a cluster at most, without and with permission.
+/// Maximum number of blocks in a cluster, by default and with permission.
 const CLUSTER_BLOCKS: u32 = 8;
 const MAX_CLUSTER_BLOCKS: u32 = 16;
-/// Extents at most.
+/// Maximum extents.
 pub const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 pub const MAX_THREADS: u32 = 1024;
-/// Blocks that run at once, for cooperative launches.
+/// Number of blocks that can run concurrently, for cooperative launches.
 const RESIDENT_BLOCKS: u64 = 132 * 8;
 
 pub struct Context {
     pub device: usize,
     pub is_primary: bool,
-    /// The number of references to it; without any it cannot be used.
+    /// Retain count; at 0 the context cannot be used.
     pub retains: u32,
     default_stream: u64,
-    /// An error of a command, which every later wait reports.
+    /// Error of a command, reported by every later wait.
     failed: Option<Fault>,
 }
 
 struct Event {
     context: u64,
     recorded: Option<Position>,
-    /// Whether it may be asked for a time.
+    /// Whether it measures time.
     has_time: bool,
 }
 
@@ -48,7 +48,7 @@ struct Module {
 pub struct Function {
     module: u64,
     pub kernel: &'static Kernel,
-    /// Bytes of dynamic shared memory that were asked for.
+    /// Bytes of dynamic shared memory allowed by request.
     dynamic_shared_limit: u32,
     allows_large_clusters: bool,
 }
@@ -64,15 +64,15 @@ pub struct Machine {
     functions: BTreeMap<u64, Function>,
     last_handle: u64,
     last_ticket: u64,
-    /// The last launch that was queued.
+    /// The last queued launch.
     pub last_launch: Geometry,
-    /// The handle of the stream of the last launch, as it was given.
+    /// Stream handle passed to the last launch.
     pub last_stream: u64,
 }
 
 static MACHINE: Mutex<Option<Machine>> = Mutex::new(None);
 
-/// Locks the machine, of one device unless a test asked for more.
+/// The locked machine, which has one device unless a test requested more.
 pub struct Locked(MutexGuard<'static, Option<Machine>>);
 
 impl std::ops::Deref for Locked {
@@ -101,7 +101,7 @@ fn unknown(what: &str, handle: u64) -> Fault {
 }
 
 impl Machine {
-    /// A machine of so many devices, with nothing on them.
+    /// Creates a machine with this many devices, without objects.
     pub fn new(devices: usize) -> Machine {
         Machine {
             is_initialized: false,
@@ -124,7 +124,7 @@ impl Machine {
         self.last_handle
     }
 
-    /// Checks a device id.
+    /// Validates a device id.
     pub fn device(&self, id: i32) -> Outcome<usize> {
         if !self.is_initialized {
             return Err(complain(Fault::NotInitialized, "a call before the driver was initialised".into()));
@@ -134,7 +134,7 @@ impl Machine {
 
     // Contexts.
 
-    /// Creates a context that is not the primary one, as other libraries do.
+    /// Creates a context, also a non-primary one as used by other libraries.
     pub fn create_context(&mut self, device: usize, is_primary: bool) -> u64 {
         let (context, default_stream) = (self.new_handle(), self.new_handle());
         self.streams.insert(default_stream, Stream::new(context, true));
@@ -144,7 +144,7 @@ impl Machine {
         context
     }
 
-    /// The primary context of a device; it exists as long as the machine.
+    /// Returns the primary context of a device, which lives as long as the machine.
     pub fn primary(&mut self, device: usize) -> u64 {
         let mut contexts = self.contexts.iter();
         let found = contexts.find(|(_, context)| context.is_primary && context.device == device);
@@ -163,7 +163,7 @@ impl Machine {
         handle
     }
 
-    /// The primary context of a device, for drivers without contexts.
+    /// Returns the primary context of a device, for drivers without contexts.
     #[cfg(feature = "hip")]
     pub fn implicit_primary(&mut self, device: usize) -> u64 {
         let handle = self.primary(device);
@@ -185,13 +185,13 @@ impl Machine {
         }
     }
 
-    /// The number of references to primary contexts.
+    /// Returns the retain count of all primary contexts.
     pub fn retains(&self) -> u64 {
         let primary = self.contexts.values().filter(|context| context.is_primary);
         primary.map(|context| u64::from(context.retains)).sum()
     }
 
-    /// A context that can be used.
+    /// Returns a context, which must be usable.
     pub fn context(&self, handle: u64) -> Outcome<&Context> {
         match self.contexts.get(&handle) {
             Some(context) if context.retains > 0 => Ok(context),
@@ -215,7 +215,7 @@ impl Machine {
         self.memory.allocate_pinned(bytes)
     }
 
-    /// Frees memory, after everything that was queued.
+    /// Frees memory, after all queued commands.
     pub fn free(&mut self, context: u64, address: u64, is_pinned: bool) -> Outcome<()> {
         self.context(context)?;
         self.drain_all();
@@ -242,7 +242,7 @@ impl Machine {
         }
     }
 
-    /// The stream of a handle, 0 for the default one.
+    /// Returns the stream of a handle; 0 is the default stream.
     fn stream(&self, context: u64, handle: u64) -> Outcome<u64> {
         let default_stream = self.context(context)?.default_stream;
         if handle == 0 {
@@ -258,7 +258,7 @@ impl Machine {
         }
     }
 
-    /// Appends a command. Those of the default stream come after all blocking streams, and those of blocking ones after it.
+    /// Appends a command. Commands of the default stream come after those of all blocking streams, and vice versa.
     fn enqueue(&mut self, stream: u64, mut after: Vec<Position>, work: Work) -> Position {
         self.last_ticket += 1;
         let ticket = self.last_ticket;
@@ -293,7 +293,7 @@ impl Machine {
         self.report(context)
     }
 
-    /// Waits for everything in a context.
+    /// Waits for all commands in a context.
     pub fn synchronize_context(&mut self, context: u64) -> Outcome<()> {
         self.context(context)?;
         let streams = self.streams.iter().filter(|(_, stream)| stream.context == context);
@@ -307,7 +307,7 @@ impl Machine {
         self.context(context)?.failed.map_or(Ok(()), Err)
     }
 
-    /// Forgets the errors of commands.
+    /// Clears the errors of commands.
     pub fn forgive(&mut self) {
         self.contexts.values_mut().for_each(|context| context.failed = None);
     }
@@ -318,7 +318,7 @@ impl Machine {
         }
     }
 
-    /// Runs the commands of a stream up to a position, and before each what it comes after.
+    /// Runs the commands of a stream up to a position, each after its dependencies.
     fn drain(&mut self, position: Position) {
         loop {
             let Some(stream) = self.streams.get_mut(&position.stream) else { return };
@@ -338,7 +338,7 @@ impl Machine {
         }
     }
 
-    /// Commands that have not run.
+    /// Returns the number of commands that have not run.
     pub fn pending(&self) -> usize {
         self.streams.values().map(|stream| stream.queue.len()).sum()
     }
@@ -388,7 +388,7 @@ impl Machine {
         self.report(context)
     }
 
-    /// The milliseconds between two events: half a one for each command.
+    /// Returns the milliseconds between two events: half a millisecond per command.
     pub fn elapsed(&self, start: u64, end: u64) -> Outcome<f32> {
         let (start, end) = (self.event(start)?, self.event(end)?);
         match (start.recorded, end.recorded) {
@@ -401,7 +401,7 @@ impl Machine {
 
     // Copies.
 
-    /// Queues a copy. Addresses of devices are those of the context's device, unless the copy is between two.
+    /// Queues a copy. Device addresses belong to the context's device, unless the copy is between two devices.
     pub fn copy(
         &mut self,
         context: u64,
@@ -482,7 +482,7 @@ impl Machine {
         self.functions.get(&handle).ok_or_else(|| unknown("function", handle))
     }
 
-    /// Lets a kernel use so many bytes of dynamic shared memory.
+    /// Allows a kernel this much dynamic shared memory.
     pub fn allow_dynamic_shared(&mut self, function: u64, bytes: i32) -> Outcome<()> {
         let most = MAX_SHARED_BYTES - self.function(function)?.kernel.static_shared_bytes;
         let bytes = u32::try_from(bytes).ok().filter(|bytes| *bytes <= most).ok_or(Fault::InvalidValue)?;
@@ -492,7 +492,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Lets a kernel have clusters of more than 8 blocks.
+    /// Allows a kernel clusters of more than 8 blocks.
     pub fn allow_large_clusters(&mut self, function: u64, allows: bool) -> Outcome<()> {
         self.function(function)?;
         if let Some(function) = self.functions.get_mut(&function) {
@@ -501,7 +501,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Queues a kernel. `arguments` are scalars as bits, addresses of devices, or the first bytes of tensor maps.
+    /// Queues a kernel. `arguments` are bits of scalars, device addresses, or the first bytes of tensor maps.
     pub fn launch(
         &mut self,
         context: u64,
@@ -530,7 +530,7 @@ impl Machine {
                     let text = "a copy that was queued runs on memory that was freed".into();
                     return Err(complain(Fault::IllegalAddress, text));
                 };
-                // SAFETY: memory of devices is alive; whoever queued the copy vouches for host memory.
+                // SAFETY: device memory is live; the code that queued the copy vouches for host memory.
                 unsafe { from.copy_to(to, bytes as usize) };
                 Ok(())
             }
@@ -561,7 +561,7 @@ impl Machine {
         }
     }
 
-    /// Objects that live: device memory, pinned memory, streams, events, modules.
+    /// Returns the numbers of live objects: device memory, pinned memory, streams, events, modules.
     pub fn live(&self) -> [usize; 5] {
         let defaults: Vec<_> = self.contexts.values().map(|context| context.default_stream).collect();
         let streams =

@@ -1,26 +1,26 @@
-//! Memory of devices, at addresses that the CPU cannot read, and pinned host memory.
+//! Device memory, at addresses that the CPU cannot read, and pinned host memory.
 
 use std::alloc::Layout;
 use std::collections::BTreeMap;
 
 use crate::faults::{Fault, Outcome, complain};
 
-/// The address of the first block of device 0. Nothing is mapped there.
+/// Address of the first block of device 0. Nothing is mapped there.
 const FIRST_ADDRESS: u64 = 0x2000_0000_0000;
-/// Addresses of each device.
+/// Size of each device's address range.
 const ADDRESSES_OF_DEVICE: u64 = 0x100_0000_0000;
-/// The alignment of blocks, and the gap behind each.
+/// Alignment of blocks, and size of the gap after each.
 const ALIGNMENT: u64 = 256;
-/// The content of new blocks: nobody may rely on zeros.
+/// Content of new blocks, which must not be assumed to be zero.
 const GARBAGE: u8 = 0xa5;
 
-/// Bytes of host memory, aligned as pages are.
+/// A block of host memory, aligned to pages.
 struct Backing {
     start: *mut u8,
     layout: Layout,
 }
 
-// SAFETY: the bytes belong to the backing alone, and the machine's lock guards them.
+// SAFETY: the backing owns the bytes, and the machine's lock guards them.
 unsafe impl Send for Backing {}
 
 impl Backing {
@@ -31,7 +31,7 @@ impl Backing {
         if start.is_null() {
             return None;
         }
-        // SAFETY: the block is new and has so many bytes.
+        // SAFETY: the block is new and has this size.
         unsafe { start.write_bytes(GARBAGE, layout.size()) };
         Some(Backing { start, layout })
     }
@@ -71,7 +71,7 @@ impl View {
         }
     }
 
-    /// Element `index` of an array that begins here.
+    /// Reads element `index` of an array that begins here.
     pub fn load<T: Copy>(self, index: i64) -> Outcome<T> {
         let element = self.at::<T>(index, "a kernel reads")?;
         // SAFETY: the element is in a live block.
@@ -87,12 +87,12 @@ impl View {
     }
 }
 
-/// All memory of the machine.
+/// Memory of the machine.
 pub struct Memory {
     blocks: BTreeMap<u64, Block>,
-    /// Bytes that were handed out so far, by device: addresses are not used again.
+    /// Size of the used address range of each device: addresses are not reused.
     used_addresses: Vec<u64>,
-    /// Bytes of each device.
+    /// Memory limit of each device in bytes.
     pub limit: u64,
 }
 
@@ -101,18 +101,18 @@ impl Memory {
         Memory { blocks: BTreeMap::new(), used_addresses: vec![0; devices], limit: 256 << 20 }
     }
 
-    /// Bytes in use on a device.
+    /// Returns the bytes in use on a device.
     pub fn used(&self, device: usize) -> u64 {
         let blocks = self.blocks.values().filter(|block| block.device == device && !block.is_pinned);
         blocks.map(|block| block.bytes as u64).sum()
     }
 
-    /// Blocks in use: of devices, or pinned.
+    /// Returns the number of live blocks: device or pinned.
     pub fn live(&self, is_pinned: bool) -> usize {
         self.blocks.values().filter(|block| block.is_pinned == is_pinned).count()
     }
 
-    /// Allocates device memory. Returns its address, which is no address of the CPU.
+    /// Allocates device memory. Returns its address, which is not readable by the CPU.
     pub fn allocate(&mut self, device: usize, bytes: u64) -> Outcome<u64> {
         if bytes == 0 {
             return Err(complain(Fault::InvalidValue, "an allocation of 0 bytes".into()));
@@ -158,7 +158,7 @@ impl Memory {
         }
     }
 
-    /// The memory from an address of a device on, with the device.
+    /// Returns the memory from a device address on, and the device.
     pub fn view(&self, address: u64, bytes: u64) -> Option<(View, usize)> {
         let (start, block) = self.blocks.range(..=address).next_back()?;
         let offset = address - start;
@@ -170,7 +170,7 @@ impl Memory {
         Some((View { start, bytes: block.bytes - offset as usize }, block.device))
     }
 
-    /// The CPU's pointer to so many bytes at an address of a device.
+    /// Returns a CPU pointer to `bytes` bytes at a device address, and the device.
     pub fn pointer(&self, address: u64, bytes: u64) -> Option<(*mut u8, usize)> {
         self.view(address, bytes).map(|(view, device)| (view.start, device))
     }

@@ -1,23 +1,23 @@
-//! Streams: commands in order, which run when somebody waits for them and not before. So a library that does not wait reads
-//! garbage, and one that does not order two streams reads it, too.
+//! Streams: commands run in order, but only when a caller waits for them. So a library that fails to wait, or to order two
+//! streams, reads garbage.
 
 use std::collections::VecDeque;
 
 use crate::kernels::{Kernel, MAX_PARAMETERS};
 
-/// One side of a copy.
+/// Source or target of a copy.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// Host memory.
     Host(*mut u8),
-    /// An address of a device.
+    /// A device address.
     Device(u64),
 }
 
-// SAFETY: whoever queues a copy vouches for the memory until it is over, in any thread.
+// SAFETY: the code that queues a copy vouches for the memory until it is complete, on any thread.
 unsafe impl Send for Place {}
 
-/// The sizes of a launch, and what attributes it has.
+/// Sizes and attributes of a launch.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Geometry {
@@ -33,13 +33,13 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Threads of a block.
+    /// Returns the number of threads in a block.
     pub fn threads(&self) -> u64 {
         self.block.iter().map(|extent| u64::from(*extent)).product()
     }
 }
 
-/// A position in a stream: everything up to a ticket.
+/// A position in a stream: all commands up to a ticket.
 #[derive(Clone, Copy)]
 pub struct Position {
     pub stream: u64,
@@ -58,22 +58,22 @@ pub enum Work {
         to: Place,
         bytes: u64,
     },
-    /// Only the commands that come before.
+    /// A marker, which only has dependencies.
     Marker,
 }
 
 pub struct Command {
     pub ticket: u64,
-    /// Positions that must be done before.
+    /// Dependencies, which must be complete first.
     pub after: Vec<Position>,
     pub work: Work,
 }
 
 pub struct Stream {
     pub context: u64,
-    /// Whether it waits for the default stream, and the default stream for it.
+    /// Whether the stream and the default stream wait for each other.
     pub is_blocking: bool,
-    /// Destroyed streams still end their work.
+    /// Whether the stream is not destroyed. Commands of a destroyed stream still run.
     pub is_alive: bool,
     pub queue: VecDeque<Command>,
     pub last_ticket: u64,

@@ -1,6 +1,6 @@
-"""A stand-in for PyTorch: the names that packages look up while they are imported, and no tensors.
+"""A stand-in for PyTorch: the names that packages look up on import, without tensors.
 
-It serves clients that only generate code, in place of a download of 2 GB. Whatever else they ask for is an error.
+It serves clients that only generate code, in place of a download of 2 GB. Any other use is an error.
 """
 
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ half, float, double, short, int, long = float16, float32, float64, int16, int32,
 
 
 class Tensor:
-    """The class of annotations and `isinstance`: there are no objects of it."""
+    """A class for annotations and `isinstance`, without instances."""
 
     def __new__(cls, *_args, **_options):
         raise NotImplementedError("this torch is a stub without tensors")

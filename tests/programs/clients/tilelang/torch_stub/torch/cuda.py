@@ -1,4 +1,4 @@
-"""No GPU."""
+"""A stand-in without a GPU."""
 
 
 def is_available():

@@ -1,4 +1,4 @@
-"""A base class."""
+"""A stand-in for the base class Module."""
 
 
 class Module:

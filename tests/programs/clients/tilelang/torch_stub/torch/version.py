@@ -1,4 +1,4 @@
-"""Built for no GPU."""
+"""The version of a build without GPU support."""
 
 cuda = None
 hip = None

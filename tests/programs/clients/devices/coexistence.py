@@ -1,4 +1,4 @@
-"""Kernels beside libtvm_runtime, whichever of it and the library was used first, each order in a process of its own.
+"""Test kernels in a process with libtvm_runtime, with either library used first, each order in a process of its own.
 
 FERRITE_DEVICE_KINDS names the kinds, opencl unless it is set.
 """
@@ -15,7 +15,7 @@ NUMBERS = {"cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10, "webgpu"
 
 
 def compile_libraries(kind, folder):
-    """relu(a @ b) + a, with the product in a workspace of the device; host code through LLVM and through C."""
+    """Compile relu(a @ b) + a, with the product in a device workspace; host code through LLVM and through C."""
     import ferrite_tvm_ffi  # noqa: F401
     import tvm
     from tvm import te, topi
@@ -32,7 +32,7 @@ def compile_libraries(kind, folder):
 
 
 class Device:
-    """A device by global functions alone, with or without TVM's Python package."""
+    """A device used by global functions only, with or without TVM's Python package."""
 
     def __init__(self, kind):
         import tvm_ffi
@@ -82,7 +82,7 @@ def load(folder, hosts):
 
 
 def check_tvm():
-    """TVM's package works on the CPU, kernels included."""
+    """Check that TVM's package works on the CPU, including kernels."""
     import numpy as np
     import tvm
     from tvm import te, topi
@@ -95,7 +95,7 @@ def check_tvm():
 
 
 def library_first(kind, folder):
-    """The library runs kernels, then TVM is imported: functions found before and after go on."""
+    """Run kernels with the library, then import TVM: functions found before and after still work."""
     import ferrite_tvm_ffi  # noqa: F401
 
     device = Device(kind)
@@ -112,7 +112,7 @@ def library_first(kind, folder):
 
 
 def tvm_first(kind, folder):
-    """TVM is imported, then the library runs its first kernels."""
+    """Import TVM, then run the library's first kernels."""
     import ferrite_tvm_ffi  # noqa: F401
     import tvm
 
@@ -124,7 +124,7 @@ def tvm_first(kind, folder):
 
 
 def too_late(kind, _folder):
-    """TVM was imported on upstream's library: ours says so, and TVM goes on."""
+    """With TVM imported on upstream's library, this library reports it, and TVM still works."""
     import tvm
 
     try:

@@ -1,10 +1,10 @@
 /*
- * beside.c: a kind of device of the library beside another runtime, which serves metal.
+ * coexistence.c: runs a kind of device of the library in a process with another runtime, which serves metal.
  *
- *   beside TYPE LIBRARY OTHER ORDER
+ *   coexistence TYPE LIBRARY OTHER ORDER
  *
- * OTHER is other_runtime.c as a library. ORDER is `before` (loaded first of all), `after` (when functions were found and kernels have
- * run), or `preloaded` (before the library under test, so that its symbols come first).
+ * OTHER is other_runtime.c as a library. ORDER is `before` (loaded before everything else), `after` (loaded after functions
+ * were found and kernels have run), or `preloaded` (loaded before the library under test, so that its symbols come first).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -74,7 +74,7 @@ static int kernels_run(TVMFFIObjectHandle module) {
   return status == 0;
 }
 
-/* The number that a global function gives for a device, or -1. */
+/* Returns the result of a global function for a device, or -1. */
 static int64_t ask(const char* name, int of, int count) {
   TVMFFIAny args[3], result;
   args[0] = ferrite_int(of);
@@ -89,7 +89,7 @@ static void* other(const char* path, const char* name) {
   return library == NULL ? NULL : dlsym(library, name);
 }
 
-/* Workspaces by the symbols that a compiled library would call. */
+/* Uses workspaces by the symbols that a compiled library calls. */
 static void workspaces(const char* path) {
   void* (*allocate)(int, int, uint64_t, int, int);
   int (*release)(int, int, void*);
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   long (*calls)(void);
   int is_preloaded;
   if (argc != 5) {
-    fprintf(stderr, "usage: beside TYPE LIBRARY OTHER before|after|preloaded\n");
+    fprintf(stderr, "usage: coexistence TYPE LIBRARY OTHER before|after|preloaded\n");
     return 2;
   }
   device_type = atoi(argv[1]);
