@@ -126,7 +126,7 @@ programs!(
     garbage,
     init_once,
     json,
-    late_error,
+    error_at_exit,
     borrowed_arguments,
     library_bin,
     module,

@@ -1,12 +1,12 @@
 /*
- * Arguments are borrowed from the caller. A deleter or hook that runs during a call may give up the caller's only reference to one:
- * the call goes on with what it was given.
+ * Arguments are borrowed from the caller. A deleter or hook that runs during a call may release the caller's only reference
+ * to an argument: the call must continue with valid arguments.
  */
 #include "check.h"
 
 #define MANY 16
 
-/* The value that a user callback releases during the call under test. */
+/* Value that a user callback releases during the call under test. */
 static TVMFFIAny victim;
 static int equal_answer;
 
@@ -86,7 +86,7 @@ static void register_key(void) {
 
 /* ---- containers ---------------------------------------------------------------------------- */
 
-/* Numbers from 0 on; the one at `place` is an object instead, whose reference is passed on. */
+/* Creates a container of numbers from 0 on; at index `place` it has an object instead, whose reference is passed on. */
 static TVMFFIAny numbers_but(const char* maker, int32_t count, int place, TVMFFIAny object) {
   TVMFFIAny args[MANY];
   TVMFFIAny container = any_none();
@@ -99,7 +99,7 @@ static TVMFFIAny numbers_but(const char* maker, int32_t count, int place, TVMFFI
   return container;
 }
 
-/* An object that ends with the container it is in, and then gives up the victim. */
+/* Creates an object that is destroyed with its container, and then releases the victim. */
 static TVMFFIAny bomb(void) {
   TVMFFIObjectHandle object = NULL;
   CHECK_OK(TVMFFIObjectCreateOpaque(NULL, kTVMFFIOpaquePyObject, give_up_at_end, &object));
@@ -146,7 +146,7 @@ static void test_deleters_of_entries(void) {
   }
 }
 
-/* The container goes, and then the key that is looked for. */
+/* Releases the container, and then the key of the lookup. */
 static void test_hooks_of_keys(void) {
   static const char* const names[] = {"ffi.DictGetItem", "ffi.DictCount",  "ffi.DictSetItem",
                                       "ffi.DictErase",   "ffi.MapGetItem", "ffi.MapCount"};
@@ -211,7 +211,7 @@ int main(void) {
   census_install();
   RUN_BALANCED(test_deleters_of_elements);
   RUN_BALANCED(test_deleters_of_entries);
-  if (bad_input()) { /* upstream keeps neither the map nor the value that it looks for */
+  if (bad_input()) { /* upstream retains neither the map nor the value of the lookup */
     RUN_BALANCED(test_hooks_of_keys);
     RUN_BALANCED(test_hooks_of_elements);
   }

@@ -1,4 +1,4 @@
-//! Models of the room for an export in a tensor: one export at a time has it, and its writes are done when the next one comes.
+//! Models of a tensor's slot for an export: one export at a time owns it, and its writes are visible to the next owner.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -6,21 +6,21 @@ use loom::thread;
 
 use crate::export_slot::{self, SlotFlag};
 
-/// A tensor's room; loom watches what is in it.
+/// A tensor with its slot; loom checks accesses to the content.
 struct Tensor {
     is_lent: SlotFlag,
     room: UnsafeCell<usize>,
 }
 
-// SAFETY: the room is used by those who claimed it only, which is what loom checks.
+// SAFETY: only the owner uses the slot, which loom checks.
 unsafe impl Sync for Tensor {}
 
 impl Tensor {
-    /// Exports into the room, unless another export is there, and ends that export.
+    /// Exports into the slot unless it is in use, and ends that export.
     fn export(&self) -> bool {
         let claimed = export_slot::claim(&self.is_lent);
         if claimed {
-            // SAFETY: loom checks that nobody else uses the room meanwhile.
+            // SAFETY: loom checks for concurrent use of the slot.
             self.room.with_mut(|room| unsafe { *room += 1 });
             export_slot::release(&self.is_lent);
         }

@@ -47,13 +47,13 @@ mod refcount;
 mod shared_pointer;
 mod sync;
 
-/// The records in the tensor's space, whose content does not matter to the models.
+/// Opaque records, since the models never read the exports.
 mod abi {
     pub struct DLManagedTensor;
     pub struct DLManagedTensorVersioned;
 }
 
-/// An index that grows with the first and the third name, so that models reach both ways of insertion.
+/// A small index that grows with the first and the third name, so that models reach both ways of insertion.
 mod config {
     pub const NAME_SLOTS: usize = 4;
     pub const NAME_LOAD_EIGHTHS: usize = 4;

@@ -1,6 +1,6 @@
 /*
- * Calls that fail late: in the destructor of a thread's key, and in a handler of the process's exit. Both run after what the
- * thread had for itself was destroyed; a failed call has an error to take all the same.
+ * Calls that fail in the destructor of a thread-specific key, and in an exit handler of the process. Both run after the
+ * thread's own state was destroyed; a failed call must still raise an error.
  */
 #include "check.h"
 
@@ -15,7 +15,7 @@ static void fail(void) {
   CHECK(nothing_raised());
 }
 
-/* Two errors that nobody takes: the second one ends the first. The last one is taken. */
+/* Two untaken errors, of which the second replaces the first. The last one is taken. */
 static void fail_late(void) {
   TVMFFIErrorSetRaisedFromCStr("ValueError", "first");
   TVMFFIErrorSetRaisedFromCStr("ValueError", "second");
@@ -36,7 +36,7 @@ static void* run(void* argument) {
 
 static void at_exit(void) {
   fail_late();
-  if (check_report("late_error") != 0) {
+  if (check_report("error_at_exit") != 0) {
     _exit(1);
   }
 }
@@ -44,7 +44,7 @@ static void at_exit(void) {
 int main(void) {
   pthread_t thread;
   if (!bad_input()) {
-    return check_report("late_error"); /* upstream's thread-local error is gone by then */
+    return check_report("error_at_exit"); /* upstream's thread-local error is already destroyed */
   }
   CHECK_INT(atexit(at_exit), 0);
   CHECK_INT(pthread_key_create(&key, at_end_of_thread), 0);
