@@ -8,8 +8,8 @@ use crate::export_slot::{self, SlotFlag};
 
 /// A tensor with its slot; loom checks accesses to the content.
 struct Tensor {
-    is_lent: SlotFlag,
-    room: UnsafeCell<usize>,
+    is_claimed: SlotFlag,
+    slot: UnsafeCell<usize>,
 }
 
 // SAFETY: only the owner uses the slot, which loom checks.
@@ -18,20 +18,20 @@ unsafe impl Sync for Tensor {}
 impl Tensor {
     /// Exports into the slot unless it is in use, and ends that export.
     fn export(&self) -> bool {
-        let claimed = export_slot::claim(&self.is_lent);
+        let claimed = export_slot::claim(&self.is_claimed);
         if claimed {
             // SAFETY: loom checks for concurrent use of the slot.
-            self.room.with_mut(|room| unsafe { *room += 1 });
-            export_slot::release(&self.is_lent);
+            self.slot.with_mut(|slot| unsafe { *slot += 1 });
+            export_slot::release(&self.is_claimed);
         }
         claimed
     }
 }
 
 #[test]
-fn one_export_at_a_time_has_the_room() {
+fn one_export_at_a_time_owns_the_slot() {
     loom::model(|| {
-        let tensor = Arc::new(Tensor { is_lent: export_slot::vacant(), room: UnsafeCell::new(0) });
+        let tensor = Arc::new(Tensor { is_claimed: export_slot::vacant(), slot: UnsafeCell::new(0) });
         let others: Vec<_> = (0..2)
             .map(|_| {
                 let tensor = tensor.clone();
@@ -45,6 +45,6 @@ fn one_export_at_a_time_has_the_room() {
         assert!(exports >= 1);
         assert!(tensor.export());
         // SAFETY: the other threads have ended.
-        assert_eq!(tensor.room.with(|room| unsafe { *room }), exports + 1);
+        assert_eq!(tensor.slot.with(|slot| unsafe { *slot }), exports + 1);
     });
 }
