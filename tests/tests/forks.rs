@@ -29,7 +29,7 @@ fn children_do_everything_whatever_their_parent_was_doing() -> Outcome<()> {
     run(&compile("shared", Cc::link_shared)?, &[])
 }
 
-/// The archive runs its constructors, too.
+/// Checks the archive, whose constructors run, too.
 #[test]
 fn children_of_static_programs_do_everything() -> Outcome<()> {
     run(&compile("static", Cc::link_static)?, &["functions"])

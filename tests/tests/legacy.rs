@@ -1,4 +1,5 @@
-//! The packed-function API of TVM 0.5 to 0.20: C programs of that time, libraries of that time, and what the shared object shows.
+//! Tests the packed-function API of TVM 0.5 to 0.20: C programs and libraries of that time, and the symbols of the shared
+//! object.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -11,7 +12,7 @@ fn sources() -> PathBuf {
     root().join("tests/conformance/legacy")
 }
 
-/// A library in the form that TVM compiled, or compiles today.
+/// Compiles a library in an earlier or today's form.
 fn compiled(folder: &Path, name: &str) -> Outcome<PathBuf> {
     Cc::shared(folder.join(format!("{name}.so")))
         .args(["-std=c99"])
@@ -66,7 +67,7 @@ fn any_allocation_may_fail() -> Outcome<()> {
     run("alloc_fail", "plain", |program| program)
 }
 
-/// Today's headers, and those of each generation, in every dialect.
+/// Compiles today's headers, and those of each generation, in every dialect.
 #[test]
 fn the_header_is_clean_for_every_generation() -> Outcome<()> {
     let unit = scratch("legacy/header")?.join("unit.c");
@@ -91,7 +92,7 @@ fn clean_in_every_dialect(unit: &Path, generations: &[&str]) -> Outcome<()> {
     Ok(())
 }
 
-/// The headers that firmware of microTVM includes: no code of 0.6 does.
+/// Compiles the headers that firmware of microTVM includes; code of 0.6 includes none of them.
 #[test]
 fn the_headers_of_microtvm_are_clean() -> Outcome<()> {
     let unit = scratch("legacy/microtvm")?.join("unit.c");
@@ -135,12 +136,12 @@ fn symbols() -> Outcome<()> {
     Ok(())
 }
 
-/// The instructions that a call takes by the API of that time beyond those of today's.
+/// Bounds the instructions of a call by the earlier API beyond those of a call by today's.
 #[test]
 #[ignore = "needs valgrind: ./ci.sh legacy"]
 fn a_call_costs_little_more_than_one_of_today() -> Outcome<()> {
     const CALLS: u64 = 10_000;
-    /// For a call, and for each argument.
+    /// Per call, and per argument.
     const BOUND: [u64; 2] = [48, 14];
     require("valgrind", "valgrind")?;
     let folder = scratch("legacy/cost")?;

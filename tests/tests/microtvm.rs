@@ -1,4 +1,4 @@
-//! Firmware of microTVM, as on the boards, on this machine: under the sanitizers null pointers and bad addresses show.
+//! Runs the boards' microTVM firmware on this machine, where the sanitizers detect null pointers and bad addresses.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -6,7 +6,7 @@ use ferrite_tests::{Cc, Outcome, output_of, root, scratch};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The archive of the profile `minimal` with microTVM's runtime, for this machine.
+/// Returns the archive of the profile `minimal` with microTVM's runtime, for this machine.
 fn archive() -> Outcome<PathBuf> {
     let folder = scratch("microtvm")?.join("build");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));

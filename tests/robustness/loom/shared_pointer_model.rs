@@ -22,7 +22,7 @@ impl Function {
         assert_ne!(self.references.fetch_add(1, Ordering::Relaxed), 0, "retained after its end");
     }
 
-    /// The memory itself stays until the end of the model, so that the assertions find late accesses.
+    /// Keeps the memory until the end of the model, so that the assertions detect late accesses.
     fn release(&self) {
         assert_ne!(self.references.fetch_sub(1, Ordering::AcqRel), 0, "released twice");
     }
