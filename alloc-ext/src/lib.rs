@@ -41,6 +41,7 @@ pub mod env;
 #[cfg(feature = "std")]
 pub mod forks;
 pub mod graph;
+mod hash_index;
 pub mod json;
 pub mod module;
 mod operation;

@@ -1,23 +1,21 @@
 //! Table of the values that already have a node.
 #![forbid(unsafe_code)]
 
-use core::mem;
-
 use ferrite_core::any::Any;
-use ferrite_core::error::{self, Error, Result};
+use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::Lossy;
 use ferrite_core::words::GOLDEN_RATIO;
 use ferrite_core::{plain_error, type_index, type_table};
 
 use crate::containers::key;
+use crate::hash_index::HashIndex;
 
 /// Node indices by value: a hash table whose keys compare like keys of a Map.
 #[derive(Default)]
 pub(super) struct Numbers {
     entries: Buffer<Entry>,
-    /// Open addressing with linear probing. The load factor is at most one half.
-    slots: Buffer<Slot>,
+    index: HashIndex,
     count: i64,
 }
 
@@ -30,28 +28,17 @@ struct Entry {
 /// Stands for an index that is not known yet.
 const OPEN: i64 = -1;
 
-/// Index of an entry with part of its hash, so that most other values are ruled out without reading them.
-#[derive(Clone, Copy, Default)]
-struct Slot {
-    tag: u32,
-    /// Index in `entries` plus 1; 0 for an empty slot.
-    place: u32,
-}
-
 /// Outcome of a lookup.
 pub(super) enum Found {
     /// The node index of the value.
     Number(i64),
     /// The value has no node. Carries its hash, for [`Numbers::open`].
-    Vacant(u64),
+    Vacant(u32),
 }
 
 /// Entry of a value that has no index yet.
 #[derive(Clone, Copy)]
 pub(super) struct Opened(usize);
-
-/// Number of slots of the first table.
-const FIRST_SLOTS: usize = 16;
 
 impl Numbers {
     /// Looks up a value.
@@ -59,43 +46,41 @@ impl Numbers {
     /// # Errors
     /// ValueError for an object inside itself; errors of key hooks.
     pub(super) fn find(&self, value: &Any) -> Result<Found> {
-        let hash = key::hash(&value.view())?;
-        let tag = tag(hash);
-        for slot in self.slots_of(tag) {
-            let slot = self.slots.get(slot).copied().unwrap_or_default();
-            if slot.place != 0 && slot.tag != tag {
-                continue;
-            }
-            let Some(entry) = self.entry_in(slot) else { break };
-            if !key::equal(entry.value.view(), value.view())? {
-                continue;
-            }
-            match entry.number {
-                OPEN if entry.value.view().object_ptr() == value.view().object_ptr() => {
-                    return Err(self.cycle(value));
-                }
-                // A different object, equal by a hook to one that contains it.
-                OPEN => {}
-                number => return Ok(Found::Number(number)),
-            }
+        let hash = (key::hash(&value.view())?.wrapping_mul(GOLDEN_RATIO) >> 32) as u32;
+        let mut found = Ok(None);
+        self.index.find(hash, |place| {
+            found = self.number_of(place, value);
+            !matches!(found, Ok(None))
+        });
+        Ok(found?.map_or(Found::Vacant(hash), Found::Number))
+    }
+
+    /// Returns the index of the entry at `place` if its value is equal.
+    fn number_of(&self, place: usize, value: &Any) -> Result<Option<i64>> {
+        let Some(entry) = self.entries.get(place) else { return Ok(None) };
+        if !key::equal(entry.value.view(), value.view())? {
+            return Ok(None);
         }
-        Ok(Found::Vacant(hash))
+        match entry.number {
+            OPEN if entry.value.view().object_ptr() == value.view().object_ptr() => Err(self.cycle(value)),
+            // A different object, equal by a hook to one that contains it.
+            OPEN => Ok(None),
+            number => Ok(Some(number)),
+        }
     }
 
     /// Inserts a value that was not found.
     ///
     /// # Errors
     /// MemoryError.
-    pub(super) fn open(&mut self, value: Any, hash: u64) -> Result<Opened> {
-        if self.entries.len() == u32::MAX as usize {
-            return Err(error::out_of_memory(usize::MAX));
-        }
-        if 2 * (self.entries.len() + 1) > self.slots.len() {
-            self.grow()?;
+    pub(super) fn open(&mut self, value: Any, hash: u32) -> Result<Opened> {
+        let place = self.entries.len();
+        if place == self.index.capacity() {
+            self.index.grow()?;
         }
         self.entries.try_push(Entry { value, number: OPEN })?;
-        self.link(Slot { tag: tag(hash), place: self.entries.len() as u32 });
-        Ok(Opened(self.entries.len() - 1))
+        self.index.find_or_insert(hash, place, |_| false);
+        Ok(Opened(place))
     }
 
     /// Assigns the next index to a value.
@@ -106,34 +91,6 @@ impl Numbers {
             entry.number = number;
         }
         number
-    }
-
-    fn grow(&mut self) -> Result<()> {
-        let mut slots = Buffer::new();
-        slots.try_resize((2 * self.slots.len()).max(FIRST_SLOTS), Slot::default())?;
-        let old = mem::replace(&mut self.slots, slots);
-        old.iter().filter(|slot| slot.place != 0).for_each(|slot| self.link(*slot));
-        Ok(())
-    }
-
-    /// Inserts a slot at the first free position of its probe sequence.
-    fn link(&mut self, slot: Slot) {
-        let is_free = |at: &usize| self.slots.get(*at).is_some_and(|slot| slot.place == 0);
-        let free = self.slots_of(slot.tag).find(is_free);
-        if let Some(place) = free.and_then(|at| self.slots.get_mut(at)) {
-            *place = slot;
-        }
-    }
-
-    /// Returns the probe sequence of a tag. The number of slots is a power of two, and some are empty.
-    fn slots_of(&self, tag: u32) -> impl Iterator<Item = usize> + use<> {
-        let len = self.slots.len();
-        let first = tag as usize;
-        (0..len).map(move |step| first.wrapping_add(step) & (len - 1))
-    }
-
-    fn entry_in(&self, slot: Slot) -> Option<&Entry> {
-        self.entries.get((slot.place as usize).checked_sub(1)?)
     }
 
     /// Creates the error for an object inside itself.
@@ -151,9 +108,4 @@ impl Numbers {
         };
         plain_error!(VALUE_ERROR, "Cycle detected during serialization: a {} contains itself", what)
     }
-}
-
-/// Returns the upper half of the scrambled hash, whose lower bits select the first slot.
-fn tag(hash: u64) -> u32 {
-    (hash.wrapping_mul(GOLDEN_RATIO) >> 32) as u32
 }

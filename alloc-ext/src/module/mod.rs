@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `record`, `class`, `ops` | the object that C++ sees, static data per implementation, and its operations |
 //! | `cxx_class` | modules as C++ classes, with the feature `cxx` |
-//! | `imports`, `visited`, `lookup_cache` | the import tree, and cached lookups in it |
+//! | `imports`, `module_set`, `lookup_cache` | the import tree, sets of modules, and cached lookups in the tree |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
 //! | `packed` | libraries of TVM before tvm-ffi, with the feature `packed` |
 //! | [`context`], [`backend_slots`] | addresses for the pointer slots of libraries |
@@ -24,6 +24,7 @@ pub mod library;
 mod library_bin;
 mod library_function;
 mod lookup_cache;
+mod module_set;
 mod ops;
 #[cfg(feature = "packed")]
 pub mod packed;
@@ -36,7 +37,6 @@ pub(crate) mod symbol_table;
 pub mod system_lib;
 #[cfg(test)]
 mod testing;
-mod visited;
 
 use core::ffi::{CStr, c_void};
 use core::mem::ManuallyDrop;

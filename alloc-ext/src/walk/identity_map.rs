@@ -8,6 +8,7 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::words::GOLDEN_RATIO;
 
 use super::maybe_owned::MaybeOwned;
+use crate::hash_index::HashIndex;
 
 /// Key of an [`IdentityMap`]: an object or a pair of objects, compared by address.
 pub trait IdentityKey {
@@ -78,9 +79,7 @@ impl<K: IdentityKey> IdentityKey for (K, K) {
 /// Keeps its objects alive, so that no address is reused while the map exists.
 pub struct IdentityMap<V, K = Option<ObjectRef>> {
     entries: Buffer<Entry<V, K>>,
-    /// Open addressing with linear probing: indices into `entries` plus 1, 0 for an empty slot. The load factor is at most
-    /// one half.
-    slots: Buffer<usize>,
+    index: HashIndex,
 }
 
 struct Entry<V, K> {
@@ -88,9 +87,6 @@ struct Entry<V, K> {
     addresses: [usize; 2],
     value: V,
 }
-
-/// Number of slots of the first table.
-const FIRST_SLOTS: usize = 16;
 
 impl<V, K> Default for IdentityMap<V, K> {
     fn default() -> Self {
@@ -101,7 +97,7 @@ impl<V, K> Default for IdentityMap<V, K> {
 impl<V, K> IdentityMap<V, K> {
     /// Returns an empty map. Does not allocate.
     pub const fn new() -> Self {
-        Self { entries: Buffer::new(), slots: Buffer::new() }
+        Self { entries: Buffer::new(), index: HashIndex::new() }
     }
 
     /// Looks up the value of an object.
@@ -129,18 +125,13 @@ impl<V, K> IdentityMap<V, K> {
     /// # Errors
     /// MemoryError.
     pub fn insert_indexed(&mut self, key: &impl IdentityKey<Kept = K>, value: V) -> Result<usize> {
-        let addresses = key.addresses();
         self.reserve_one()?;
-        // Always `Some`, since there are more slots than entries.
-        let slot = self.slot_of(addresses).unwrap_or_default();
-        let place = self.slots.get(slot).and_then(|place| place.checked_sub(1)).unwrap_or(self.entries.len());
-        if place < self.entries.len() {
+        let (addresses, len) = (key.addresses(), self.entries.len());
+        let place = self.index.find_or_insert(hash(addresses), len, is_at(&self.entries, addresses));
+        if place < len {
             self.set_at(place, value);
-            return Ok(place);
-        }
-        self.entries.try_push(Entry { kept: key.keep(), addresses, value })?;
-        if let Some(slot) = self.slots.get_mut(slot) {
-            *slot = self.entries.len();
+        } else {
+            self.entries.try_push(Entry { kept: key.keep(), addresses, value })?;
         }
         Ok(place)
     }
@@ -152,7 +143,7 @@ impl<V, K> IdentityMap<V, K> {
     /// AllocError when out of memory.
     #[inline]
     pub fn reserve_one(&mut self) -> core::result::Result<(), AllocError> {
-        if 2 * (self.entries.len() + 1) > self.slots.len() { self.grow() } else { Ok(()) }
+        if self.entries.len() < self.index.capacity() { Ok(()) } else { self.grow() }
     }
 
     /// Replaces the value of the entry at an index.
@@ -165,16 +156,13 @@ impl<V, K> IdentityMap<V, K> {
     /// Removes an object and returns the references that kept it alive; `None` if it is not in the map. The last entry takes
     /// its index. Does not allocate.
     pub fn remove(&mut self, key: &impl IdentityKey<Kept = K>) -> Option<K> {
-        let slot = self.slot_of(key.addresses())?;
-        let place = self.slots.get(slot)?.checked_sub(1)?;
-        self.clear_slot(slot);
-        let last = self.entries.last()?.addresses;
-        let moved =
-            self.slot_of(last).and_then(|slot| self.slots.get_mut(slot)).filter(|number| **number != 0);
-        if let Some(number) = moved {
-            *number = place + 1;
+        let place = self.index_of(key)?;
+        self.index.remove(hash(key.addresses()), place);
+        let removed = self.entries.swap_remove(place)?;
+        if let Some(moved) = self.entries.get(place) {
+            self.index.replace(hash(moved.addresses), self.entries.len(), place);
         }
-        self.entries.swap_remove(place).map(|entry| entry.kept)
+        Some(removed.kept)
     }
 
     /// Returns the number of objects.
@@ -194,62 +182,25 @@ impl<V, K> IdentityMap<V, K> {
 
     #[cold]
     fn grow(&mut self) -> core::result::Result<(), AllocError> {
-        let count = (2 * self.slots.len()).max(FIRST_SLOTS);
-        self.entries.try_reserve(count / 2 - self.entries.len())?;
-        let mut slots = Buffer::new();
-        slots.try_reserve(count)?;
-        if slots.try_resize(count, 0).is_ok() {
-            self.slots = slots;
-        }
-        for place in 0..self.entries.len() {
-            let Some(addresses) = self.entries.get(place).map(|entry| entry.addresses) else { break };
-            if let Some(slot) = self.slot_of(addresses).and_then(|slot| self.slots.get_mut(slot)) {
-                *slot = place + 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// Empties a slot and reinserts the rest of its probe sequence, up to the next empty slot.
-    fn clear_slot(&mut self, slot: usize) {
-        let mask = self.slots.len().wrapping_sub(1);
-        let mut at = slot;
-        while let Some(number) = self.slots.get_mut(at).map(core::mem::take)
-            && number != 0
-        {
-            let entry = if at == slot { None } else { self.entries.get(number - 1) };
-            let found = entry.and_then(|entry| self.slot_of(entry.addresses));
-            if let Some(place) = found.and_then(|found| self.slots.get_mut(found)) {
-                *place = number;
-            }
-            at = (at + 1) & mask;
-        }
+        self.entries.try_reserve(self.index.next_capacity() - self.entries.len())?;
+        self.index.grow()
     }
 
     /// Returns the index of an object's entry.
     fn index_of(&self, key: &impl IdentityKey<Kept = K>) -> Option<usize> {
-        self.slots.get(self.slot_of(key.addresses())?)?.checked_sub(1)
-    }
-
-    /// Returns the slot of an object, or the empty slot for its insertion. The number of slots is a power of two, and some
-    /// are empty.
-    fn slot_of(&self, addresses: [usize; 2]) -> Option<usize> {
-        let mask = self.slots.len().checked_sub(1)?;
-        let mut at = hash(addresses) & mask;
-        loop {
-            let place = *self.slots.get(at)?;
-            let taken_by = place.checked_sub(1).and_then(|place| self.entries.get(place));
-            if taken_by.is_none_or(|entry| entry.addresses == addresses) {
-                return Some(at);
-            }
-            at = (at + 1) & mask;
-        }
+        let addresses = key.addresses();
+        self.index.find(hash(addresses), is_at(&self.entries, addresses))
     }
 }
 
-fn hash([first, second]: [usize; 2]) -> usize {
+/// Returns a test of the entry at an index for these addresses.
+fn is_at<V, K>(entries: &[Entry<V, K>], addresses: [usize; 2]) -> impl Fn(usize) -> bool {
+    move |place| entries.get(place).is_some_and(|entry| entry.addresses == addresses)
+}
+
+fn hash([first, second]: [usize; 2]) -> u32 {
     let mixed = (first as u64) ^ (second as u64).rotate_left(29);
-    (mixed.wrapping_mul(GOLDEN_RATIO) >> 32) as usize
+    (mixed.wrapping_mul(GOLDEN_RATIO) >> 32) as u32
 }
 
 #[cfg(test)]
@@ -279,7 +230,7 @@ mod tests {
     #[test]
     fn what_was_met_changes_without_memory() -> Result<()> {
         let mut seen = IdentityMap::default();
-        let objects = [(); FIRST_SLOTS / 2].map(|()| ListObject::with_capacity(0).map(Any::new));
+        let objects = [(); 8].map(|()| ListObject::with_capacity(0).map(Any::new));
         for object in &objects {
             seen.insert(object.as_ref().map_err(Clone::clone)?, 1)?;
         }
@@ -291,7 +242,7 @@ mod tests {
             seen.update(&object, 2);
             assert_eq!(seen.get(&object), Some(&2));
         }
-        assert_eq!((seen.len(), seen.slots.len()), (FIRST_SLOTS / 2, FIRST_SLOTS));
+        assert_eq!((seen.len(), seen.index.capacity()), (8, 8));
         Ok(())
     }
 

@@ -11,7 +11,6 @@ use ferrite_core::string::String;
 use ferrite_core::text::Lossy;
 use ferrite_core::{plain_bail, prefetch, type_index, type_table};
 
-use super::active_lists::ActiveLists;
 use crate::containers::{ArrayObject, ListObject, MapObject};
 use crate::json::{number, text};
 
@@ -50,7 +49,9 @@ pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
 struct Writer {
     output: Output,
     open: Buffer<Open>,
-    active: ActiveLists,
+    /// How many containers may be open before a list is searched for among them. It doubles with the depth of each search, so
+    /// that all searches together take time that is linear in the greatest depth.
+    unsearched: usize,
 }
 
 /// A container that is being written, with its next entry.
@@ -67,7 +68,7 @@ enum Entries {
 
 impl Writer {
     fn new(text: Buffer<u8>, indent: i64) -> Self {
-        Self { output: Output { text, indent, margin: 0 }, open: Buffer::new(), active: ActiveLists::new() }
+        Self { output: Output { text, indent, margin: 0 }, open: Buffer::new(), unsearched: 1 }
     }
 
     fn document(&mut self, value: &Any) -> Result<()> {
@@ -89,9 +90,12 @@ impl Writer {
 
     fn begin(&mut self, entries: Entries) -> Result<()> {
         if let Entries::List(list, _) = &entries
-            && !self.active.push(list.as_object().as_ptr().addr())?
+            && self.open.len() >= self.unsearched
         {
-            plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");
+            self.unsearched = 2 * self.open.len();
+            if self.open.iter().any(|open| open.entries.are_of(list)) {
+                plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");
+            }
         }
         self.output.text.try_push(if entries.is_map() { b'{' } else { b'[' })?;
         self.output.margin = self.output.margin.saturating_add(self.output.indent);
@@ -100,9 +104,6 @@ impl Writer {
 
     fn end(&mut self) -> Result<()> {
         let Some(open) = self.open.pop() else { return Ok(()) };
-        if matches!(open.entries, Entries::List(..)) {
-            self.active.pop();
-        }
         self.output.margin = self.output.margin.saturating_sub(self.output.indent);
         self.output.new_line()?;
         Ok(self.output.text.try_push(if open.entries.is_map() { b'}' } else { b']' })?)
@@ -123,6 +124,10 @@ impl Entries {
             }
             _ => plain_bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(value.view())),
         })
+    }
+
+    fn are_of(&self, list: &ListObject) -> bool {
+        matches!(self, Self::List(open, _) if open.as_object().ptr_eq(list.as_object()))
     }
 
     fn is_map(&self) -> bool {

@@ -1,10 +1,8 @@
 //! The writer: JSON text of a value, with a stack in a buffer instead of recursion.
 //!
-//! Both files have `stringify` and `write`. The fast one reads containers in place, prefetches, and finds cycles by a hash table
-//! of the lists on the current path; the small one reads entries by index and searches its stack, ever more rarely.
+//! Both files have `stringify` and `write`. The fast one reads containers in place and prefetches, the small one reads entries by
+//! index. Both find cycles by searching the stack for a list, ever more rarely as it gets deeper.
 
-#[cfg(feature = "speed")]
-mod active_lists;
 #[cfg(feature = "speed")]
 mod fast;
 #[cfg(any(test, not(feature = "speed")))]

@@ -20,8 +20,8 @@ use ferrite_core::sync::Lock;
 use ferrite_core::{Any, ObjectRef, String, global_table, plain_bail};
 
 use super::lookup_cache::{self, LookupCache};
+use super::module_set::ModuleSet;
 use super::record::{incomplete, module_obj};
-use super::visited::VisitedSet;
 use super::{Module, Query, SearchTarget};
 use crate::containers::ArrayObject;
 
@@ -127,9 +127,9 @@ pub fn clear(module: &Module) -> Result<()> {
 pub(super) fn search(module: &Module, target: SearchTarget<'_>) -> Result<Any> {
     let mut waiting = Buffer::new();
     push_reversed(&mut waiting, module)?;
-    let mut visited = VisitedSet::new();
+    let mut visited = ModuleSet::new();
     while let Some(module) = waiting.pop() {
-        if visited.insert(module.as_object().as_ptr().addr())? {
+        if visited.add(&module)? {
             let found = target.of(&module)?;
             if !found.is_none() {
                 return Ok(found);

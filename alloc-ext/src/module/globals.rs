@@ -4,15 +4,11 @@
 //! `ModuleGlobals` in `module.cc`.
 #![forbid(unsafe_code)]
 
-#[cfg_attr(feature = "speed", path = "fast.rs")]
-#[cfg_attr(not(feature = "speed"), path = "small.rs")]
-mod imp;
-
 use ferrite_core::error::Result;
 use ferrite_core::sync::Mutex;
 
 use super::Module;
-use imp::ModuleSet;
+use super::module_set::ModuleSet;
 
 pub(crate) static KEPT: Mutex<ModuleSet> = Mutex::new(ModuleSet::new());
 
@@ -23,7 +19,7 @@ pub(crate) static KEPT: Mutex<ModuleSet> = Mutex::new(ModuleSet::new());
 pub fn add(module: &Module) -> Result<()> {
     let added = KEPT.lock().add(module);
     // The error is created after unlocking, since its memory may come from a user's allocator.
-    Ok(added?)
+    Ok(added.map(drop)?)
 }
 
 /// Stops keeping a module alive. Has no effect if it was not added.

@@ -1,0 +1,170 @@
+//! Positions in a buffer by the hash of the element there: the index of visited sets, identity maps and graph numbering.
+//!
+//! The hash is stored beside the position. So a search compares only elements of the same hash, whose memory may be far away, and
+//! growth hashes nothing again, which could fail for keys with hooks.
+#![forbid(unsafe_code)]
+
+use core::mem;
+
+use ferrite_core::memory::{AllocError, Buffer};
+
+/// A hash table of positions, with open addressing and linear probing. The upper bits of a hash choose its first slot.
+#[derive(Default)]
+pub(crate) struct HashIndex {
+    /// A power of two of slots, or none. Between a position and the first slot of its hash none is empty.
+    slots: Buffer<Slot>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    hash: u32,
+    /// The position, counted from 1; 0 in an empty slot.
+    number: u32,
+}
+
+impl Slot {
+    fn new(hash: u32, position: usize) -> Self {
+        Self { hash, number: position as u32 + 1 }
+    }
+
+    fn position(self) -> Option<usize> {
+        (self.number as usize).checked_sub(1)
+    }
+}
+
+/// Slots of the first table.
+const FIRST_SLOTS: usize = 16;
+
+impl HashIndex {
+    /// An index without positions, which owns no memory.
+    pub(crate) const fn new() -> Self {
+        Self { slots: Buffer::new() }
+    }
+
+    /// The number of positions that fit without growth: half of the slots.
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots.len() / 2
+    }
+
+    /// The capacity after the next [`grow`](Self::grow).
+    pub(crate) fn next_capacity(&self) -> usize {
+        self.slots.len().max(FIRST_SLOTS / 2)
+    }
+
+    /// Doubles the capacity.
+    ///
+    /// # Errors
+    /// AllocError when out of memory, and for more than 2^32 positions; the index is unchanged.
+    pub(crate) fn grow(&mut self) -> Result<(), AllocError> {
+        if self.next_capacity() > u32::MAX as usize {
+            return Err(AllocError::new(usize::MAX));
+        }
+        let mut slots = Buffer::new();
+        slots.try_resize(2 * self.next_capacity(), Slot::default())?;
+        let old = mem::replace(&mut self.slots, slots);
+        old.iter().filter(|slot| slot.number != 0).for_each(|slot| self.place(*slot));
+        Ok(())
+    }
+
+    /// Returns the position with a hash for which `is_it` returns `true`.
+    #[inline]
+    pub(crate) fn find(&self, hash: u32, is_it: impl FnMut(usize) -> bool) -> Option<usize> {
+        self.search(hash, is_it)?.1.position()
+    }
+
+    /// Like [`find`](Self::find), but adds `new` if there is no such position. The caller keeps the number of positions below
+    /// the capacity, and at most `u32::MAX - 1`.
+    #[inline]
+    pub(crate) fn find_or_insert(
+        &mut self,
+        hash: u32,
+        new: usize,
+        is_it: impl FnMut(usize) -> bool,
+    ) -> usize {
+        let Some((at, slot)) = self.search(hash, is_it) else { return new };
+        slot.position().unwrap_or_else(|| {
+            self.put(at, Slot::new(hash, new));
+            new
+        })
+    }
+
+    /// Removes a position, which is there.
+    pub(crate) fn remove(&mut self, hash: u32, old: usize) {
+        let Some((mut at, _)) = self.search(hash, |position| position == old) else { return };
+        self.put(at, Slot::default());
+        // Slots behind it, up to an empty one, go where a search now finds them.
+        loop {
+            at = (at + 1) & (self.slots.len() - 1);
+            let slot = self.put(at, Slot::default());
+            if slot.number == 0 {
+                return;
+            }
+            self.place(slot);
+        }
+    }
+
+    /// Replaces a position, which is there.
+    pub(crate) fn replace(&mut self, hash: u32, old: usize, new: usize) {
+        if let Some((at, _)) = self.search(hash, |position| position == old) {
+            self.put(at, Slot::new(hash, new));
+        }
+    }
+
+    /// Returns the slot of the position for which `is_it` returns `true`, or else the empty slot where it belongs.
+    #[inline]
+    fn search(&self, hash: u32, mut is_it: impl FnMut(usize) -> bool) -> Option<(usize, Slot)> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut at = ((u64::from(hash) * self.slots.len() as u64) >> 32) as usize;
+        loop {
+            let slot = *self.slots.get(at)?;
+            match slot.position() {
+                Some(position) if slot.hash != hash || !is_it(position) => at = (at + 1) & mask,
+                _ => return Some((at, slot)),
+            }
+        }
+    }
+
+    /// Puts a slot into the empty slot where it belongs.
+    fn place(&mut self, slot: Slot) {
+        if let Some((at, _)) = self.search(slot.hash, |_| false) {
+            self.put(at, slot);
+        }
+    }
+
+    /// Replaces the slot at `at`, and returns what it was.
+    fn put(&mut self, at: usize, slot: Slot) -> Slot {
+        self.slots.get_mut(at).map(|place| mem::replace(place, slot)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Positions of numbers whose hashes collide in all ways: equal, in the same slot, at the end of the slots.
+    #[test]
+    fn positions_are_found_until_they_are_removed() -> Result<(), AllocError> {
+        let hash_of = |number: usize| (number as u32 % 7).wrapping_mul(0xffff_fff5);
+        let mut index = HashIndex::new();
+        assert_eq!(index.find(0, |_| true), None);
+        for number in 0..100 {
+            if number == index.capacity() {
+                index.grow()?;
+            }
+            assert_eq!(index.find_or_insert(hash_of(number), number, |known| known == number), number);
+        }
+        assert_eq!(index.find_or_insert(hash_of(7), 100, |known| known == 7), 7);
+        for removed in 0..100 {
+            let removed = removed * 37 % 100;
+            index.remove(hash_of(removed), removed);
+            assert_eq!(index.find(hash_of(removed), |known| known == removed), None);
+            index.find_or_insert(hash_of(removed), removed + 1000, |_| false);
+            index.replace(hash_of(removed), removed + 1000, removed + 2000);
+            for number in 0..100 {
+                let either = |known: usize| known == number || known == number + 2000;
+                assert!(index.find(hash_of(number), either).is_some());
+            }
+        }
+        Ok(())
+    }
+}

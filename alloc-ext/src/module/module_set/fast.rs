@@ -1,0 +1,35 @@
+//! Modules in a hash table.
+#![forbid(unsafe_code)]
+
+use ferrite_core::ObjectRef;
+use ferrite_core::memory::AllocError;
+use ferrite_core::object::ObjectClass;
+
+use crate::module::Module;
+use crate::walk::IdentityMap;
+
+pub(crate) struct ModuleSet(IdentityMap<()>);
+
+impl ModuleSet {
+    /// A set without modules, which owns no memory.
+    pub(crate) const fn new() -> Self {
+        Self(IdentityMap::new())
+    }
+
+    /// Adds a module. Returns `false` if it is there already.
+    ///
+    /// # Errors
+    /// AllocError when out of memory; the set is unchanged. No error object is made, so the caller may hold a lock.
+    pub(crate) fn add(&mut self, module: &Module) -> Result<bool, AllocError> {
+        self.0.reserve_one()?;
+        let len = self.0.len();
+        // There is capacity, so there is no error.
+        let _place = self.0.insert(module.as_object(), ());
+        Ok(self.0.len() != len)
+    }
+
+    /// Removes a module, and returns the reference to it if it was there. Takes no memory.
+    pub(crate) fn remove(&mut self, module: &Module) -> Option<ObjectRef> {
+        self.0.remove(module.as_object())?
+    }
+}

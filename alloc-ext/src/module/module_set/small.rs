@@ -1,0 +1,37 @@
+//! Modules in a list that is searched linearly.
+#![forbid(unsafe_code)]
+
+use ferrite_core::memory::{AllocError, Buffer};
+use ferrite_core::object::ObjectClass;
+
+use crate::module::Module;
+
+pub(crate) struct ModuleSet(Buffer<Module>);
+
+impl ModuleSet {
+    /// A set without modules, which owns no memory.
+    pub(crate) const fn new() -> Self {
+        Self(Buffer::new())
+    }
+
+    /// Adds a module. Returns `false` if it is there already.
+    ///
+    /// # Errors
+    /// AllocError when out of memory; the set is unchanged. No error object is made, so the caller may hold a lock.
+    pub(crate) fn add(&mut self, module: &Module) -> Result<bool, AllocError> {
+        let is_new = self.position(module).is_none();
+        if is_new {
+            self.0.try_push(module.clone())?;
+        }
+        Ok(is_new)
+    }
+
+    /// Removes a module, and returns the reference to it if it was there. Takes no memory.
+    pub(crate) fn remove(&mut self, module: &Module) -> Option<Module> {
+        self.0.swap_remove(self.position(module)?)
+    }
+
+    fn position(&self, module: &Module) -> Option<usize> {
+        self.0.iter().position(|known| known.as_object().ptr_eq(module.as_object()))
+    }
+}
