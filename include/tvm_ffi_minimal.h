@@ -1,5 +1,5 @@
 /*
- * tvm_ffi_minimal.h: functions of the profile `minimal` for firmware that are in none of TVM's headers.
+ * tvm_ffi_minimal.h: firmware functions of the profile `minimal` beyond TVM's own headers.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *

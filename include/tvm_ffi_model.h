@@ -1,5 +1,5 @@
 /*
- * tvm_ffi_model.h: whole models that TVM compiled, loaded and run; a feature of the library.
+ * tvm_ffi_model.h: load and run whole models compiled by TVM (optional feature `model`).
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *

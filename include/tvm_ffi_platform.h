@@ -1,5 +1,5 @@
 /*
- * tvm_ffi_platform.h: the seam between libtvm_ffi.a and a board.
+ * tvm_ffi_platform.h: the board-specific interface of libtvm_ffi.a.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
@@ -7,25 +7,25 @@
  *
  * Part of the library when it is built with the feature `panic-handler` and without `std`, as the profiles `core` and `full` are. A
  * board does not have to define anything: the library needs no symbols but memcpy, memmove, memset, memcmp and strlen, and its
- * archive has those under weak names, with most of math.h. The other functions that TVM's code generator calls (acosh, asinh,
+ * archive defines those as weak symbols, with most of math.h. The other functions that TVM's code generator calls (acosh, asinh,
  * atanh, exp10, nearbyint, nextafter, for float and double) come with the feature `libm`. Firmware can thus link with -nostdlib.
  *
- * Firmware may define the hooks, FerritePlatform*. For one that it does not define, the linker takes the default from the archive;
- * a default that is replaced is not linked. WebAssembly has neither interrupts nor weak symbols, hence no hooks: there the library
+ * Firmware may define the hooks, FerritePlatform*. The archive has a default for each hook; the linker takes it only where the
+ * firmware defines none. WebAssembly has neither interrupts nor weak symbols, hence no hooks: there the library
  * needs abort(). The profile `minimal` has no hooks either: it masks interrupts itself, and its header is tvm_ffi_minimal.h.
  *
  * What interrupt handlers may do in the profiles `core` and `full`, on one core without the feature `spin` (with `spin`: nothing):
  *
  *   functions                                            in a handler
  *   ---------------------------------------------------  ------------------------------------------------------------
- *   calls, references, views, lookups                    safe, if what is called and what is deleted is
- *   what makes objects or registers names and types      safe, if a custom allocator is; interrupts are masked for a time that
- *                                                        grows with the free blocks of the pool and the names in a table
- *   what raises errors or takes the raised one           safe, if the handler takes the errors of its calls before it returns and
- *                                                        no error is waiting in the code that it interrupts; or else with a slot
- *                                                        of its own: FerritePlatformRaisedSlot
+ *   calls, references, views, lookups                    safe, if the called function and the deleter are
+ *   object allocation, registration of names and types   safe, if a custom allocator is; the time with interrupts masked grows
+ *                                                        with the free blocks of the pool and the names in a table
+ *   raising an error, taking the raised error            safe, if the handler takes the errors of its calls before it returns and
+ *                                                        the interrupted code has no pending error; otherwise the handler needs
+ *                                                        a separate slot: FerritePlatformRaisedSlot
  *   TVMFFIHandleInitOnce, TVMBackendRunOnce              safe; RuntimeError when the interrupted code runs the same function
- *   TVMBackendAllocWorkspace, TVMBackendFreeWorkspace    safe, if the handler gives back what it takes
+ *   TVMBackendAllocWorkspace, TVMBackendFreeWorkspace    safe, if the handler frees its workspaces
  *   TVMBackendParallelLaunch, TVMBackendParallelBarrier  safe: there is one task
  *   the functions of this header                         safe
  */

@@ -10,14 +10,14 @@ pub type TVMFunctionHandle = TVMFFIObjectHandle;
 pub type TVMModuleHandle = TVMFFIObjectHandle;
 /// An object, a node up to 0.6.
 pub type TVMObjectHandle = TVMFFIObjectHandle;
-/// Where a callback puts what it returns.
+/// The destination of a callback's return value.
 pub type TVMRetValueHandle = *mut c_void;
 /// A stream of a device; null is the default one.
 pub type TVMStreamHandle = *mut c_void;
-/// An NDArray: the tensor in it.
+/// An NDArray: the address of its tensor.
 pub type TVMArrayHandle = *mut DLTensor;
 
-/// The eight bytes of a value. Its type code lies in an array of its own.
+/// The eight bytes of a value. Its type code is in a separate array.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union TVMValue {
@@ -45,7 +45,7 @@ impl TVMValue {
         TVMValue { v_bits }
     }
 
-    /// A pointer, with the upper half zero on 32-bit machines.
+    /// A pointer; on 32-bit targets the upper half is zero.
     pub fn of_pointer(pointer: *mut c_void) -> TVMValue {
         let mut value = TVMValue::of_bits(0);
         value.v_handle = pointer;

@@ -1,4 +1,4 @@
-//! Values of the API as values of tvm-ffi, and back: both ways borrowed, as arguments of calls are.
+//! Conversion of call arguments between the API and tvm-ffi, both ways by borrowing.
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -13,7 +13,7 @@ use super::abi::TVMValue;
 use super::code;
 use super::{array, boxed, result};
 
-/// The type indices of codes whose eight bytes stay as they are; [`SPECIAL`] for all others.
+/// The type indices of codes whose eight bytes are unchanged; [`SPECIAL`] for all others.
 static INDEX_OF_CODE: [i64; 16] = {
     let mut table = [SPECIAL; 16];
     table[code::INT as usize] = type_index::INT as i64;
@@ -34,10 +34,10 @@ fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
 /// Views an argument.
 ///
 /// # Errors
-/// TypeError for a code that no value has, with the number of the argument; ValueError for a text or bytes that are null.
+/// TypeError for an unknown code, with the number of the argument; ValueError for a null text or bytes.
 ///
 /// # Safety
-/// The value must be as its code says.
+/// The value must match its code.
 #[inline]
 pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize) -> Result<TVMFFIAny> {
     // SAFETY: all members are plain data of at most eight bytes, and the caller vouches for the value.
@@ -56,11 +56,11 @@ unsafe fn view_special(value: TVMValue, type_code: c_int, number: usize) -> Resu
     let (bits, pointer) = unsafe { (value.v_bits, value.v_handle) };
     match type_code {
         code::NULL => Ok(cell(type_index::NONE, 0)),
-        // A data type has four bytes; the others may hold anything.
+        // A data type has four bytes; the other four are undefined.
         code::DATA_TYPE => Ok(cell(type_index::DATA_TYPE, u64::from(bits as u32))),
         code::BOOL => {
             result::tell_booleans_apart();
-            // One byte is written by those who have a `bool` in their union.
+            // Callers with a `bool` in their union write only one byte.
             Ok(cell(type_index::BOOL, u64::from(bits as u8 != 0)))
         }
         code::TEXT if !pointer.is_null() => Ok(cell(type_index::RAW_STR, bits)),
@@ -78,7 +78,7 @@ unsafe fn view_special(value: TVMValue, type_code: c_int, number: usize) -> Resu
 unsafe fn view_object(object: *mut TVMFFIObject) -> TVMFFIAny {
     match NonNull::new(object) {
         None => cell(type_index::NONE, 0),
-        // SAFETY: the caller vouches for the object; a text in an object of its own is a text.
+        // SAFETY: the caller vouches for the object; a boxed text is passed as its text.
         Some(object) if boxed::STRING.holds(unsafe { as_reference(&object) }) => unsafe {
             *(*boxed::value_of(object.as_ptr())).as_raw()
         },
@@ -91,7 +91,7 @@ unsafe fn view_object(object: *mut TVMFFIObject) -> TVMFFIAny {
     }
 }
 
-/// The object as a reference that nobody owns.
+/// Borrows the object as a reference.
 ///
 /// # Safety
 /// The object is alive while the reference is used.
@@ -110,10 +110,10 @@ fn bad_argument(type_code: c_int, number: usize) -> Error {
     }
 }
 
-/// Views arguments whose eight bytes stay as they are. Returns `false` at the first one that is of another kind.
+/// Views arguments whose eight bytes are unchanged. Returns `false` at the first one of another kind.
 ///
 /// # Safety
-/// There are `count` values and codes, and at least so many cells.
+/// There are `count` values and codes, and at least that many cells.
 #[inline(always)]
 pub unsafe fn write_plain(
     values: *const TVMValue,
@@ -136,10 +136,11 @@ pub unsafe fn write_plain(
     true
 }
 
-/// Shows an argument of a call of tvm-ffi to a callback. `text` keeps what is no C string in the value itself.
+/// Converts an argument of a tvm-ffi call for a callback. `text` stores texts that are not C strings in the value
+/// itself.
 ///
 /// # Errors
-/// TypeError for a value that the API has no code for; MemoryError.
+/// TypeError for a value without a code in the API; MemoryError.
 ///
 /// # Safety
 /// The cell must be a valid argument for as long as the value is used.
@@ -164,10 +165,10 @@ fn plain(argument: &TVMFFIAny) -> TVMValue {
     TVMValue::of_bits(unsafe { argument.payload.v_uint64 })
 }
 
-/// Takes the object out of an rvalue reference: a pointer to a slot that holds it.
+/// Moves the object out of an rvalue reference, a pointer to its slot.
 ///
 /// # Safety
-/// `slot` is null or points to an object handle that the caller gives up.
+/// `slot` is null or points to an object handle whose reference the caller transfers.
 pub unsafe fn take_rvalue(slot: *mut c_void) -> Option<NonNull<TVMFFIObject>> {
     // SAFETY: the caller vouches for the slot.
     let slot = unsafe { slot.cast::<*mut TVMFFIObject>().as_mut() }?;

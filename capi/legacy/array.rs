@@ -15,20 +15,20 @@ use super::abi::{TVMArrayHandle, TVMStreamHandle};
 use super::device::Copy;
 use crate::boundary::{self, arg};
 
-/// The alignment of data that is asked of DLPack tensors: none, as always.
+/// The alignment required of DLPack tensors: none.
 const ANY_ALIGNMENT: i32 = 0;
 
-/// The object of an array; null for null.
+/// Returns the object of an array; null for null.
 pub fn object_of(array: *mut DLTensor) -> *mut TVMFFIObject {
     if array.is_null() { ptr::null_mut() } else { array.cast::<TVMFFIObject>().wrapping_sub(1) }
 }
 
-/// The array of a tensor object.
+/// Returns the array handle of a tensor object.
 pub fn handle_of(tensor: *mut TVMFFIObject) -> *mut DLTensor {
     tensor.wrapping_add(1).cast()
 }
 
-/// Gives a tensor to the caller.
+/// Converts a tensor into a handle owned by the caller.
 fn into_handle(tensor: Tensor) -> *mut DLTensor {
     handle_of(tensor.into_object().into_raw().as_ptr())
 }
@@ -52,9 +52,9 @@ pub(super) unsafe fn borrow(
 
 /// Allocates an array. Its content is undefined; in main memory it is zero.
 ///
-/// Returns 0 and the array, which the caller owns, in `out`; or -1: a negative count or extent, a data type without lanes or
-/// whose bits are no power of two or no multiple of 8 (an unsigned integer of 1 bit is allowed), a device that the build does not
-/// serve, MemoryError.
+/// Returns 0 and the array, which the caller owns, in `out`; or -1: a negative count or extent, a data type without
+/// lanes or whose bits are not a power of two and a multiple of 8 (an unsigned integer of 1 bit is allowed), an
+/// unsupported device, MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn TVMArrayAlloc(
     })
 }
 
-/// A data type that arrays may have.
+/// Checks that arrays may have a data type.
 pub(super) fn data_type(code: c_int, bits: c_int, lanes: c_int) -> Result<DLDataType> {
     const UNSIGNED: c_int = 1;
     let is_whole = bits > 0 && bits & (bits - 1) == 0 && bits % 8 == 0;
@@ -103,7 +103,7 @@ pub(super) fn data_type(code: c_int, bits: c_int, lanes: c_int) -> Result<DLData
 /// Releases a reference to an array. Null is an error.
 ///
 /// # Safety
-/// See the crate; the caller gives up the reference.
+/// See the crate; the caller transfers the reference.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMArrayFree(handle: TVMArrayHandle) -> c_int {
     boundary::status(|| {
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn TVMArrayFree(handle: TVMArrayHandle) -> c_int {
     })
 }
 
-/// Fills an array from `nbytes` bytes in main memory, and waits until that is done.
+/// Copies `nbytes` bytes of main memory to an array, and waits until the copy is complete.
 ///
 /// Returns 0; or -1, also when the array has another size or is not contiguous.
 ///
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn TVMArrayCopyFromBytes(
     })
 }
 
-/// Copies an array to `nbytes` bytes in main memory, and waits until that is done.
+/// Copies an array to `nbytes` bytes of main memory, and waits until the copy is complete.
 ///
 /// Returns 0; or -1, also when the array has another size or is not contiguous.
 ///
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn TVMArrayCopyToBytes(
     })
 }
 
-/// Copies one array to another of the same size in bytes, whatever their shapes, on a stream; null is the default one.
+/// Copies one array to another of the same size in bytes, regardless of shapes, on a stream; null is the default one.
 ///
 /// # Safety
 /// See the crate.
@@ -169,7 +169,8 @@ pub unsafe extern "C" fn TVMArrayCopyFromTo(
     })
 }
 
-/// Makes an array that takes over a DLPack tensor. The deleter runs with the last reference; on failure the caller keeps `from`.
+/// Makes an array that takes ownership of a DLPack tensor. The deleter runs with the last reference; on failure the
+/// caller keeps `from`.
 ///
 /// # Safety
 /// See the crate.
@@ -177,7 +178,7 @@ pub unsafe extern "C" fn TVMArrayCopyFromTo(
 pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mut TVMArrayHandle) -> c_int {
     boundary::status(|| {
         let from = boundary::non_null(from, arg(1, "from"))?;
-        // SAFETY: contract of the crate; the caller hands over a valid tensor.
+        // SAFETY: contract of the crate; the caller transfers a valid tensor.
         unsafe {
             let out = boundary::out(out, arg(2, "out"))?;
             out.write(into_handle(Tensor::from_dlpack(from.as_ptr(), ANY_ALIGNMENT, false)?));
@@ -186,7 +187,7 @@ pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mu
     })
 }
 
-/// Lends an array as a DLPack tensor, which holds a reference until its deleter is called.
+/// Exports an array as a DLPack tensor, which holds a reference until its deleter is called.
 ///
 /// # Safety
 /// See the crate.
@@ -233,7 +234,7 @@ pub unsafe extern "C" fn TVMArrayGetTypeIndex(handle: TVMArrayHandle, out_tindex
     })
 }
 
-/// The bytes of a contiguous tensor that has exactly `bytes`.
+/// Checks that a tensor is contiguous and has exactly `bytes` bytes.
 ///
 /// # Safety
 /// The tensor is valid.

@@ -1,4 +1,4 @@
-//! What compiled code of that time calls beside the functions that it calls today.
+//! Functions that compiled code of TVM 0.5 to 0.20 calls in addition to today's.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::NonNull;
@@ -13,10 +13,10 @@ use super::{python, result};
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// Finds a function that compiled code calls: in the imports of its module, then among the global functions.
+/// Finds a function for compiled code: in the imports of its module, then among the global functions.
 ///
-/// `mod_node` is what the loader stored in `__tvm_module_ctx`; null is code that no module has. The result is remembered and
-/// borrowed from the module; without a module, the function is kept for ever.
+/// `mod_node` is the value that the loader stored in `__tvm_module_ctx`; null for code without a module. The result is
+/// cached and borrowed from the module; without a module, the function is retained forever.
 ///
 /// Returns 0 and the function in `out`; or -1.
 ///
@@ -44,11 +44,11 @@ pub unsafe extern "C" fn TVMBackendGetFuncFromEnv(
     })
 }
 
-/// A global function, which is kept for ever.
+/// Finds a global function and retains it forever.
 fn global(name: &String) -> ferrite_core::Result<NonNull<TVMFFIObject>> {
     use ferrite_core::object::ObjectClass;
     match global_table::get(name.as_bytes())? {
-        // Nobody frees what is given here: this reference stays for ever.
+        // Callers do not release the function: this reference is never released.
         Some(function) => Ok(function.into_object().into_raw()),
         None => plain_bail!(
             RUNTIME_ERROR,
@@ -71,13 +71,13 @@ pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(name: *const c_char, 
     })
 }
 
-/// Registers a function of the surrounding language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`, `PyGILState_Release` or
+/// Registers a function of the host language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`, `PyGILState_Release` or
 /// `PyErr_CheckSignals`.
 ///
 /// Returns 0; or -1 for another name.
 ///
 /// # Safety
-/// `ptr` is what its name says as long as the process runs.
+/// `ptr` is the function of that name as long as the process runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendRegisterEnvCAPI(name: *const c_char, ptr: *mut c_void) -> c_int {
     boundary::status(|| {
@@ -85,16 +85,16 @@ pub unsafe extern "C" fn TVMBackendRegisterEnvCAPI(name: *const c_char, ptr: *mu
         let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
         let ptr = boundary::non_null(ptr, arg(2, "ptr"))?;
         if name == b"PyGILState_Ensure" {
-            // The front ends that register this one have a code for booleans.
+            // Front ends that register this function have a code for booleans.
             result::tell_booleans_apart();
         }
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller's promise.
         unsafe {
             let is_known = python::register(name, ptr.as_ptr());
             if is_known && !name.starts_with(b"PyGIL") {
                 return Ok(());
             }
-            // Kept for signals, too.
+            // Signal checks use it, too.
             context::register(name, ptr.as_ptr())
         }
     })

@@ -1,13 +1,13 @@
-//! Values in an object of their own, as front ends expect them.
+//! Boxed values: numbers, texts and tuples as objects, as front ends expect them.
 //!
-//! | class | made by | holds |
+//! | class | made by | content |
 //! |---|---|---|
-//! | `IntImm`, `FloatImm`, `StringImm` | 0.5 and 0.6, of the numbers and texts in a list | the value, and its data type |
-//! | `runtime.String` | 0.7 and later, of any text | the text |
+//! | `IntImm`, `FloatImm`, `StringImm` | 0.5 and 0.6, from the numbers and texts in a list | the value, and its data type |
+//! | `runtime.String` | 0.7 and later, from any text | the text |
 //! | `runtime.ADT` | 0.7 and later | an Array of the tag and the fields |
 //!
-//! Containers hold numbers and texts as themselves, so that tvm-ffi sees what it expects; the elements that a front end of 0.5 or
-//! 0.6 asks for are nodes again. A `runtime.String` among the arguments of a call is its text.
+//! Containers store plain numbers and texts, as tvm-ffi expects; elements read by a front end of 0.5 or 0.6 are
+//! converted to nodes again. A `runtime.String` among the arguments of a call is passed as its text.
 
 use core::ffi::{c_int, c_void};
 
@@ -32,23 +32,23 @@ struct Boxed {
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for Boxed {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and ours alone.
+        // SAFETY: the record is initialised and not shared.
         unsafe { core::ptr::drop_in_place(&raw mut (*this.cast::<Boxed>()).value) };
     }
 }
 
-/// A class of such objects.
+/// A class of boxed values.
 pub struct Class {
     key: &'static [u8],
-    /// The data type of constants that containers hold as themselves; none for classes without attributes.
+    /// The data type of constants that containers store as plain values; none for classes without attributes.
     default: Option<DLDataType>,
-    /// 0 until it is registered.
+    /// The type index; 0 until registered.
     index: AtomicI32,
 }
 
 const INT32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
 const FLOAT32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
-/// The data type of what is no number.
+/// The data type of non-numbers.
 pub const HANDLE: DLDataType = DLDataType { code: 3, bits: 64, lanes: 1 };
 
 impl Class {
@@ -66,12 +66,12 @@ pub static STRING: Class = Class::new(b"runtime.String", None);
 pub static ADT: Class = Class::new(b"runtime.ADT", None);
 
 impl Class {
-    /// The class that a front end means by a type key.
+    /// Finds the class of a type key.
     pub fn find(key: &[u8]) -> Option<&'static Class> {
         [&INT_IMM, &FLOAT_IMM, &STRING_IMM, &STRING, &ADT].into_iter().find(|class| class.key == key)
     }
 
-    /// The type index. The class is registered when somebody asks first.
+    /// Returns the type index; registers the class at the first call.
     ///
     /// # Errors
     /// MemoryError.
@@ -98,10 +98,10 @@ impl Class {
     }
 }
 
-/// The value in an object of one of these classes.
+/// The address of the value in an object of one of these classes.
 ///
 /// # Safety
-/// The object is of one of these classes.
+/// The object belongs to one of these classes.
 pub unsafe fn value_of(object: *const TVMFFIObject) -> *const Any {
     // SAFETY: the caller vouches for the class, whose objects have this record.
     unsafe { &raw const (*object.cast::<Boxed>()).value }
@@ -117,9 +117,9 @@ fn register_attributes(index: i32) -> Result<()> {
         ),
         ("value", core::mem::offset_of!(Boxed, value), type_index::ANY, get::<Any>),
     ] {
-        // Two threads may be here at once, or this was refused memory half way before.
+        // Another thread may have registered fields concurrently, or an earlier attempt may have run out of memory.
         let known = type_table::type_info(index).is_some_and(|entry| {
-            // SAFETY: names of published fields live for ever.
+            // SAFETY: names of published fields live forever.
             entry.fields().iter().any(|field| unsafe { field.name.as_slice() } == name.as_bytes())
         });
         if known {
@@ -155,7 +155,7 @@ unsafe extern "C" fn get<T: AnyCompatible + Clone>(field: *mut c_void, result: *
     0
 }
 
-/// Puts a value in an object.
+/// Makes a boxed value.
 ///
 /// # Errors
 /// MemoryError.
@@ -174,7 +174,7 @@ pub fn make(class: &'static Class, dtype: DLDataType, value: Any) -> Result<Any>
     unsafe { object_alloc::allocate::<Boxed>(class.index()?, 0, init).map(Any::from) }
 }
 
-/// The class and the data type of a number or text; none for other values.
+/// The class of a number or text; none for other values.
 fn class_of(value: AnyView<'_>) -> Option<&'static Class> {
     match value.type_index() {
         type_index::INT | type_index::BOOL => Some(&INT_IMM),
@@ -184,7 +184,7 @@ fn class_of(value: AnyView<'_>) -> Option<&'static Class> {
     }
 }
 
-/// Makes the node of a number or text, of the data type that constants have by default; other values stay as they are.
+/// Makes the node of a number or text with the default data type of constants; other values are unchanged.
 ///
 /// # Errors
 /// MemoryError.
@@ -195,7 +195,8 @@ pub fn wrap(value: Any) -> Result<Any> {
     }
 }
 
-/// Makes the node of a number where a front end knows such nodes: those of 0.7 to 0.17 do. Other values stay as they are.
+/// Makes the node of a number if the front end knows such nodes, as those of 0.7 to 0.17 do. Other values are
+/// unchanged.
 ///
 /// # Errors
 /// MemoryError.
@@ -208,7 +209,7 @@ pub fn wrap_number(value: Any) -> Result<Any> {
 /// Makes the node of a number with a data type.
 ///
 /// # Errors
-/// TypeError for a value that is no number; MemoryError.
+/// TypeError for a value that is not a number; MemoryError.
 pub fn constant(value: AnyView<'_>, dtype: DLDataType) -> Result<Any> {
     const FLOAT: u8 = 2;
     if dtype.code == FLOAT {
@@ -217,7 +218,7 @@ pub fn constant(value: AnyView<'_>, dtype: DLDataType) -> Result<Any> {
     make(&INT_IMM, dtype, Any::from(value.get::<i64>()?))
 }
 
-/// The number or text of a node whose data type is the default; other values stay as they are.
+/// Returns the number or text of a node with the default data type; other values are unchanged.
 pub fn unwrap(value: Any) -> Any {
     let constant = [&INT_IMM, &FLOAT_IMM, &STRING_IMM].into_iter().find_map(|class| {
         let object = value.as_object().filter(|object| class.holds(object))?;

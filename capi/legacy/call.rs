@@ -11,13 +11,13 @@ use super::abi::{TVMFunctionHandle, TVMValue};
 use super::{argument, result};
 use crate::boundary::{self, arg};
 
-/// Arguments of a call that need no memory from the heap.
+/// Maximum number of arguments that are converted on the stack.
 const INLINE_ARGUMENTS: usize = 16;
 
 /// Calls a function.
 ///
-/// Arguments are borrowed. Results that are objects are the caller's; a text, a data type (as text) or bytes lie in the thread's
-/// slot until its next call that returns one of them.
+/// Arguments are borrowed. The caller owns object results; a text, a data type (as text) or bytes are stored in the
+/// thread's slot until its next call that returns one of them.
 ///
 /// Returns 0; or -1 with the error of the function, a TypeError for an unknown type code, a ValueError for a null pointer or a
 /// negative count.
@@ -34,26 +34,26 @@ pub unsafe extern "C" fn TVMFuncCall(
     ret_type_code: *mut c_int,
 ) -> c_int {
     let object: *mut TVMFFIObject = func.cast();
-    // SAFETY: a handle that is not null is a live object.
+    // SAFETY: a non-null handle is a live object.
     let is_function = unsafe { !object.is_null() && (*object).type_index == type_index::FUNCTION };
     let count = num_args as usize;
-    // Of two addresses with a bit in common none is null. Pairs without one are left to the careful path.
+    // Two addresses with a common bit are both non-null. Other pairs take the slow path.
     let has_all = arg_values.addr() & type_codes.addr() != 0 && ret_val.addr() & ret_type_code.addr() != 0;
     if is_function && has_all && count <= INLINE_ARGUMENTS {
         let mut cells = [const { MaybeUninit::<TVMFFIAny>::uninit() }; INLINE_ARGUMENTS];
         // SAFETY: there are as many values and codes as cells.
         let are_plain = unsafe { argument::write_plain(arg_values, type_codes, &mut cells, count) };
         if are_plain {
-            // SAFETY: so many cells are written, and the handle is a function.
+            // SAFETY: `count` cells are written, and the handle is a function.
             return unsafe { call(object, cells.as_ptr().cast(), num_args, ret_val, ret_type_code) };
         }
     }
-    // In tail position, so that nothing is kept for it.
-    // SAFETY: as the caller vouches.
+    // In tail position, so that no state is saved across it.
+    // SAFETY: the caller's promise.
     unsafe { call_carefully(func, arg_values, type_codes, num_args, ret_val, ret_type_code) }
 }
 
-/// Calls a function with arguments of tvm-ffi, and gives the result to the caller.
+/// Calls a function with arguments of tvm-ffi, and returns its result as a value of the API.
 ///
 /// # Safety
 /// `function` is a live function, the arguments are valid, and the out-parameters writable.
@@ -66,8 +66,7 @@ unsafe fn call(
     ret_type_code: *mut c_int,
 ) -> c_int {
     let mut returned = TVMFFIAny::NONE;
-    // SAFETY: the cell follows the header of every function, and whoever makes a function gives it a safe call (ABI). What it
-    // returns is owned.
+    // SAFETY: the cell follows the header of every function and has a safe call (ABI). Its result is owned.
     unsafe {
         let cell = function.add(1).cast::<TVMFFIFunctionCell>();
         let safe_call = (*cell).safe_call.unwrap_unchecked();
@@ -84,14 +83,14 @@ unsafe fn call(
     }
 }
 
-/// Gives a result that is no plain value to the caller.
+/// Returns a result that is not a plain value.
 ///
 /// # Safety
 /// The value is owned, and the out-parameters writable.
 #[inline(never)]
 unsafe fn give(returned: TVMFFIAny, ret_val: *mut TVMValue, ret_type_code: *mut c_int) -> c_int {
     boundary::status(|| {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller's promise.
         unsafe {
             let (value, type_code) = result::give(Any::from_raw(returned))?;
             ret_val.write(value);
@@ -101,7 +100,7 @@ unsafe fn give(returned: TVMFFIAny, ret_val: *mut TVMValue, ret_type_code: *mut 
     })
 }
 
-/// Calls a function with arguments of any kind and number, or tells what is wrong with a call.
+/// The slow path of a call: converts arguments of any kind and number, or raises an error.
 ///
 /// # Safety
 /// As for [`TVMFuncCall`].
@@ -115,7 +114,7 @@ unsafe extern "C" fn call_carefully(
     ret_type_code: *mut c_int,
 ) -> c_int {
     boundary::status_of(|| {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller's promise.
         unsafe {
             boundary::object_of::<Function>(func, arg(1, "func"))?;
             let values = boundary::slice(arg_values, num_args, arg(2, "arg_values"))?;

@@ -1,4 +1,4 @@
-//! Functions made of C callbacks.
+//! Functions over C callbacks.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -17,7 +17,7 @@ use super::shown::{Shown, Space};
 use super::{argument, array, error};
 use crate::boundary::{self, arg};
 
-/// A callback: status 0 is success, any other a failure, whose text is the thread's last error.
+/// A callback. Returns 0 on success; any other status is a failure, with the thread's last error set.
 pub type TVMPackedCFunc = unsafe extern "C" fn(
     args: *mut TVMValue,
     type_codes: *mut c_int,
@@ -29,14 +29,14 @@ pub type TVMPackedCFunc = unsafe extern "C" fn(
 /// Frees the resource of a callback.
 pub type TVMPackedCFuncFinalizer = unsafe extern "C" fn(resource_handle: *mut c_void);
 
-/// A callback and what it owns.
+/// A callback and its resource.
 struct Callback {
     function: TVMPackedCFunc,
     resource: *mut c_void,
     finalizer: Option<TVMPackedCFuncFinalizer>,
 }
 
-// SAFETY: whoever makes a function of a callback lets every thread call and free it (contract of the API).
+// SAFETY: a callback may be called and freed on every thread (contract of the API).
 unsafe impl Send for Callback {}
 // SAFETY: as above.
 unsafe impl Sync for Callback {}
@@ -44,14 +44,14 @@ unsafe impl Sync for Callback {}
 impl Drop for Callback {
     fn drop(&mut self) {
         if let Some(finalizer) = self.finalizer {
-            // SAFETY: called once, with the resource that it was given for.
+            // SAFETY: called once, with its resource.
             unsafe { finalizer(self.resource) }
         }
     }
 }
 
-/// The arrays that a call lends to a front end, which frees each of its array arguments: 0.5 and 0.6 without having asked for a
-/// reference, later ones with a reference of [`TVMCbArgToReturn`], which then is this one.
+/// The array arguments that a call lends to a front end, which frees each of them: 0.5 and 0.6 without having taken a
+/// reference, later ones after [`TVMCbArgToReturn`], which then transfers this one.
 struct Loans {
     arrays: Buffer<Cell<*mut TVMFFIObject>>,
     outer: *const Loans,
@@ -63,7 +63,7 @@ thread_local! {
 }
 
 impl Loans {
-    /// Takes a reference to each array among the arguments.
+    /// Retains each array among the arguments.
     fn new(args: &[AnyView<'_>]) -> Result<Loans> {
         let mut arrays = Buffer::new();
         for array in args.iter().filter(|argument| argument.type_index() == type_index::TENSOR) {
@@ -72,7 +72,7 @@ impl Loans {
             }
         }
         for array in arrays.iter() {
-            // SAFETY: the arguments of a call are alive; this reference is the callback's.
+            // SAFETY: the arguments of a call are alive; the callback owns this reference.
             unsafe { retain(array.get()) };
         }
         Ok(Loans { arrays, outer: ptr::null() })
@@ -87,10 +87,10 @@ impl Loans {
         returned
     }
 
-    /// Hands the reference that was taken for an array to the callback; `false` if there is none any more.
+    /// Transfers the reference of an array to the callback; returns `false` if none is left.
     fn claim(array: *mut TVMFFIObject) -> bool {
         let mut here = INNERMOST.try_with(Cell::get).unwrap_or(ptr::null());
-        // SAFETY: the loans of callbacks that run lie on this thread's stack.
+        // SAFETY: the loans of running callbacks lie on this thread's stack.
         while let Some(loans) = unsafe { here.as_ref() } {
             if let Some(found) = loans.arrays.iter().find(|lent| lent.get() == array) {
                 found.set(ptr::null_mut());
@@ -118,14 +118,14 @@ impl Callback {
         if self.finalizer.is_none() {
             return self.run(shown);
         }
-        // What has a finalizer belongs to a front end, which frees its arguments.
+        // A callback with a finalizer belongs to a front end, which frees its arguments.
         Loans::new(args)?.during(|| self.run(shown))
     }
 
     fn run(&self, args: Shown<'_>) -> Result<Any> {
         let mut returned = Any::NONE;
         let place: *mut Any = &mut returned;
-        // SAFETY: the callback has the type of callbacks, and what it gets is valid until it returns.
+        // SAFETY: the callback has this type, and its arguments are valid until it returns.
         let status = unsafe {
             let Shown { values, codes, count, .. } = args;
             (self.function)(values, codes, count, place.cast(), self.resource)
@@ -134,11 +134,11 @@ impl Callback {
     }
 }
 
-/// Makes a function of a C callback.
+/// Makes a function from a C callback.
 ///
-/// The function owns `resource_handle`: `fin`, if it is not null, gets it exactly once, when the last reference goes, on any
-/// thread; also when this fails. A callback with a finalizer belongs to a front end, and gets a reference to each NDArray among
-/// its arguments, which it gives up by `TVMArrayFree`; one without borrows them.
+/// The function owns `resource_handle`: `fin`, if not null, is called with it exactly once, after the last reference,
+/// on any thread; also when this call fails. A callback with a finalizer belongs to a front end, and gets a reference
+/// to each NDArray among its arguments, which it releases by `TVMArrayFree`; a callback without one borrows them.
 ///
 /// Returns 0 and the function, which the caller owns, in `out`; or -1.
 ///
@@ -168,12 +168,12 @@ pub unsafe extern "C" fn TVMFuncCreateFromCFunc(
     })
 }
 
-/// Sets what a callback returns. The last call counts; a callback that makes none returns null.
+/// Sets the return value of a callback. The last call counts; without a call, a callback returns null.
 ///
-/// Texts and bytes are copied, and objects get a reference of their own. Returns 0; or -1, also for another number than 1.
+/// Texts and bytes are copied, and objects are retained. Returns 0; or -1, also if `num_ret` is not 1.
 ///
 /// # Safety
-/// `ret` is what the callback that is running got.
+/// `ret` is the handle passed to the running callback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMCFuncSetReturn(
     ret: TVMRetValueHandle,
@@ -197,12 +197,12 @@ pub unsafe extern "C" fn TVMCFuncSetReturn(
     })
 }
 
-/// Makes a borrowed argument of a callback owned, in place. Plain values stay as they are.
+/// Makes a borrowed argument of a callback owned, in place. Plain values are unchanged.
 ///
-/// `code` is the type code itself, as 0.5 and 0.6 pass it, or the address of one, as all later releases do; no object lies below
-/// 4096. An object that was passed by rvalue reference (14) is taken over, and its code becomes 8.
+/// `code` is the type code itself, as 0.5 and 0.6 pass it, or its address, as all later releases do; no object lies
+/// below 4096. An object passed by rvalue reference (14) is moved, and its code becomes 8.
 ///
-/// Returns 0; or -1 for a text or bytes, and for an rvalue reference whose object is gone.
+/// Returns 0; or -1 for a text or bytes, and for an rvalue reference whose object was moved before.
 ///
 /// # Safety
 /// See the crate.
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn TVMCbArgToReturn(value: *mut TVMValue, code: *mut c_int
         let mut by_value = code.addr() as u32 as c_int;
         let is_address = code.addr() >= FIRST_ADDRESS;
         let code = if is_address { code } else { &raw mut by_value };
-        // SAFETY: contract of the module: either an address of the caller's, or our own copy.
+        // SAFETY: contract of the module: either the caller's address, or a local copy.
         unsafe { make_owned(value.as_ptr(), code) }
     })
 }
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn TVMCbArgToReturn(value: *mut TVMValue, code: *mut c_int
 const FIRST_ADDRESS: usize = 4096;
 
 /// # Safety
-/// Both pointers are valid, and the value is as its code says.
+/// Both pointers are valid, and the value matches its code.
 unsafe fn make_owned(value: *mut TVMValue, type_code: *mut c_int) -> Result<()> {
     // SAFETY: the caller vouches for both.
     unsafe {

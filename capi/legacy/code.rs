@@ -8,7 +8,7 @@ pub const INT: c_int = 0;
 pub const UINT: c_int = 1;
 /// A floating-point number.
 pub const FLOAT: c_int = 2;
-/// A pointer that means something to the user only.
+/// An opaque pointer, which only the user interprets.
 pub const HANDLE: c_int = 3;
 /// No value.
 pub const NULL: c_int = 4;
@@ -30,7 +30,7 @@ pub const TEXT: c_int = 11;
 pub const BYTES: c_int = 12;
 /// An NDArray: a pointer to the `DLTensor` in it.
 pub const ND_ARRAY: c_int = 13;
-/// A pointer to an object handle that the callee may take over. Since 0.7.
+/// A pointer to an object handle from which the callee may move. Since 0.7.
 pub const RVALUE_REF: c_int = 14;
 /// A boolean. Since 0.18; a type of an extension before.
 pub const BOOL: c_int = 15;

@@ -1,7 +1,7 @@
 //! Functions of libraries that TVM compiled before tvm-ffi.
 //!
-//! Up to 0.6 a function takes three arguments; since 0.7 also a place for its result, for the result's code, and a resource. One that
-//! takes three ignores the others in the calling conventions of x86-64, Arm, AArch64 and RISC-V.
+//! Up to 0.6 a function has three parameters; since 0.7 also its result, the result's code, and a resource. A function
+//! with three parameters ignores the others in the calling conventions of x86-64, Arm, AArch64 and RISC-V.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -41,12 +41,12 @@ type PackedFunction = unsafe extern "C" fn(
 
 static SUPPORT: Support = Support { make_function };
 
-/// Makes the program load such libraries. One atomic store.
+/// Enables loading of such libraries. One atomic store.
 pub fn install() {
     packed::install(&SUPPORT);
 }
 
-/// Makes a function that calls a symbol and holds its module.
+/// Makes a function that calls a symbol and keeps its module alive.
 ///
 /// # Safety
 /// The symbol is such a function, valid while the module lives.
@@ -68,15 +68,15 @@ unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
     let Shown { values, codes, count, .. } = space.show(args)?;
     let mut value = TVMValue::of_bits(0);
     let mut type_code = code::NULL;
-    // SAFETY: the caller vouches for the symbol; what it gets is valid until it returns.
+    // SAFETY: the caller vouches for the symbol; its arguments are valid until it returns.
     let status = unsafe { symbol(values, codes, count, &mut value, &mut type_code, ptr::null_mut()) };
     if status != 0 {
         return Err(error::of_callback());
     }
     match type_code {
-        // SAFETY: what a function returns is as its code says.
+        // SAFETY: the result of a function matches its code.
         code::INT..=code::NULL => unsafe { own(value, type_code) },
-        // SAFETY: as above; the reference is the caller's.
+        // SAFETY: as above; the caller owns the reference.
         code::OBJECT | code::MODULE | code::FUNCTION | code::ND_ARRAY => unsafe {
             let owned = own(value, type_code)?;
             release(owned.view());
@@ -86,20 +86,20 @@ unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
     }
 }
 
-/// The value as one of tvm-ffi, with a reference of its own.
+/// Converts a value to an owned value of tvm-ffi.
 ///
 /// # Safety
-/// The value is as its code says.
+/// The value matches its code.
 unsafe fn own(value: TVMValue, type_code: c_int) -> Result<Any> {
     // SAFETY: the caller vouches for the value.
     unsafe { AnyView::from_raw(argument::view(value, type_code, 0)?) }.to_owned()
 }
 
-/// Releases the reference with which an object was returned.
+/// Releases the reference of a returned object.
 ///
 /// # Safety
-/// The caller gives up a reference to the object, and has another one.
+/// The caller transfers a reference to the object, and has another one.
 unsafe fn release(value: AnyView<'_>) {
-    // SAFETY: the cell becomes the owner of the reference that is given up.
+    // SAFETY: the cell takes ownership of the transferred reference.
     drop(unsafe { Any::from_raw(*value.as_raw()) });
 }

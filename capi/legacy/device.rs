@@ -1,4 +1,4 @@
-//! Streams and memory of devices. The CPU has one stream, the null one, on which everything is done at once.
+//! Streams and memory of devices. The CPU has one stream, the null one, which is synchronous.
 
 use core::alloc::Layout;
 use core::ffi::{c_char, c_int, c_void};
@@ -32,7 +32,7 @@ impl Copy {
     /// Copies main memory to the array.
     ///
     /// # Safety
-    /// The array is null or valid, and the memory has so many bytes.
+    /// The array is null or valid, and the memory has `bytes` bytes.
     pub(super) unsafe fn fill(self) -> Result<()> {
         // SAFETY: the caller vouches for array and memory.
         unsafe { self.run(|memory, array| (memory, array)) }
@@ -64,7 +64,7 @@ impl Copy {
         let region = Region { device: array.device, data: array.data, offset: array.byte_offset as usize };
         let (from, to) = direction(memory, region);
         let stream = stream::get(stream::DeviceKey::new(array.device.device_type, array.device.device_id));
-        // SAFETY: the caller vouches for the memory; the array has so many bytes.
+        // SAFETY: the caller vouches for the memory; the array has as many bytes.
         unsafe {
             device::copy(from, to, self.bytes, stream)?;
             synchronize(array.device, stream)
@@ -73,7 +73,7 @@ impl Copy {
 }
 
 /// # Safety
-/// `stream` is null or one of the device.
+/// `stream` is null or a stream of the device.
 unsafe fn synchronize(device: DLDevice, stream: *mut c_void) -> Result<()> {
     match backend_of(device.device_type)? {
         // SAFETY: the caller vouches for the stream.
@@ -82,7 +82,7 @@ unsafe fn synchronize(device: DLDevice, stream: *mut c_void) -> Result<()> {
     }
 }
 
-/// Waits until everything that was queued on a stream is done. Null is the default stream.
+/// Waits until all work queued on a stream is complete. Null is the default stream.
 ///
 /// # Safety
 /// See the crate.
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn TVMSynchronize(
     boundary::status(|| unsafe { synchronize(DLDevice { device_type, device_id }, stream) })
 }
 
-/// Sets the stream on which this thread works on a device.
+/// Sets this thread's current stream of a device.
 ///
 /// # Safety
 /// See the crate.
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn TVMSetStream(
     })
 }
 
-/// Creates a stream; null on devices that have one only.
+/// Creates a stream; null on devices with a single stream.
 ///
 /// # Safety
 /// See the crate.
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn TVMStreamFree(
     })
 }
 
-/// Makes what is queued on `dst` from now on wait for what was queued on `src`.
+/// Makes later work on `dst` wait for the work queued on `src` so far.
 ///
 /// # Safety
 /// See the crate.
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn TVMStreamStreamSynchronize(
     })
 }
 
-/// Allocates memory of a device, of elements of `type_hint`. Zero bytes give a pointer, too, where devices have one.
+/// Allocates memory of a device for elements of `type_hint`. Zero bytes return a pointer, too, if the device has one.
 ///
 /// # Safety
 /// See the crate.
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpace(
     })
 }
 
-/// Allocates memory of a device for a tensor. The CPU has the scope `global` only; null is that.
+/// Allocates memory of a device for a tensor. The CPU only has the scope `global`, which null selects.
 ///
 /// # Safety
 /// See the crate.
@@ -237,14 +237,14 @@ pub unsafe extern "C" fn TVMDeviceFreeDataSpace(dev: DLDevice, ptr: *mut c_void)
         match backend_of(dev.device_type)? {
             // SAFETY: contract of this function.
             Some(backend) => unsafe { backend.free(dev.device_id, block.as_ptr()) },
-            // SAFETY: as above; on hosts, blocks of any layout go back to malloc.
+            // SAFETY: as above; on hosts, `free` takes blocks of any layout.
             None => unsafe { memory::release(block.cast(), Layout::new::<u8>()) },
         }
         Ok(())
     })
 }
 
-/// The alignment of memory that nobody asked to be aligned otherwise.
+/// The default alignment of memory.
 const DATA_ALIGNMENT: usize = 64;
 
 fn allocate(device: DLDevice, bytes: usize, alignment: usize) -> Result<*mut c_void> {
@@ -260,7 +260,7 @@ fn allocate(device: DLDevice, bytes: usize, alignment: usize) -> Result<*mut c_v
     }
 }
 
-/// The bytes of a compact tensor.
+/// Computes the size of a compact tensor in bytes.
 fn bytes_of(shape: &[i64], dtype: DLDataType) -> Result<usize> {
     let element = (usize::from(dtype.bits) * usize::from(dtype.lanes)).div_ceil(8);
     let mut extents = shape.iter().map(|extent| usize::try_from(*extent).ok());
@@ -270,7 +270,7 @@ fn bytes_of(shape: &[i64], dtype: DLDataType) -> Result<usize> {
     }
 }
 
-/// Copies between tensors, views among them, on a stream.
+/// Copies between tensors, including views, on a stream.
 ///
 /// # Safety
 /// See the crate.
@@ -280,6 +280,6 @@ pub unsafe extern "C" fn TVMDeviceCopyDataFromTo(
     to: *mut DLTensor,
     stream: TVMStreamHandle,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe { super::array::TVMArrayCopyFromTo(from, to, stream) }
 }

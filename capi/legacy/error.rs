@@ -1,7 +1,7 @@
 //! The last error of a thread.
 //!
-//! It is either the error that tvm-ffi has raised on the thread, or, once somebody asked for its text, the text in the thread's slot:
-//! reading it does not consume it, and success does not clear it.
+//! It is either the error that tvm-ffi has raised on the thread, or, once its text has been read, the text in the
+//! thread's slot: reading does not consume it, and success does not clear it.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
@@ -16,14 +16,14 @@ use super::python;
 use super::thread::{self, Slots};
 use crate::boundary;
 
-/// The kind of an error whose message is the whole text: one that a callback or a kernel set without a kind in front. Front ends
-/// know no such kind, and raise their `TVMError`.
+/// The kind of an error without a kind prefix, set by a callback or a kernel. Front ends do not know the kind, and
+/// raise their `TVMError`.
 const WITHOUT_KIND: &[u8] = b"TVMError";
 
-/// The text of a thread's last error when there is no memory for it.
+/// The text of a thread's last error when out of memory.
 const OUT_OF_MEMORY: &CStr = c"MemoryError: Out of memory";
 
-/// Splits `KIND: message`. A kind has letters, digits, `_` and `.`; any other text is a message as a whole.
+/// Splits `KIND: message`. A kind consists of letters, digits, `_` and `.`; any other text is entirely a message.
 fn split_kind(text: &[u8]) -> (&[u8], &[u8]) {
     let is_kind = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     let end = text.iter().position(|byte| !is_kind(byte)).unwrap_or(text.len());
@@ -35,7 +35,7 @@ fn split_kind(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Puts the text of an error in the thread's slot: `KIND: message`, or the text as it was set.
+/// Stores the text of an error in the thread's slot: `KIND: message`, or the text as it was set.
 fn keep(slots: &Slots, error: &Error) -> Result<()> {
     let mut text = slots.error.borrow_mut();
     match error.kind() {
@@ -46,7 +46,8 @@ fn keep(slots: &Slots, error: &Error) -> Result<()> {
     Ok(())
 }
 
-/// Moves the raised error to the thread's slots, if there is one. Without memory for its text, the text is that of a MemoryError.
+/// Moves the raised error, if any, to the thread's slots. When out of memory for its text, the text is that of a
+/// MemoryError.
 fn settle(slots: &Slots) {
     if let Some(error) = raised_error::take()
         && keep(slots, &error).is_err()
@@ -56,8 +57,8 @@ fn settle(slots: &Slots) {
     }
 }
 
-/// The error that a callback or a kernel failed with: the raised one, or what the thread's slots hold. There may be none: then
-/// the callback said nothing.
+/// Takes the error of a failed callback or kernel: the raised one, or that in the thread's slots; a generic one if it
+/// set none.
 pub fn of_callback() -> Error {
     if let Some(error) = raised_error::take() {
         return error;
@@ -85,7 +86,7 @@ pub extern "C" fn TVMGetLastError() -> *const c_char {
     text.unwrap_or(c"".as_ptr())
 }
 
-/// Sets the thread's last error: the text of a callback or a kernel that fails. It is copied; null is empty.
+/// Sets the thread's last error, the text of a failing callback or kernel. It is copied; null is empty.
 ///
 /// # Safety
 /// See the crate.
@@ -103,20 +104,20 @@ pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
     });
 }
 
-/// Sets a Python exception as the thread's last error: the one with which a callback fails. Takes a reference of its own.
+/// Sets a Python exception as the thread's last error, for a failing callback, and retains it.
 ///
-/// Does nothing until `Py_IncRef` and `Py_DecRef` were given to `TVMBackendRegisterEnvCAPI`.
+/// Has no effect until `Py_IncRef` and `Py_DecRef` are registered with `TVMBackendRegisterEnvCAPI`.
 ///
 /// # Safety
 /// `exception` is null or a Python object; the thread holds the lock of its interpreter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMAPISetLastPythonError(exception: *mut c_void) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     let error = unsafe { error_of_exception(exception) };
     boundary::fail(error.unwrap_or_else(|error| error));
 }
 
-/// An error that holds a Python exception as its context.
+/// Makes an error with a Python exception as its context.
 ///
 /// # Safety
 /// As for [`TVMAPISetLastPythonError`].
@@ -125,7 +126,7 @@ unsafe fn error_of_exception(exception: *mut c_void) -> Result<Error> {
         return Err(plain_error!(RUNTIME_ERROR, "Py_IncRef and Py_DecRef were not registered"));
     };
     let exception = boundary::non_null(exception, boundary::arg(1, "exception"))?;
-    // SAFETY: the caller vouches for the object; the reference that is taken here goes with the opaque object.
+    // SAFETY: the caller vouches for the object; the reference taken here moves to the opaque object.
     let context = unsafe {
         retain(exception.as_ptr());
         opaque::create_opaque(exception.as_ptr(), kTVMFFIOpaquePyObject, Some(release))
@@ -141,12 +142,12 @@ unsafe fn error_of_exception(exception: *mut c_void) -> Result<Error> {
     }
 }
 
-/// The Python exception of an error.
+/// Returns the Python exception of an error.
 fn exception_of(error: &Error) -> Option<OpaquePyObject> {
     error.extra_context().and_then(|context: ObjectRef| context.downcast().ok())
 }
 
-/// Returns the Python exception that is the thread's last error, borrowed; null when that is a text.
+/// Borrows the Python exception that is the thread's last error; null if that is a text.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMGetLastPythonError() -> *mut c_void {
     let exception = thread::with(|slots| {
@@ -172,10 +173,10 @@ pub extern "C" fn TVMGetLastBacktrace() -> *const c_char {
     text.flatten().unwrap_or(ptr::null())
 }
 
-/// Forgets the Python exception that is the thread's last error; its text stays.
+/// Releases the Python exception that is the thread's last error; its text is kept.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMDropLastPythonError() {
-    // Released after the slot is left: that runs code of Python.
+    // Released outside the slot, since the release runs Python code.
     let forgotten = thread::with(|slots| {
         settle(slots);
         slots.last.borrow_mut().take()

@@ -15,7 +15,7 @@ use crate::builtins;
 /// The prefix of the global functions that load files.
 const LOADER: &[u8] = b"ffi.Module.load_from_file.";
 
-/// Loads a module from a file. Without a format, it is what follows the last dot of the name; `dll`, `dylib` and `dso` mean `so`.
+/// Loads a module from a file. The default format is the file name's extension; `dll`, `dylib` and `dso` mean `so`.
 ///
 /// # Errors
 /// InternalError without a format or a loader for it; those of the loader.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn TVMModLoadFromFile(
     })
 }
 
-/// Adds a module to the imports of another, which keeps a reference. A cycle is an error.
+/// Adds a module to the imports of another, which retains it. A cycle is an error.
 ///
 /// # Safety
 /// See the crate.
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn TVMModImport(mod_: TVMModuleHandle, dep: TVMModuleHandl
 
 /// Finds a function of a module, and of its imports if `query_imports` is not 0. The function keeps the module alive.
 ///
-/// Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1.
+/// Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1.
 ///
 /// # Safety
 /// See the crate.
@@ -112,9 +112,9 @@ pub unsafe extern "C" fn TVMModGetFunction(
 /// Releases a reference to a module. Null is accepted.
 ///
 /// # Safety
-/// See the crate; the caller gives up the reference.
+/// See the crate; the caller transfers the reference.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMModFree(mod_: TVMModuleHandle) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe { registry::free(mod_) }
 }

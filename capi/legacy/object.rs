@@ -1,4 +1,4 @@
-//! Nodes and objects: references, type indices and attributes. Nodes are what objects were called up to 0.6.
+//! Objects, called nodes up to 0.6: references, type indices and attributes.
 
 use core::alloc::Layout;
 use core::ffi::{c_char, c_int, c_void};
@@ -48,11 +48,11 @@ unsafe fn key_to_index(key: *const c_char, out: *mut u32) -> c_int {
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMObjectTypeKey2Index(type_key: *const c_char, out_tindex: *mut u32) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe { key_to_index(type_key, out_tindex) }
 }
 
-/// As `TVMObjectTypeKey2Index`, in 0.5.
+/// The name of `TVMObjectTypeKey2Index` in 0.5.
 ///
 /// # Safety
 /// See the crate.
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn TVMNodeTypeKey2Index(type_key: *const c_char, out_index
     unsafe { key_to_index(type_key, out_index.cast()) }
 }
 
-/// Finds the key of a type index. The text is from `malloc`, and the caller frees it.
+/// Finds the key of a type index. The text is allocated with `malloc`, and the caller frees it.
 ///
 /// # Safety
 /// See the crate.
@@ -80,12 +80,12 @@ pub unsafe extern "C" fn TVMObjectTypeIndex2Key(tindex: u32, out_type_key: *mut 
     })
 }
 
-/// Copies a text to memory of `malloc`, with a zero behind.
+/// Copies a text to a zero-terminated `malloc` block.
 fn malloc_text(text: &[u8]) -> Result<NonNull<c_char>> {
     let Ok(layout) = Layout::array::<u8>(text.len() + 1) else {
         return Err(error::out_of_memory(usize::MAX));
     };
-    // On hosts, memory is malloc's.
+    // On hosts, `memory` allocates with malloc.
     let Some(block) = memory::allocate(layout) else { return Err(error::out_of_memory(text.len() + 1)) };
     // SAFETY: the block has room for the text and a zero.
     unsafe {
@@ -105,7 +105,8 @@ unsafe fn borrow(handle: TVMObjectHandle) -> Result<ManuallyDrop<ObjectRef>> {
     Ok(ManuallyDrop::new(unsafe { ObjectRef::from_raw(object.cast::<TVMFFIObject>()) }))
 }
 
-/// The type index that front ends see: that of the object, but for Maps with texts as keys, a class of its own in 0.5 and 0.6.
+/// Returns the type index that front ends see: that of the object, except for Maps with text keys, a separate class in
+/// 0.5 and 0.6.
 fn index_of(object: &ObjectRef) -> i32 {
     let Some(str_map) = type_keys::str_map() else { return object.type_index() };
     let has_text_keys = object.as_class::<MapObject>().is_some_and(|map| {
@@ -128,7 +129,7 @@ pub unsafe extern "C" fn TVMObjectGetTypeIndex(obj: TVMObjectHandle, out_tindex:
     })
 }
 
-/// As `TVMObjectGetTypeIndex`, in 0.5.
+/// The name of `TVMObjectGetTypeIndex` in 0.5.
 ///
 /// # Safety
 /// See the crate.
@@ -138,7 +139,7 @@ pub unsafe extern "C" fn TVMNodeGetTypeIndex(handle: TVMObjectHandle, out_index:
     unsafe { TVMObjectGetTypeIndex(handle, out_index.cast()) }
 }
 
-/// Takes another reference to an object. Null is an error.
+/// Retains an object. Null is an error.
 ///
 /// # Safety
 /// See the crate.
@@ -157,17 +158,17 @@ pub unsafe extern "C" fn TVMObjectRetain(obj: TVMObjectHandle) -> c_int {
 /// See the crate; the caller gives up the reference.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMObjectFree(obj: TVMObjectHandle) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe { registry::free(obj) }
 }
 
-/// As `TVMObjectFree`, in 0.5.
+/// The name of `TVMObjectFree` in 0.5.
 ///
 /// # Safety
-/// As there.
+/// As [`TVMObjectFree`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMNodeFree(handle: TVMObjectHandle) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe { registry::free(handle) }
 }
 
@@ -190,7 +191,7 @@ pub unsafe extern "C" fn TVMObjectDerivedFrom(
     })
 }
 
-/// Releases bytes that a call returned. They lie in the thread's slot: nothing happens.
+/// Does nothing: bytes returned by a call are in the thread's slot.
 ///
 /// # Safety
 /// See the crate.
@@ -210,7 +211,7 @@ pub unsafe extern "C" fn TVMExtTypeFree(handle: *mut c_void, type_code: c_int) -
     boundary::status(|| plain_bail!(TYPE_ERROR, "There is no extension type with code {}", type_code))
 }
 
-/// The type of an object, for its fields.
+/// Returns the type entry of an object.
 fn type_of(object: &ObjectRef) -> Result<&'static TypeEntry> {
     match type_table::type_info(object.type_index()) {
         Some(entry) => Ok(entry),
@@ -218,7 +219,7 @@ fn type_of(object: &ObjectRef) -> Result<&'static TypeEntry> {
     }
 }
 
-/// The fields of a type: those of its ancestors first.
+/// Iterates over the fields of a type, those of its ancestors first.
 fn fields_of(entry: &'static TypeEntry) -> impl Iterator<Item = &'static TVMFFIFieldInfo> {
     let inherited = entry.ancestors().iter().filter_map(|ancestor| {
         // SAFETY: ancestors are registered types, whose records are never freed.
@@ -228,11 +229,11 @@ fn fields_of(entry: &'static TypeEntry) -> impl Iterator<Item = &'static TVMFFIF
 }
 
 fn name_of(field: &'static TVMFFIFieldInfo) -> &'static [u8] {
-    // SAFETY: names of published fields live for ever.
+    // SAFETY: names of published fields live forever.
     unsafe { field.name.as_slice() }
 }
 
-/// The names of the attributes of an object.
+/// Calls `visit` with the names of the attributes of an object.
 ///
 /// # Errors
 /// MemoryError; those of `visit`.
@@ -240,7 +241,7 @@ pub(super) fn attribute_names(object: &ObjectRef, visit: &mut dyn FnMut(&[u8]) -
     fields_of(type_of(object)?).try_for_each(|field| visit(name_of(field)))
 }
 
-/// The value of an attribute; none for a name that the object has not.
+/// Reads an attribute; `None` if the object does not have it.
 ///
 /// # Errors
 /// Those of the getter; MemoryError.
@@ -254,7 +255,7 @@ pub(super) fn attribute(object: &ObjectRef, name: &[u8]) -> Result<Option<Any>> 
     };
     let Some(getter) = field.getter else { return Ok(None) };
     let mut value = TVMFFIAny::NONE;
-    // SAFETY: the object has the field, at that place; the result of a getter is owned.
+    // SAFETY: the object has the field at that offset; the result of a getter is owned.
     unsafe {
         let address = object.as_ptr().byte_offset(field.offset as isize);
         check_status(getter(address.cast(), &mut value))?;
@@ -264,9 +265,9 @@ pub(super) fn attribute(object: &ObjectRef, name: &[u8]) -> Result<Option<Any>> 
 
 /// Reads an attribute.
 ///
-/// Returns 0, with 1 in `ret_success` and the value in the other two, or with 0 there for a name that the object has not; or -1.
-/// Results that are objects are the caller's. A text belongs to the thread and is valid until its next call of this function; a
-/// data type is a text.
+/// Returns 0, with 1 in `ret_success` and the value in the other two, or with 0 there if the object does not have the
+/// attribute; or -1. The caller owns object results. A text belongs to the thread and is valid until its next call of
+/// this function; a data type is returned as text.
 ///
 /// # Safety
 /// See the crate.

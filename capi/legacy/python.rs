@@ -1,4 +1,4 @@
-//! The functions of Python's interpreter that a front end registers, to count references to exceptions.
+//! Functions of the Python interpreter, registered by a front end, for counting references to exceptions.
 
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
@@ -34,10 +34,10 @@ static RELEASE_LOCK: Hook = Hook::new(b"PyGILState_Release");
 /// A function that takes a Python object.
 pub type ObjectFunction = unsafe extern "C" fn(object: *mut c_void);
 
-/// Registers a function of the interpreter. Returns `false` for a name that is none of those that are used here.
+/// Registers a function of the interpreter. Returns `false` for an unknown name.
 ///
 /// # Safety
-/// The function must be what its name says as long as the process runs.
+/// The function must be the one of that name as long as the process runs.
 pub unsafe fn register(name: &[u8], function: *mut c_void) -> bool {
     let hooks = [&INC_REF, &DEC_REF, &ENSURE_LOCK, &RELEASE_LOCK];
     let Some(hook) = hooks.into_iter().find(|hook| hook.name == name) else { return false };
@@ -45,18 +45,19 @@ pub unsafe fn register(name: &[u8], function: *mut c_void) -> bool {
     true
 }
 
-/// The functions that take and release a reference, when both were registered.
+/// Returns the functions that retain and release an object, if both are registered.
 pub fn counting() -> Option<(ObjectFunction, ObjectFunction)> {
     let retain = INC_REF.get()?;
     DEC_REF.get()?;
-    // SAFETY: `register` was promised a function of this type.
+    // SAFETY: the contract of `register`: a function of this type.
     Some((unsafe { transmute::<*mut c_void, ObjectFunction>(retain.as_ptr()) }, release))
 }
 
-/// Releases a Python object under the interpreter's lock where the front end told how to take it; elsewhere the thread has it.
+/// Releases a Python object while holding the interpreter's lock, which is acquired if the front end registered the
+/// functions for it.
 unsafe extern "C" fn release(object: *mut c_void) {
     let Some(dec_ref) = DEC_REF.get() else { return };
-    // SAFETY: `register` was promised functions of these types; the caller gives up a reference to the object.
+    // SAFETY: the contract of `register`: functions of these types; the caller transfers a reference to the object.
     unsafe {
         let dec_ref = transmute::<*mut c_void, ObjectFunction>(dec_ref.as_ptr());
         match (ENSURE_LOCK.get(), RELEASE_LOCK.get()) {

@@ -14,7 +14,7 @@ use crate::builtins;
 
 /// Finds a global function.
 ///
-/// Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1.
+/// Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1.
 ///
 /// # Safety
 /// See the crate.
@@ -57,9 +57,9 @@ pub unsafe extern "C" fn TVMFuncListGlobalNames(
     })
 }
 
-/// Registers a global function. The table keeps a reference of its own.
+/// Registers a global function, which the table retains.
 ///
-/// Returns 0; or -1, also for a name that is taken unless `override_` is not 0.
+/// Returns 0; or -1, also for a taken name unless `override_` is not 0.
 ///
 /// # Safety
 /// See the crate.
@@ -76,14 +76,14 @@ pub unsafe extern "C" fn TVMFuncRegisterGlobal(
         };
         builtins::ensure_installed();
         if override_ == 0 && global_table::get(name)?.is_some() {
-            // No kind of Python's: front ends raise their own error.
+            // Not a Python exception kind, so that front ends raise their own error.
             plain_bail!(INTERNAL_ERROR, "Global PackedFunc {} is already registered", name);
         }
         global_table::set(name, &function, override_ != 0)
     })
 }
 
-/// Removes a global function. A name that is not there is no error.
+/// Removes a global function. An unknown name is not an error.
 ///
 /// # Safety
 /// See the crate.
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn TVMFuncRemoveGlobal(name: *const c_char) -> c_int {
 /// Releases a reference to an object of any kind. Null is accepted.
 ///
 /// # Safety
-/// The caller gives up the reference.
+/// The caller transfers the reference.
 pub(super) unsafe fn free(handle: TVMFFIObjectHandle) -> c_int {
     boundary::status(|| {
         if let Some(object) = core::ptr::NonNull::new(handle.cast::<TVMFFIObject>()) {
@@ -114,9 +114,9 @@ pub(super) unsafe fn free(handle: TVMFFIObjectHandle) -> c_int {
 /// Releases a reference to a function. Null is accepted.
 ///
 /// # Safety
-/// See the crate; the caller gives up the reference.
+/// See the crate; the caller transfers the reference.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncFree(func: TVMFunctionHandle) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe { free(func) }
 }

@@ -1,4 +1,4 @@
-//! Values of tvm-ffi as values of the API: shown for as long as their owner keeps them, or given to a caller.
+//! Conversion of tvm-ffi values to the API: borrowed from their owner, or transferred to a caller.
 
 use core::cell::RefCell;
 use core::ffi::{c_char, c_int};
@@ -14,10 +14,11 @@ use super::array;
 use super::code;
 use super::thread::{self, Slots, Text, no_slots};
 
-/// Whether callers know a code for booleans: since 0.18 they do. Before, a boolean is an integer.
+/// Whether callers know a code for booleans, as they do since 0.18. Before, a boolean is an integer.
 static BOOLEANS_APART: AtomicBool = AtomicBool::new(false);
 
-/// Gives booleans a code of their own from now on: a caller passed one, or registered what only 0.18 and later register.
+/// Gives booleans their own code from now on: a caller passed one, or registered a function that only 0.18 and later
+/// register.
 pub fn tell_booleans_apart() {
     if !BOOLEANS_APART.load(Ordering::Relaxed) {
         BOOLEANS_APART.store(true, Ordering::Relaxed);
@@ -33,7 +34,7 @@ fn code_of_boolean() -> c_int {
     if are_booleans_apart() { code::BOOL } else { code::INT }
 }
 
-/// The codes of values that are given as they are, four bits for each type index; [`NOT_PLAIN`] for all others.
+/// The codes of values that are passed unchanged, four bits for each type index; [`NOT_PLAIN`] for all others.
 const CODE_OF_INDEX: u32 = {
     let mut codes = u32::MAX;
     let plain = [
@@ -53,7 +54,7 @@ const CODE_OF_INDEX: u32 = {
 };
 const NOT_PLAIN: u32 = 15;
 
-/// The code of a value that is given as it is; none for other types.
+/// The code of a value that is passed unchanged; none for other types.
 #[inline(always)]
 pub fn code_of_plain(type_index: i32) -> Option<c_int> {
     let index = type_index.cast_unsigned();
@@ -61,19 +62,19 @@ pub fn code_of_plain(type_index: i32) -> Option<c_int> {
     (code != NOT_PLAIN).then_some(code.cast_signed())
 }
 
-/// A record for bytes that lie in a value itself.
+/// A byte-array record for bytes that are inline in a value.
 pub type Temporary = TVMFFIByteArray;
 
-/// The bytes of an object: the record behind its header.
+/// The byte array of an object, after its header.
 fn byte_array_of(object: *mut TVMFFIObject) -> *mut TVMFFIByteArray {
-    // Not followed here: an address.
+    // Only computes an address.
     object.wrapping_add(1).cast()
 }
 
-/// Shows a value that its owner keeps.
+/// Converts a borrowed value.
 ///
 /// # Errors
-/// TypeError for a value that the API has no code for.
+/// TypeError for a value without a code in the API.
 ///
 /// # Safety
 /// The cell is a valid value for as long as the result is used, and so is `bytes`.
@@ -106,7 +107,7 @@ pub unsafe fn show(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue
     }
 }
 
-/// Shows an object that is no text.
+/// Converts a borrowed object other than a text.
 fn show_object(index: i32, object: *mut TVMFFIObject) -> Result<(TVMValue, c_int)> {
     let pointer = TVMValue::of_pointer(object.cast());
     match index {
@@ -123,7 +124,8 @@ fn no_code(index: i32) -> Error {
     plain_error!(TYPE_ERROR, "A value with type index {} has no type code", index)
 }
 
-/// Gives a result to the caller: objects with their reference, texts and bytes in the thread's slot, data types as text.
+/// Transfers a result to the caller: objects with their reference, texts and bytes in the thread's slot, data types as
+/// text.
 ///
 /// # Errors
 /// TypeError for a value that the API has no code for; MemoryError.
@@ -132,7 +134,7 @@ pub fn give(value: Any) -> Result<(TVMValue, c_int)> {
     give_in(value, |slots| &slots.result)
 }
 
-/// Gives a result to the caller as [`give`] does, with texts in another slot.
+/// Transfers a result as [`give`] does, with texts in another slot.
 ///
 /// # Errors
 /// As [`give`].
@@ -146,7 +148,7 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMVal
         | type_index::DATA_TYPE => keep(&value, slot),
         _ => {
             let mut unused = Temporary { data: ptr::null(), size: 0 };
-            // SAFETY: the value is valid; what is shown is its reference, which is given up.
+            // SAFETY: the value is valid; its reference is transferred.
             let shown = unsafe { show(value.as_raw(), &mut unused)? };
             let _ = value.into_raw();
             Ok(shown)
@@ -154,7 +156,7 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMVal
     }
 }
 
-/// Shows a text, bytes or a data type in the thread's slot.
+/// Stores a text, bytes or a data type in the thread's slot.
 fn keep(value: &Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
     let of_dtype = match value.type_index() {
         type_index::DATA_TYPE => Some(dtype::to_string(value.get::<DLDataType>()?)?),

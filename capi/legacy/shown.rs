@@ -1,4 +1,4 @@
-//! The arguments of a call of tvm-ffi as a callback or a compiled function takes them.
+//! The arguments of a tvm-ffi call, converted for a callback or a compiled function.
 
 use core::ffi::c_int;
 use core::marker::PhantomData;
@@ -13,10 +13,10 @@ use super::abi::TVMValue;
 use super::argument;
 use super::result::Temporary;
 
-/// Arguments that need no memory from the heap.
+/// Maximum number of arguments that are stored inline.
 const INLINE: usize = 8;
 
-/// An array of so many values, in place if they are few.
+/// An array of values, inline if they are few.
 struct Slots<T> {
     inline: [MaybeUninit<T>; INLINE],
     heap: Buffer<T>,
@@ -27,7 +27,7 @@ impl<T> Slots<T> {
         Slots { inline: [const { MaybeUninit::uninit() }; INLINE], heap: Buffer::new() }
     }
 
-    /// The place of the first of `count` values.
+    /// Returns the address of the first of `count` values.
     fn first(&mut self, count: usize) -> Result<*mut T> {
         if count <= INLINE {
             return Ok(self.inline.as_mut_ptr().cast());
@@ -44,7 +44,7 @@ pub(super) struct Space {
     bytes: Slots<Temporary>,
 }
 
-/// Values and their codes, valid as long as the space and the arguments that they show.
+/// Values and their codes, valid as long as the space and the converted arguments.
 pub(super) struct Shown<'a> {
     pub(super) values: *mut TVMValue,
     pub(super) codes: *mut c_int,
@@ -53,12 +53,12 @@ pub(super) struct Shown<'a> {
 }
 
 impl Space {
-    /// Empty space.
+    /// Makes empty space.
     pub(super) const fn new() -> Space {
         Space { values: Slots::new(), codes: Slots::new(), bytes: Slots::new() }
     }
 
-    /// Shows arguments.
+    /// Converts arguments.
     ///
     /// # Errors
     /// TypeError for a value that the API has no code for; MemoryError.
@@ -67,7 +67,7 @@ impl Space {
         let (values, codes, bytes) =
             (self.values.first(count)?, self.codes.first(count)?, self.bytes.first(count)?);
         for (index, argument) in args.iter().enumerate() {
-            // SAFETY: there is room for so many of each; arguments are valid for the life of the result.
+            // SAFETY: both arrays have `count` elements; arguments are valid for the life of the result.
             unsafe {
                 let temporary = bytes.add(index);
                 temporary.write(Temporary { data: ptr::null(), size: 0 });

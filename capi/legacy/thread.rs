@@ -1,6 +1,6 @@
-//! Results that a thread keeps for its caller: texts, bytes and lists of names.
+//! Per-thread results: texts, bytes and lists of names that callers borrow.
 //!
-//! Each sort of result has a slot of its own, since a caller may hold results of two sorts at a time.
+//! Each kind of result has its own slot, since a caller may use results of two kinds at a time.
 
 use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_void};
@@ -11,12 +11,12 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::{plain_bail, plain_error};
 
-/// A text, or bytes, with a zero behind.
+/// A zero-terminated text, or bytes.
 pub struct Text {
     /// The text and its zero; empty when the text is `fixed`.
     content: Buffer<u8>,
     fixed: &'static CStr,
-    /// The record by which bytes are returned, made when somebody asks for it.
+    /// The record by which bytes are returned, made on demand.
     array: TVMFFIByteArray,
 }
 
@@ -28,7 +28,7 @@ impl Text {
         Text { content: Buffer::new(), fixed: c"", array }
     }
 
-    /// Replaces the text by `parts`, one after the other. The old text stays when memory runs out.
+    /// Replaces the text by the concatenation of `parts`. The old text is kept when out of memory.
     ///
     /// # Errors
     /// MemoryError.
@@ -42,7 +42,7 @@ impl Text {
         Ok(self.as_ptr())
     }
 
-    /// Replaces the text by one that needs no memory.
+    /// Replaces the text by a static one.
     pub fn set_fixed(&mut self, text: &'static CStr) {
         self.content.clear();
         self.fixed = text;
@@ -58,7 +58,7 @@ impl Text {
         self.content.split_last().map_or(self.fixed.to_bytes(), |(_, text)| text)
     }
 
-    /// A record in this slot that describes the bytes.
+    /// Returns a record in this slot that describes the bytes.
     pub fn byte_array(&mut self) -> *mut c_void {
         self.array = TVMFFIByteArray { data: self.as_ptr(), size: self.as_bytes().len() };
         ptr::from_mut(&mut self.array).cast()
@@ -89,10 +89,10 @@ impl Names {
         Ok(self.texts.try_push(0)?)
     }
 
-    /// The names for C: how many there are, and an array of them. No name may be added afterwards.
+    /// Returns the number of names and an array of them for C. No name may be added afterwards.
     ///
     /// # Errors
-    /// MemoryError; ValueError for more names than an int counts.
+    /// MemoryError; ValueError when the number of names overflows an int.
     pub fn finish(&mut self) -> Result<(i32, *mut *const c_char)> {
         self.pointers.clear();
         self.pointers.try_reserve(self.starts.len())?;
@@ -114,7 +114,7 @@ pub struct Slots {
     pub last: RefCell<Option<Error>>,
     /// The text of [`TVMGetLastBacktrace`](super::error::TVMGetLastBacktrace).
     pub backtrace: RefCell<Text>,
-    /// A text, data type or bytes that a call returned.
+    /// A text, data type or bytes returned by a call.
     pub result: RefCell<Text>,
     /// The text of an attribute.
     pub attribute: RefCell<Text>,
@@ -138,12 +138,12 @@ thread_local! {
     };
 }
 
-/// Uses the slots of this thread. None on a thread that ends and has none any more.
+/// Runs `body` on the slots of this thread. `None` on an ending thread whose slots are destroyed.
 pub fn with<R>(body: impl FnOnce(&Slots) -> R) -> Option<R> {
     SLOTS.try_with(body).ok()
 }
 
-/// The error of a thread that ends, and keeps nothing any more.
+/// The error on an ending thread whose slots are destroyed.
 #[cold]
 pub fn no_slots() -> Error {
     plain_error!(RUNTIME_ERROR, "The thread ends: it keeps no results")

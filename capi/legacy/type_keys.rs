@@ -1,4 +1,4 @@
-//! The names that classes had, and which class of tvm-ffi each of them is.
+//! Former type keys of classes, and their classes in tvm-ffi.
 
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
@@ -7,7 +7,7 @@ use ferrite_core::type_table::{self, NewTypeRequest};
 
 use super::boxed;
 
-/// Former type keys. Where a class had several names, the first one is told.
+/// Former type keys. If a class had several, the first one is reported.
 static FORMER_KEYS: &[(&[u8], i32)] = &[
     (b"runtime.Module", type_index::MODULE),
     (b"runtime.NDArray", type_index::TENSOR),
@@ -20,13 +20,13 @@ static FORMER_KEYS: &[(&[u8], i32)] = &[
     (b"Node", type_index::OBJECT),
 ];
 
-/// The name of Maps with texts as keys, in 0.5 and 0.6: a class of its own there.
+/// The type key of Maps with text keys in 0.5 and 0.6, a separate class there.
 const STR_MAP: &[u8] = b"StrMap";
 
-/// The index that was given out for [`STR_MAP`]; 0 until somebody asks.
+/// The type index of [`STR_MAP`]; 0 until it is looked up.
 static STR_MAP_INDEX: AtomicI32 = AtomicI32::new(0);
 
-/// The index of a type key, former or present; none for an unknown one.
+/// Finds the type index of a former or current type key; `None` if unknown.
 ///
 /// # Errors
 /// MemoryError.
@@ -41,7 +41,7 @@ pub fn index_of(key: &[u8]) -> Result<Option<i32>> {
     Ok(former.or_else(|| type_table::key_to_index(key)))
 }
 
-/// The key that front ends know a type by; none for an unknown index.
+/// Returns the type key by which front ends know a type; `None` for an unknown index.
 pub fn key_of(index: i32) -> Option<&'static [u8]> {
     let former = FORMER_KEYS.iter().find(|(_, known)| *known == index).map(|(key, _)| *key);
     former.or_else(|| type_table::type_info(index).map(|entry| entry.type_key()))
@@ -53,12 +53,12 @@ fn str_map_index() -> Result<i32> {
     Ok(index)
 }
 
-/// The index of the class that Maps with texts as keys have for the front ends of this process; none if they know no such class.
+/// The type index of Maps with text keys for the front ends of this process; `None` if they know no such class.
 pub fn str_map() -> Option<i32> {
     Some(STR_MAP_INDEX.load(Ordering::Acquire)).filter(|index| *index != 0)
 }
 
-/// Registers a child of `ffi.Object`, or finds the one of that name.
+/// Registers a child of `ffi.Object`, or finds an existing one with this key.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,5 +1,5 @@
 /*
- * dlpack/dlpack.h: DLPack 1.3, how tensors travel between libraries.
+ * dlpack/dlpack.h: DLPack 1.3, the exchange of tensors between libraries.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
@@ -34,13 +34,12 @@
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
 
 /**
- * Bit of `DLManagedTensorVersioned.flags`: the producer made a copy, which the consumer alone owns until it calls the
- * deleter.
+ * Bit of `DLManagedTensorVersioned.flags`: the producer made a copy, owned by the consumer alone until it calls the deleter.
  */
 #define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
 
 /**
- * Bit of `DLManagedTensorVersioned.flags`: elements narrower than a byte each fill a byte instead of being packed.
+ * Bit of `DLManagedTensorVersioned.flags`: each element narrower than a byte takes a full byte instead of being packed.
  */
 #define DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED (1UL << 2UL)
 

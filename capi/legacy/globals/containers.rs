@@ -1,4 +1,5 @@
-//! Arrays and Maps: `_Array` and its like up to 0.6, whose elements are nodes; `runtime.Array` and its like since.
+//! Arrays and Maps: `_Array` and related functions up to 0.6, whose elements are nodes; `runtime.Array` and related
+//! functions since.
 
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
 use ferrite_core::builtins::StaticFunction;
@@ -31,7 +32,7 @@ pub const OLD: &[StaticFunction] = &[
     static_function!("_MapSize", map_size),
 ];
 
-/// Makes an Array of the arguments. Constants become numbers and texts.
+/// Makes an Array from the arguments. Constants become numbers and texts.
 fn array(args: &[AnyView<'_>]) -> Result<Any> {
     let mut array = ArrayObject::with_capacity(args.len())?;
     for &element in args {
@@ -52,8 +53,8 @@ fn array_size(array: ArrayObject) -> i64 {
     array.len() as i64
 }
 
-/// Makes a Map of keys and values in turns. Values that are constants become numbers and texts; keys stay as they are, since nodes
-/// are keys by identity.
+/// Makes a Map from alternating keys and values. Constant values become numbers and texts; keys are unchanged, since
+/// nodes are keys by identity.
 fn map(args: &[AnyView<'_>]) -> Result<Any> {
     plain_ensure!(args.len().is_multiple_of(2), VALUE_ERROR, "A Map needs a value for each key");
     let mut map = MapObject::with_capacity(args.len() / 2)?;
@@ -75,7 +76,7 @@ fn map_count(map: MapObject, key: Any) -> Result<i64> {
     Ok(i64::from(map.contains(key.view())?))
 }
 
-/// The keys and values in turns, as an Array.
+/// Returns the keys and values alternately in an Array.
 fn map_items(map: MapObject) -> Result<ArrayObject> {
     let mut items = ArrayObject::with_capacity(map.len() * 2)?;
     for (key, value) in map.iter() {

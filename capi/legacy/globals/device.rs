@@ -16,7 +16,7 @@ pub const RUNTIME: &[StaticFunction] = &[
     static_function!("runtime.TVMArrayCreateView", create_view),
 ];
 
-/// What the library has under this name anyway when it has back ends.
+/// Functions that `targets/gpu` provides in builds with device back ends.
 #[cfg(not(feature = "__gpu"))]
 pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] =
     &[static_function!("runtime.GetDeviceAttr", attribute)];
@@ -46,7 +46,7 @@ fn attribute(device_type: i64, id: i64, number: i64) -> Result<Any> {
 fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
     let (shape, rest) = match args {
         [extents, ndim, rest @ ..] if extents.try_get::<Shape>()?.is_none() => {
-            // SAFETY: whoever passes a pointer vouches for so many extents.
+            // SAFETY: the caller vouches for `ndim` extents at the pointer.
             (unsafe { shape_at(extents.get()?, ndim.get()?)? }, rest)
         }
         [shape, rest @ ..] => (shape.get()?, rest),
@@ -64,7 +64,7 @@ fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// # Safety
-/// There are `ndim` extents at the address, unless it is null.
+/// The address is null or points to `ndim` extents.
 unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
     let count = usize::try_from(ndim).ok().filter(|count| *count == 0 || !extents.is_null());
     let Some(count) = count else { plain_bail!(VALUE_ERROR, "There is no shape of {} dimensions", &ndim) };
@@ -75,7 +75,7 @@ unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
     Shape::from_slice(unsafe { core::slice::from_raw_parts(extents.cast::<i64>(), count) })
 }
 
-/// Makes a view of a part of a tensor, from so many bytes on.
+/// Makes a view of a part of a tensor at a byte offset.
 fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, relative_byte_offset: i64) -> Result<Tensor> {
     plain_ensure!(tensor.is_contiguous(), VALUE_ERROR, "A view needs a contiguous array");
     let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);
@@ -95,6 +95,6 @@ fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, relative_byte_of
     prototype.shape = shape.as_slice().as_ptr().cast_mut();
     prototype.strides = core::ptr::null_mut();
     prototype.byte_offset += offset.unwrap_or(0) as u64;
-    // SAFETY: the view lies in the array, as was checked.
+    // SAFETY: the check above ensures that the view lies in the array.
     unsafe { tensor.create_unsafe_view(&prototype) }
 }

@@ -1,6 +1,6 @@
-//! The global functions that front ends look for, by the generation of their names.
+//! The global functions that front ends look up, grouped by the generation of their names.
 //!
-//! They are [defaults](ferrite_core::defaults): a program that registers one of these names replaces ours.
+//! They are [defaults](ferrite_core::defaults): registering one of these names replaces it.
 
 mod containers;
 mod device;
@@ -15,7 +15,7 @@ const fn group(prefix: &'static str, functions: &'static [StaticFunction]) -> Gr
     Group { prefix, functions, wrap: None }
 }
 
-/// All functions whose names start with a prefix of these.
+/// The groups of functions by prefix.
 pub const GROUPS: &[Group] = &[
     group("module.", modules::OLD),
     group("runtime.", modules::RUNTIME),

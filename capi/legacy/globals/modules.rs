@@ -25,7 +25,7 @@ pub const RUNTIME: &[StaticFunction] = &[
     static_function!(packed "runtime.SystemLib", system_library),
 ];
 
-/// What the library has under this name anyway when it has back ends.
+/// Functions that `targets/gpu` provides in builds with device back ends.
 #[cfg(not(feature = "__gpu"))]
 pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] =
     &[static_function!("runtime.RuntimeEnabled", is_enabled)];
@@ -45,7 +45,7 @@ pub const OLD: &[StaticFunction] = &[
     static_function!("module._Enabled", is_enabled),
 ];
 
-/// The text at a place, empty when there are fewer arguments or none there.
+/// Returns the text argument at a position, empty if missing or None.
 fn text_at(args: &[AnyView<'_>], place: usize) -> Result<String> {
     match args.get(place) {
         Some(text) if !text.is_none() => text.get(),
@@ -68,7 +68,7 @@ fn type_key(module: Module) -> Result<String> {
     String::from_bytes(module.kind()?.to_bytes())
 }
 
-/// A library was a `dso` up to 0.6.
+/// Returns the type key; libraries are `dso` up to 0.6.
 fn old_type_key(module: Module) -> Result<String> {
     match module.kind()?.to_bytes() {
         b"library" => String::new("dso"),
@@ -103,7 +103,7 @@ fn implements_function(module: Module, name: String, query_imports: bool) -> Res
     module.implements_function(&name, query_imports)
 }
 
-/// The first format that the module can be written in; empty when it cannot be written.
+/// Returns the first format in which the module can be written; empty if none.
 fn format(module: Module) -> Result<String> {
     module.write_formats()?.get(0).or_else(|_| String::new(""))
 }
@@ -112,7 +112,7 @@ fn property_mask(module: Module) -> Result<i64> {
     module.property_mask().map(i64::from)
 }
 
-/// Whether code for a target runs: `cpu`, `llvm` and the kinds that the build has devices for.
+/// Returns `true` if the build runs code for a target: `cpu`, `llvm` and the supported kinds of devices.
 fn is_enabled(target: String) -> Result<bool> {
     let name = target.as_bytes().split(|byte| *byte == b' ').next().unwrap_or_default();
     match name {

@@ -1,4 +1,4 @@
-//! Objects by their attributes, as text and as JSON: `_format_str` and its like up to 0.6, `node.*` since.
+//! Attributes, text and JSON of objects: `_format_str` and related functions up to 0.6, `node.*` since.
 
 use ferrite_alloc_ext::dataclass::repr_print;
 use ferrite_alloc_ext::graph::{from_json_graph_string, to_json_graph_string};
@@ -9,7 +9,7 @@ use ferrite_core::{Any, AnyView, Function, String, plain_error, static_function}
 
 use crate::legacy::{boxed, object};
 
-/// The functions of 0.7 and later that are no `node.*`.
+/// The functions of 0.7 and later outside `node.*`.
 pub const RUNTIME: &[StaticFunction] = &[static_function!("runtime.ObjectPtrHash", address)];
 
 /// The functions `node.*`.
@@ -57,7 +57,7 @@ fn node_of_attribute(object: ObjectRef, name: String) -> Result<Any> {
     attribute(object, name)
 }
 
-/// A function of the names: -1 gives their number, and an index the name there.
+/// Makes a function over the attribute names: -1 returns their number, an index the name at that index.
 fn attribute_names(object: ObjectRef) -> Result<Function> {
     let mut names = ferrite_alloc_ext::containers::ArrayObject::with_capacity(0)?;
     object::attribute_names(&object, &mut |name| names.push(String::from_bytes(name)?.into()))?;

@@ -93,10 +93,10 @@ fn make_adt(tag: i64, fields: &[AnyView<'_>]) -> Result<Any> {
     boxed::make(&boxed::ADT, boxed::HANDLE, parts.into())
 }
 
-/// The tag and the fields of a tagged tuple.
+/// Returns the tag and the fields of a tagged tuple.
 fn parts_of(adt: &ObjectRef) -> Result<ArrayObject> {
     plain_ensure!(boxed::ADT.holds(adt), TYPE_ERROR, "A tagged tuple was expected");
-    // SAFETY: the object is of that class.
+    // SAFETY: the class was checked.
     unsafe { (*boxed::value_of(adt.as_ptr())).get() }
 }
 

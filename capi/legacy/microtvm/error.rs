@@ -1,4 +1,4 @@
-//! The text of the last error: that of the error which tvm-ffi has raised.
+//! The text of the last error, which is the raised error of tvm-ffi.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int};
@@ -10,33 +10,33 @@ use super::tvm_ffi::{
     TVMFFIErrorMoveFromRaised, TVMFFIErrorSetRaised, TVMFFIErrorSetRaisedFromCStr, TVMFFIObjectDecRef,
 };
 
-/// The kind of an error whose message is the whole text: one that old code set.
+/// The kind of an error whose text was set by old code, without a kind prefix.
 const WITHOUT_KIND: &CStr = c"TVMError";
 
-/// The most bytes of a text, with the zero behind it.
+/// Maximum size of a text in bytes, with its terminating zero.
 const TEXT_BYTES: usize = 160;
 
 struct Text(UnsafeCell<[u8; TEXT_BYTES]>);
 
-// SAFETY: of the program's one task, see the module.
+// SAFETY: only used by the program's one task, see the module.
 unsafe impl Sync for Text {}
 
-/// Buffer of `TVMGetLastError`. Zeros: empty.
+/// The buffer of `TVMGetLastError`; all zero when empty.
 static TEXT: Text = Text(UnsafeCell::new([0; TEXT_BYTES]));
 
-/// Raises an error of tvm-ffi; the status that says so.
+/// Raises an error of tvm-ffi; returns the status of a failed call.
 pub(super) fn fail(kind: &CStr, message: &CStr) -> c_int {
     // SAFETY: both are C strings.
     unsafe { TVMFFIErrorSetRaisedFromCStr(kind.as_ptr(), message.as_ptr()) };
     -1
 }
 
-/// Refuses a null pointer, or a negative count.
+/// Raises the error of a null pointer or negative count; returns the status of a failed call.
 pub(super) fn bad_argument() -> c_int {
     fail(c"ValueError", c"null or negative argument")
 }
 
-/// Sets the last error: the text of a compiled function that fails. It is copied; null is empty.
+/// Sets the last error, the text of a failing compiled function. It is copied; null is empty.
 ///
 /// It becomes the raised error of tvm-ffi, with the kind `TVMError`.
 ///
@@ -48,10 +48,10 @@ pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
     unsafe { TVMFFIErrorSetRaisedFromCStr(WITHOUT_KIND.as_ptr(), message) };
 }
 
-/// Returns the text of the raised error, `KIND: message` or the text that compiled code set; the text before when none is raised,
-/// empty at first.
+/// Returns the text of the raised error, `KIND: message` or the text that compiled code set; if no error is raised, the
+/// previous text, initially empty.
 ///
-/// It is valid until the next call, cut to 159 bytes. The error stays raised.
+/// It is valid until the next call, and truncated to 159 bytes. The error stays raised.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMGetLastError() -> *const c_char {
     let text = TEXT.0.get().cast::<u8>();
@@ -72,17 +72,17 @@ pub extern "C" fn TVMGetLastError() -> *const c_char {
     text.cast_const().cast()
 }
 
-/// Raises an error unless one is raised: for compiled code that failed without a text.
+/// Raises an error unless one is raised, for compiled code that failed without a text.
 pub(super) fn ensure_raised() {
     if !with_raised(|_| ()) {
         fail(WITHOUT_KIND, c"a compiled function failed");
     }
 }
 
-/// Shows the raised error, which stays raised. Returns whether there is one.
+/// Runs `look` on the raised error, which stays raised. Returns `false` if no error is raised.
 fn with_raised(look: impl FnOnce(*mut TVMFFIObject)) -> bool {
     let mut error: TVMFFIObjectHandle = ptr::null_mut();
-    // SAFETY: a place to write; what is taken is owned, and given back.
+    // SAFETY: the out-parameter is writable; the taken error is owned, and raised again.
     unsafe {
         TVMFFIErrorMoveFromRaised(&mut error);
         if error.is_null() {
@@ -105,14 +105,14 @@ unsafe fn is_text(bytes: &TVMFFIByteArray, text: &CStr) -> bool {
         && wanted.iter().enumerate().all(|(at, byte)| unsafe { *data.add(at) == *byte })
 }
 
-/// Appends as much of `bytes` as there is room for, and gives the new end.
+/// Appends `bytes`, truncated to the space left; returns the new end.
 ///
 /// # Safety
 /// `text` has [`TEXT_BYTES`] bytes, of which `at` are in use; `bytes` is readable.
 unsafe fn append(text: *mut u8, mut at: usize, bytes: &TVMFFIByteArray) -> usize {
     let (data, mut from) = (bytes.data.cast::<u8>(), 0);
     while from < bytes.size && at < TEXT_BYTES - 1 {
-        // SAFETY: neither passes its end.
+        // SAFETY: both stay within their bounds.
         unsafe { text.add(at).write(*data.add(from)) };
         (at, from) = (at + 1, from + 1);
     }

@@ -1,7 +1,7 @@
 //! Calls of functions, and global functions.
 //!
-//! The handle of a function is a function object of tvm-ffi, or an entry of a table in generated code: its address with the lowest
-//! bit set, which no object has. Nothing has to be freed for an entry, and calls of it convert nothing.
+//! The handle of a function is a function object of tvm-ffi, or an entry of a table in generated code: its address with
+//! the lowest bit set, which no object has. Entries need not be freed, and calls of them convert nothing.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::mem::MaybeUninit;
@@ -19,28 +19,28 @@ use super::tvm_ffi::{
 };
 use super::{code, value};
 
-/// The most arguments of a call between tvm-ffi and old code. Calls of entries have no limit.
+/// Maximum number of arguments of a call between tvm-ffi and old code. Calls of entries have no limit.
 const MOST_ARGUMENTS: usize = 16;
 
 const ENTRY: usize = 1;
 
-/// The handle of an entry of a table.
+/// Returns the handle of an entry of a table.
 pub(super) fn handle_of(entry: *const TVMBackendPackedCFunc) -> TVMFunctionHandle {
     entry.cast_mut().cast::<c_void>().map_addr(|address| address | ENTRY)
 }
 
-/// Returns true if a handle is that of an entry.
+/// Returns `true` if a handle belongs to an entry of a table.
 pub(super) fn is_entry(handle: TVMFunctionHandle) -> bool {
     handle.addr() & ENTRY != 0
 }
 
 /// Calls a function.
 ///
-/// Arguments are borrowed. A result that is a function is the caller's. Between old code and tvm-ffi there are at most 16 arguments,
-/// and results are numbers, handles, data types, devices or functions.
+/// Arguments are borrowed. The caller owns a function result. Calls between old code and tvm-ffi have at most 16
+/// arguments, and results are numbers, handles, data types, devices or functions.
 ///
-/// Returns 0; or -1 with the error of the function, a TypeError for a type code that has no value, a ValueError for a null pointer or
-/// a negative count.
+/// Returns 0; or -1 with the error of the function, a TypeError for an unknown type code, a ValueError for a null
+/// pointer or a negative count.
 ///
 /// # Safety
 /// See the crate.
@@ -58,10 +58,10 @@ pub unsafe extern "C" fn TVMFuncCall(
         return bad_argument();
     }
     if !is_entry(func) {
-        // SAFETY: a handle that is none of an entry is an object; contract of the crate.
+        // SAFETY: a handle other than an entry is an object; contract of the crate.
         return unsafe { call_object(func, arg_values, type_codes, num_args, ret_val, ret_type_code) };
     }
-    // SAFETY: an entry of a table that somebody vouched for.
+    // SAFETY: an entry of a valid table; contract of the crate.
     unsafe {
         let entry = func.map_addr(|address| address & !ENTRY).cast::<TVMBackendPackedCFunc>();
         let Some(packed) = *entry else { return bad_argument() };
@@ -99,7 +99,7 @@ unsafe fn call_packed(
 /// Calls a function of tvm-ffi with values of the API.
 ///
 /// # Safety
-/// As for [`TVMFuncCall`]; the handle is an object, and all pointers that are needed are there.
+/// As for [`TVMFuncCall`]; the handle is an object, and the pointers are not null.
 #[inline(never)]
 unsafe fn call_object(
     func: TVMFunctionHandle,
@@ -116,7 +116,7 @@ unsafe fn call_object(
     let mut args = [const { MaybeUninit::<TVMFFIAny>::uninit() }; MOST_ARGUMENTS];
     let args: *mut TVMFFIAny = args.as_mut_ptr().cast();
     let mut result = TVMFFIAny::NONE;
-    // SAFETY: the caller's promise; there is room for `count` arguments.
+    // SAFETY: the caller's promise; the array has space for `count` arguments.
     unsafe {
         for at in 0..count {
             let Some(view) = value::view(*values.add(at), *codes.add(at)) else { return unknown_code() };
@@ -141,10 +141,10 @@ unsafe fn call_object(
     }
 }
 
-/// The call of a function object that old code made: `state` is the compiled function.
+/// The safe call of a function object over old code; `state` is the compiled function.
 ///
 /// # Safety
-/// Of the ABI.
+/// As the ABI requires of a safe call.
 unsafe extern "C" fn call_from_ffi(
     state: *mut c_void,
     args: *const TVMFFIAny,
@@ -160,8 +160,8 @@ unsafe extern "C" fn call_from_ffi(
     let (values, codes): (*mut TVMValue, *mut c_int) =
         (values.as_mut_ptr().cast(), codes.as_mut_ptr().cast());
     let (mut value, mut type_code) = (TVMValue::of_bits(0), code::NULL);
-    // SAFETY: the caller vouches for the arguments; there is room for `count` of them. The state is a function that whoever
-    // registered it vouched for.
+    // SAFETY: the caller vouches for the arguments, and the arrays have space for `count` of them. The state is a
+    // compiled function, as its registration promised.
     unsafe {
         for at in 0..count {
             let Some((value, type_code)) = value::show(&*args.add(at)) else {
@@ -196,7 +196,7 @@ fn unknown_code() -> c_int {
     fail(c"TypeError", c"a type code has no value")
 }
 
-/// The bytes of a C string; null data with a size, which tvm-ffi refuses, for null.
+/// Makes the byte array of a C string; null data with a size, which tvm-ffi refuses, for null.
 ///
 /// # Safety
 /// `text` is null or a C string.
@@ -205,7 +205,7 @@ unsafe fn bytes_of(text: *const c_char) -> TVMFFIByteArray {
     if text.is_null() {
         return TVMFFIByteArray { data: text, size: 1 };
     }
-    // SAFETY: the caller's promise. Opaque, or this becomes a call of `strlen`, which `minimal` has not.
+    // SAFETY: the caller's promise. Opaque, since the compiler would call `strlen` otherwise, which `minimal` lacks.
     while core::hint::black_box(unsafe { *text.add(size) }) != 0 {
         size += 1;
     }
@@ -214,7 +214,7 @@ unsafe fn bytes_of(text: *const c_char) -> TVMFFIByteArray {
 
 /// Finds a global function.
 ///
-/// Returns 0 and the function, which the caller frees, in `out`, or null there when there is no such function; or -1.
+/// Returns 0 and the function, which the caller frees, in `out`, or null there if it does not exist; or -1.
 ///
 /// # Safety
 /// See the crate.
@@ -224,9 +224,9 @@ pub unsafe extern "C" fn TVMFuncGetGlobal(name: *const c_char, out: *mut TVMFunc
     unsafe { TVMFFIFunctionGetGlobal(&bytes_of(name), out) }
 }
 
-/// Registers a compiled function as a global function: unlike on hosts, `f` is its address.
+/// Registers a compiled function as a global function. Unlike on hosts, `f` is its address.
 ///
-/// The name stays where it is in the profile `minimal`, and is copied otherwise. Returns 0; or -1, also for a name that is taken
+/// The name must stay valid in the profile `minimal`, and is copied otherwise. Returns 0; or -1, also for a taken name
 /// unless `override_` is not 0.
 ///
 /// # Safety
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn TVMFuncRegisterGlobal(
         return bad_argument();
     }
     let mut function: TVMFFIObjectHandle = ptr::null_mut();
-    // SAFETY: the caller vouches for the function; what is made is owned.
+    // SAFETY: the caller vouches for the function; the new object is owned here.
     unsafe {
         if TVMFFIFunctionCreate(f, Some(call_from_ffi), None, &mut function) != 0 {
             return -1;
@@ -252,10 +252,10 @@ pub unsafe extern "C" fn TVMFuncRegisterGlobal(
     }
 }
 
-/// Releases a function. Null is accepted, and nothing happens for functions of modules.
+/// Releases a function. Null is accepted, and functions of modules are ignored.
 ///
 /// # Safety
-/// See the crate; the caller gives up the reference.
+/// See the crate; the caller transfers the reference.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncFree(func: TVMFunctionHandle) -> c_int {
     if func.is_null() || is_entry(func) {
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn TVMFuncFree(func: TVMFunctionHandle) -> c_int {
     unsafe { TVMFFIObjectDecRef(func.cast::<TVMFFIObject>().cast()) }
 }
 
-/// Finds a global function that compiled code calls, and keeps it for ever. `mod_node` is ignored.
+/// Finds a global function for compiled code, and retains it forever. `mod_node` is ignored.
 ///
 /// Returns 0 and the function in `out`; or -1.
 ///
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn TVMBackendGetFuncFromEnv(
     0
 }
 
-/// Raises the error of a function that nobody has.
+/// Raises the error of an unknown function.
 ///
 /// # Safety
 /// `name` is a C string.

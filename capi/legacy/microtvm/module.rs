@@ -1,4 +1,4 @@
-//! Modules of generated code: a table of functions each. The handle of a module is its address.
+//! Modules of generated code, each a table of functions. The handle of a module is its address.
 
 use core::ffi::{c_char, c_int};
 
@@ -7,7 +7,7 @@ use super::error::bad_argument;
 use super::function::{handle_of, not_found};
 use super::registry::TVMFuncRegistry;
 
-/// A module: what `TVMSystemLibEntryPoint` of generated code returns.
+/// A module, as returned by `TVMSystemLibEntryPoint` of generated code.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TVMModule {
@@ -15,10 +15,10 @@ pub struct TVMModule {
     pub registry: *const TVMFuncRegistry,
 }
 
-/// Makes a handle of a module that generated code has. Nothing has to be freed.
+/// Makes the handle of a module in generated code. It need not be freed.
 ///
 /// # Safety
-/// The module stays where it is.
+/// The module stays valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMModCreateFromCModule(
     mod_: *const TVMModule,
@@ -32,9 +32,9 @@ pub unsafe extern "C" fn TVMModCreateFromCModule(
     0
 }
 
-/// Finds a function of a module. There are no imports.
+/// Finds a function of a module, which has no imports.
 ///
-/// Returns 0 and the function in `out`, for which nothing has to be freed; or -1, also when there is no such function.
+/// Returns 0 and the function, which need not be freed, in `out`; or -1, also if it does not exist.
 ///
 /// # Safety
 /// `mod_` is null or a handle from `TVMModCreateFromCModule`.

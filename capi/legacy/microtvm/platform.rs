@@ -1,6 +1,6 @@
-//! The functions of old firmware from which workspaces come, and their defaults under weak names.
+//! The workspace hooks of old firmware, with weak symbols for the defaults.
 //!
-//! Not in WebAssembly, which has no weak names: workspaces are those of tvm-ffi there.
+//! Not in WebAssembly, which has no weak symbols: workspaces are those of tvm-ffi there.
 
 use core::arch::global_asm;
 use core::ffi::{c_int, c_void};
@@ -16,10 +16,11 @@ use crate::backend;
 use crate::minimal::backend;
 
 unsafe extern "C" {
-    /// Allocates memory for the duration of a kernel: what `TVMBackendAllocWorkspace` calls. Blocks are freed in reverse order.
+    /// Allocates memory for the duration of a kernel, for `TVMBackendAllocWorkspace`. Blocks are freed in reverse
+    /// order.
     ///
-    /// Returns kTvmErrorNoError and the memory in `out_ptr`; anything else is a failure. The default takes it from the buffer of
-    /// `FerriteWorkspaceSet`, or from where the profile has workspaces without one.
+    /// Returns kTvmErrorNoError and the memory in `out_ptr`; any other status is a failure. The default allocates from
+    /// the buffer of `FerriteWorkspaceSet`, or from the profile's workspaces without a buffer.
     ///
     /// # Safety
     /// Defined together with `TVMPlatformMemoryFree`, or not at all.
@@ -29,14 +30,14 @@ unsafe extern "C" {
         out_ptr: *mut *mut c_void,
     ) -> tvm_crt_error_t;
 
-    /// Frees memory of `TVMPlatformMemoryAllocate`. Returns kTvmErrorNoError; anything else is a failure.
+    /// Frees memory of `TVMPlatformMemoryAllocate`. Returns kTvmErrorNoError; any other status is a failure.
     ///
     /// # Safety
     /// The memory is not used afterwards.
     pub fn TVMPlatformMemoryFree(ptr: *mut c_void, dev: DLDevice) -> tvm_crt_error_t;
 }
 
-/// The status of a default that has raised an error: a system error, as the negative statuses are.
+/// The status of a default hook that has raised an error: a system error, as all negative statuses are.
 const RAISED: tvm_crt_error_t = -1;
 
 global_asm!(".weak TVMPlatformMemoryAllocate", ".set TVMPlatformMemoryAllocate, {}", sym allocate);
@@ -78,7 +79,7 @@ pub extern "C" fn TVMBackendAllocWorkspace(
     let _ = (dtype_code_hint, dtype_bits_hint);
     let size = usize::try_from(nbytes).unwrap_or(usize::MAX);
     let mut memory = ptr::null_mut();
-    // SAFETY: a place to write.
+    // SAFETY: the out-parameter is writable.
     let status = unsafe { TVMPlatformMemoryAllocate(size, DLDevice { device_type, device_id }, &mut memory) };
     if refused(status) { ptr::null_mut() } else { memory }
 }
@@ -103,7 +104,7 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     if refused(status) { -1 } else { 0 }
 }
 
-/// Returns true if a hook failed, which leaves an error raised.
+/// Returns `true` if a hook failed, and ensures that an error is raised.
 fn refused(status: tvm_crt_error_t) -> bool {
     match status {
         NO_ERROR => return false,

@@ -22,23 +22,23 @@ pub type TVMBackendPackedCFunc = Option<PackedFunction>;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TVMFuncRegistry {
-    /// Number of functions, in two bytes, the lower one first, or in one byte (0.8); then their names, each with a zero behind.
+    /// Number of functions, in two bytes, little-endian, or in one byte (0.8); then their zero-terminated names.
     pub names: *const c_char,
     /// The functions in the order of their names.
     pub funcs: *const TVMBackendPackedCFunc,
 }
 
 impl TVMFuncRegistry {
-    /// The number of functions, and the first name.
+    /// Returns the number of functions, and the first name.
     ///
     /// # Safety
-    /// The table is one of generated code, or zeros.
+    /// The table belongs to generated code, or is all zero.
     unsafe fn start(&self) -> (usize, *const u8) {
         let names = self.names.cast::<u8>();
         if names.is_null() || self.funcs.is_null() {
             return (0, names);
         }
-        // SAFETY: the caller's promise: a count of one byte has a name behind it, or the end of the text.
+        // SAFETY: the caller's promise: a count of one byte is followed by a name or the end of the text.
         unsafe {
             let (low, high) = (usize::from(*names), *names.add(1));
             // No name starts with a control character, and no table has 8192 functions.
@@ -46,12 +46,12 @@ impl TVMFuncRegistry {
         }
     }
 
-    /// The index of a name.
+    /// Finds the index of a name.
     ///
     /// # Safety
     /// As [`start`](Self::start); `name` is a C string.
     unsafe fn find(&self, name: *const u8) -> Option<usize> {
-        // SAFETY: the caller's promise: as many names as the table says.
+        // SAFETY: the caller's promise: the table has `count` names.
         unsafe {
             let (count, mut known) = self.start();
             (0..count).find(|_| {
@@ -69,12 +69,12 @@ impl TVMFuncRegistry {
         }
     }
 
-    /// The entry of a name.
+    /// Finds the entry of a name.
     ///
     /// # Safety
     /// As [`find`](Self::find).
     pub(super) unsafe fn entry(&self, name: *const c_char) -> Option<*const TVMBackendPackedCFunc> {
-        // SAFETY: the caller's promise: as many functions as names.
+        // SAFETY: the caller's promise: the table has as many functions as names.
         unsafe { self.find(name.cast()).map(|index| self.funcs.add(index)) }
     }
 }
@@ -85,7 +85,7 @@ impl TVMFuncRegistry {
 /// kTvmErrorFunctionCallInvalidArg for null.
 ///
 /// # Safety
-/// The table is one of generated code.
+/// The table belongs to generated code.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncRegistry_Lookup(
     reg: *const TVMFuncRegistry,
@@ -107,13 +107,13 @@ pub unsafe extern "C" fn TVMFuncRegistry_Lookup(
     }
 }
 
-/// Gives the function at an index of a table.
+/// Returns the function at an index of a table.
 ///
 /// Returns kTvmErrorNoError and the function in `out_func`; kTvmErrorFunctionIndexInvalid; or
 /// kTvmErrorFunctionCallInvalidArg for null.
 ///
 /// # Safety
-/// The table is one of generated code.
+/// The table belongs to generated code.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncRegistry_GetByIndex(
     reg: *const TVMFuncRegistry,

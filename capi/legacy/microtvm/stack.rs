@@ -1,31 +1,31 @@
-//! A stack of blocks in a buffer, from which old firmware gives compiled code its workspaces.
+//! A stack allocator over a buffer, from which old firmware allocates workspaces of compiled code.
 
 use core::ffi::c_void;
 
 use super::status::{BAD_FREE, INVALID_ARGUMENT, NO_ERROR, NO_MEMORY, tvm_crt_error_t};
 
-/// Sizes and addresses of blocks are multiples of so many bytes.
+/// The alignment of sizes and addresses of blocks in bytes.
 const ALIGNMENT: usize = 16;
 
-/// A stack of blocks in a buffer.
+/// The state of a stack allocator.
 #[allow(non_camel_case_types, reason = "the name of C")]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tvm_workspace_t {
-    /// Where the next block starts.
+    /// The start of the next block.
     pub next_alloc: *mut u8,
-    /// Where the first one does.
+    /// The start of the first block.
     pub workspace: *mut u8,
-    /// The bytes from there to the end of the buffer.
+    /// Number of bytes from there to the end of the buffer.
     pub workspace_size: usize,
 }
 
-/// Starts a stack in a buffer, which need not be aligned.
+/// Initialises a stack in a buffer, which need not be aligned.
 ///
-/// Returns kTvmErrorNoError; or kTvmErrorFunctionCallInvalidArg for null, or a buffer without a block.
+/// Returns kTvmErrorNoError; or kTvmErrorFunctionCallInvalidArg for null, or for a buffer smaller than a block.
 ///
 /// # Safety
-/// Nobody else uses the buffer as long as the stack is used.
+/// Nothing else uses the buffer as long as the stack is used.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn StackMemoryManager_Init(
     tvm_runtime_workspace: *mut tvm_workspace_t,
@@ -43,13 +43,13 @@ pub unsafe extern "C" fn StackMemoryManager_Init(
     NO_ERROR
 }
 
-/// Takes a block from the stack, aligned to 16 bytes.
+/// Allocates a block of the stack, aligned to 16 bytes.
 ///
 /// Returns kTvmErrorNoError and the block in `current_alloc`; kTvmErrorPlatformNoMemory, also for a negative size; or
 /// kTvmErrorFunctionCallInvalidArg for null.
 ///
 /// # Safety
-/// `tvm_runtime_workspace` is null or a stack that was started.
+/// `tvm_runtime_workspace` is null or an initialised stack.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn StackMemoryManager_Allocate(
     tvm_runtime_workspace: *mut tvm_workspace_t,
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn StackMemoryManager_Allocate(
         return INVALID_ARGUMENT;
     }
     let free = stack.workspace_size - (stack.next_alloc.addr() - stack.workspace.addr());
-    // A negative size is a huge one.
+    // A negative size converts to a huge one.
     let size = (nbytes as usize).wrapping_add(ALIGNMENT - 1) & !(ALIGNMENT - 1);
     if nbytes < 0 || size > free {
         return NO_MEMORY;
@@ -73,13 +73,13 @@ pub unsafe extern "C" fn StackMemoryManager_Allocate(
     NO_ERROR
 }
 
-/// Gives a block back, and all that were taken after it.
+/// Frees a block and all blocks allocated after it.
 ///
-/// Returns kTvmErrorNoError; kTvmErrorPlatformStackAllocBadFree for a pointer that is no block in use; or
-/// kTvmErrorFunctionCallInvalidArg for null in place of the stack.
+/// Returns kTvmErrorNoError; kTvmErrorPlatformStackAllocBadFree for a pointer that is not a block in use; or
+/// kTvmErrorFunctionCallInvalidArg for a null stack.
 ///
 /// # Safety
-/// `tvm_runtime_workspace` is null or a stack that was started.
+/// `tvm_runtime_workspace` is null or an initialised stack.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn StackMemoryManager_Free(
     tvm_runtime_workspace: *mut tvm_workspace_t,

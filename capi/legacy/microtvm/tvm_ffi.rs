@@ -1,4 +1,4 @@
-//! The symbols of tvm-ffi that this is made of: those of the profile.
+//! The symbols of tvm-ffi in the current profile.
 
 #[cfg(not(feature = "minimal"))]
 pub use crate::{

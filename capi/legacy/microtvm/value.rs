@@ -1,4 +1,4 @@
-//! Values of the API as values of tvm-ffi, and back: both ways borrowed, as arguments of calls are.
+//! Conversion of values between the packed-function API and tvm-ffi; both directions borrow, as call arguments do.
 
 use core::ffi::{c_int, c_void};
 
@@ -8,22 +8,22 @@ use ferrite_core::type_index;
 use super::abi::TVMValue;
 use super::code;
 
-/// A value of tvm-ffi whose payload has these bits.
+/// Builds a tvm-ffi value from a type index and the bits of the payload.
 const fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
     TVMFFIAny { type_index, small_str_len: 0, payload: TVMFFIAnyPayload { v_uint64: bits } }
 }
 
-/// A pointer as a value of tvm-ffi, with the upper half zero, which code for 32 bits leaves as it was.
+/// Builds a tvm-ffi value from a pointer. The upper half of the payload is zeroed: 32-bit code does not write it.
 fn pointer(type_index: i32, pointer: *mut c_void) -> TVMFFIAny {
     let mut value = cell(type_index, 0);
     value.payload.v_ptr = pointer;
     value
 }
 
-/// Views an argument; none for a type code that has no value here, and for null texts.
+/// Converts an argument to a borrowed tvm-ffi value; `None` for an unsupported type code or a null string.
 ///
 /// # Safety
-/// The value is as its code says.
+/// The type code describes the active member of the value, and its pointer, if any, is valid.
 pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
     // SAFETY: all members are plain data of at most eight bytes; the caller vouches for the value.
     let (bits, handle) = unsafe { (value.v_bits, value.v_handle) };
@@ -32,10 +32,10 @@ pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
         code::FLOAT => cell(type_index::FLOAT, bits),
         code::HANDLE => pointer(type_index::OPAQUE_PTR, handle),
         code::NULL => cell(type_index::NONE, 0),
-        // A data type has four bytes; the others may hold anything.
+        // A data type takes four bytes of the payload; the other four are undefined.
         code::DATA_TYPE => cell(type_index::DATA_TYPE, u64::from(bits as u32)),
         code::DEVICE => cell(type_index::DEVICE, bits),
-        // The arrays of that runtime start with the tensor.
+        // An NDArray of the C runtime starts with its DLTensor.
         code::DL_TENSOR | code::ND_ARRAY => pointer(type_index::DL_TENSOR_PTR, handle),
         code::BOOL => cell(type_index::BOOL, u64::from(bits as u8 != 0)),
         code::TEXT if !handle.is_null() => pointer(type_index::RAW_STR, handle),
@@ -49,10 +49,10 @@ pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
     })
 }
 
-/// Shows a value for as long as its owner keeps it; none for a value that the API has no code for.
+/// Converts a tvm-ffi value to a borrowed API value with its type code; `None` where the API has no code for the type.
 ///
 /// # Safety
-/// The value is valid as long as what is shown is used.
+/// The tvm-ffi value outlives every use of the result.
 pub unsafe fn show(value: &TVMFFIAny) -> Option<(TVMValue, c_int)> {
     // SAFETY: the members of the payload are plain data, written in full; objects are alive.
     unsafe {
@@ -69,7 +69,7 @@ pub unsafe fn show(value: &TVMFFIAny) -> Option<(TVMValue, c_int)> {
             type_index::DL_TENSOR_PTR => (plain, code::DL_TENSOR),
             type_index::RAW_STR => (plain, code::TEXT),
             type_index::BYTE_ARRAY_PTR => (plain, code::BYTES),
-            // Seven bytes at most, and zeros up to the eighth.
+            // An inline string has at most seven bytes, padded with zeros to the eighth.
             type_index::SMALL_STR => {
                 (TVMValue::of_pointer((&raw const value.payload).cast_mut().cast()), code::TEXT)
             }
@@ -86,7 +86,7 @@ pub unsafe fn show(value: &TVMFFIAny) -> Option<(TVMValue, c_int)> {
     }
 }
 
-/// Returns true for codes that results may have: plain values, and functions, which are owned.
+/// Returns true for a type code that results may have: plain values and (owned) functions.
 pub fn may_be_result(type_code: c_int) -> bool {
     matches!(type_code, code::INT..=code::DEVICE | code::FUNCTION | code::BOOL)
 }

@@ -8,18 +8,18 @@
  * Rules for every function:
  * - 0 is success. Failure is -1 with the error raised on the calling thread; TVMFFIErrorMoveFromRaised takes it. On failure no
  *   out-parameter is written and nothing has changed.
- * - Results and arguments may overlap: an out-parameter may be where an argument lies, or what it points to.
+ * - Results and arguments may overlap: an out-parameter may alias an argument or its content.
  * - A null handle, a null out-parameter, a null byte array, null data with a size and a negative count raise ValueError; a handle
  *   of the wrong type raises TypeError.
  * - Handles passed in are borrowed; handles written out are new references, which the caller releases with TVMFFIObjectDecRef.
  *   Exceptions are documented with the function.
  * - Every function may be called on any thread.
- * - A process may fork at any moment: the child may call every function, whatever the other threads of its parent were doing. A
- *   handle that another thread was making (TVMFFIHandleInitOnce) is made anew by the first caller in the child.
+ * - A process may fork at any time: the child may call every function, regardless of the other threads of its parent. A handle
+ *   that another thread was initialising (TVMFFIHandleInitOnce) is initialised anew by the first caller in the child.
  * - Signal handlers may call TVMFFIGetVersion, TVMFFIGetCustomAllocator, TVMFFIObjectIncRef, TVMFFIObjectDecRef while other
- *   references are left, and TVMFFIAnyViewToOwnedAny of values but raw strings and byte arrays; for what the program has looked
- *   up before, TVMFFIFunctionGetGlobal, TVMFFITypeKeyToIndex, TVMFFIGetTypeInfo and TVMFFIGetTypeAttrColumn; and
- *   TVMFFIFunctionCall of functions that do no more than this. Any other function may wait for what the interrupted code holds.
+ *   references remain, and TVMFFIAnyViewToOwnedAny of values other than raw strings and byte arrays; for names that the program
+ *   has looked up before, TVMFFIFunctionGetGlobal, TVMFFITypeKeyToIndex, TVMFFIGetTypeInfo and TVMFFIGetTypeAttrColumn; and
+ *   TVMFFIFunctionCall of functions that do no more than this. Any other function may wait for a lock of the interrupted code.
  */
 
 #ifndef TVM_FFI_C_API_H_
@@ -33,7 +33,7 @@
 #error "TVM_LEGACY_API 6 is for programs that know tensors as TVM 0.5 and 0.6 had them, which this header does not"
 #endif
 
-/* A definition that other definitions of the same name may replace. */
+/* A weak definition, which another definition of the same name may replace. */
 #ifdef _MSC_VER
 #define TVM_FFI_WEAK __declspec(selectany)
 #else
@@ -87,7 +87,7 @@ typedef struct TVMFFIObject {
    */
   uint64_t combined_ref_count;
   /**
-   * The type of the object; shared with `TVMFFIAny.type_index`.
+   * The type of the object, as in `TVMFFIAny.type_index`.
    */
   int32_t type_index;
   /**
@@ -107,10 +107,10 @@ typedef struct TVMFFIObject {
 } TVMFFIObject;
 
 /**
- * One value of any type: what arguments, results and container elements are made of.
+ * A value of any type: an argument, a result or an element of a container.
  *
- * Whether a record owns its object or borrows it depends on where it stands: arguments are borrowed, results are owned.
- * Bytes that a value does not use must be zero, since values are compared word by word.
+ * Whether a record owns or borrows its object depends on its use: arguments are borrowed, results are owned. Unused bytes
+ * must be zero, since values are compared word by word.
  */
 typedef struct TVMFFIAny {
   /**
@@ -119,7 +119,7 @@ typedef struct TVMFFIAny {
   int32_t type_index;
   TVM_FFI_UNNAMED_ union {
     /**
-     * Zero, for every value but small strings and small bytes.
+     * Zero, for every value except small strings and small bytes.
      */
     uint32_t zero_padding;
     /**
@@ -1387,7 +1387,7 @@ int TVMFFIHandleDeinitOnce(void **handle_addr,
 
 #ifdef __cplusplus
 /*
- * Where the parts of built-in objects lie. Plain address arithmetic, for C++; other languages do the same by themselves.
+ * Access to the parts of built-in objects. Plain address arithmetic, for C++; other languages do the same themselves.
  */
 
 /** The type index of an object. */
@@ -1395,7 +1395,7 @@ inline int32_t TVMFFIObjectGetTypeIndex(TVMFFIObjectHandle obj) {
   return static_cast<TVMFFIObject *>(obj)->type_index;
 }
 
-/** The content of a small string or of small bytes; good as long as `value` stays as it is. */
+/** The content of a small string or of small bytes; valid while `value` is unchanged. */
 inline TVMFFIByteArray TVMFFISmallBytesGetContentByteArray(const TVMFFIAny *value) {
   TVMFFIByteArray content = {value->v_bytes, static_cast<size_t>(value->small_str_len)};
   return content;

@@ -1,5 +1,5 @@
 /*
- * tvm/runtime/c_backend_api.h: what code compiled by TVM needs from its runtime.
+ * tvm/runtime/c_backend_api.h: the runtime functions that code compiled by TVM calls.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *

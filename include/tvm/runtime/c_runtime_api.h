@@ -5,15 +5,15 @@
  *
  * Generated from the Rust sources; change those instead. Part of the library when it is built with the feature `legacy`.
  *
- * TVM_LEGACY_API says for which releases a program was written: 6 (0.5 and 0.6), 8 (0.7 to 0.13), 14 (0.14 to 0.17) or 18 (0.18 to
- * 0.20, unless it says otherwise).
+ * TVM_LEGACY_API selects the releases that a program was written for: 6 (0.5 and 0.6), 8 (0.7 to 0.13), 14 (0.14 to 0.17) or 18 (0.18 to
+ * 0.20, the default).
  *
  * Rules for every function:
- * - 0 is success. Failure is -1, with the text in TVMGetLastError; no out-parameter is written.
- * - Null handles and out-parameters, negative counts and unknown type codes are errors. The functions that free accept null, but
- *   for TVMArrayFree.
- * - Arguments are borrowed, and results belong to the caller, who frees them. A text that a function returns belongs to the
- *   thread, and is valid until the thread's next call that returns one of its sort.
+ * - 0 is success. Failure is -1, with the message in TVMGetLastError; no out-parameter is written.
+ * - Null handles and out-parameters, negative counts and unknown type codes are errors. The freeing functions accept null, except
+ *   TVMArrayFree.
+ * - Arguments are borrowed, and results belong to the caller, who frees them. A returned string belongs to the
+ *   calling thread, and is valid until the thread's next call of a function that returns the same kind of string.
  * - Every function may be called on any thread.
  */
 
@@ -41,9 +41,9 @@
 #endif
 
 #if TVM_LEGACY_API == 6
-/* Tensors as DLPack had them then: the device of a tensor is its context. */
+/* DLPack tensors as of TVM 0.6: the device of a tensor is called its context. */
 #ifdef DLPACK_DLPACK_H_
-#error "TVM_LEGACY_API 6 has tensors of its own: do not include dlpack/dlpack.h or tvm/ffi/c_api.h beside it"
+#error "TVM_LEGACY_API 6 declares its own tensor types: do not include dlpack/dlpack.h or tvm/ffi/c_api.h beside it"
 #endif
 #define DLPACK_DLPACK_H_
 #ifdef __cplusplus
@@ -99,13 +99,13 @@ typedef DLTensor TVMArray;
 /* An object of any kind. */
 typedef void* TVMHandle;
 
-/* Bytes with their number. */
+/* A byte string with its length. */
 typedef struct {
   const char* data;
   size_t size;
 } TVMByteArray;
 
-/* The eight bytes of a value, whose type code lies in an array of its own. */
+/* The eight-byte payload of a value; type codes are passed in a separate array. */
 typedef union {
   int64_t v_int64;
 #if TVM_LEGACY_API >= 18
@@ -122,11 +122,11 @@ typedef union {
 #endif
 } TVMValue;
 
-/* Nodes are what objects were called up to 0.6. */
+/* Objects were called nodes up to 0.6. */
 typedef void* NodeHandle;
 typedef void* TVMNodeHandle;
 
-/* The form of functions in compiled libraries: the first three arguments up to 0.6. */
+/* The signature of functions in compiled libraries; up to 0.6 they take only the first three arguments. */
 typedef int (*TVMBackendPackedCFunc)(TVMValue* args, int* type_codes, int num_args, TVMValue* out_ret_value,
                                      int* out_ret_tcode, void* resource_handle);
 typedef int (*TVMExtensionDeclarer)(void* register_func_handle);
@@ -134,8 +134,8 @@ typedef int (*TVMExtensionDeclarer)(void* register_func_handle);
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Makes a borrowed argument of a callback owned, in place. Plain values stay as they are; a text or bytes are an error. Since 0.7
- * the code is written, too: an object that was passed by rvalue reference (14) is taken over, and its code becomes 8. */
+/* Turns a borrowed callback argument into an owned value, in place. Plain values are unchanged; a string or bytes are an error.
+ * Since 0.7 the code is updated too: an object passed by rvalue reference (14) is moved out, and its code becomes 8. */
 #if TVM_LEGACY_API == 6
 TVM_DLL int TVMCbArgToReturn(TVMValue* value, int code);
 #else
@@ -151,12 +151,12 @@ TVM_DLL int TVMCbArgToReturn(TVMValue* value, int* code);
 typedef TVMHandle TVMFunctionHandle;
 
 /**
- * Where a callback puts what it returns.
+ * The destination of a callback's return value.
  */
 typedef void *TVMRetValueHandle;
 
 /**
- * A callback: status 0 is success, any other a failure, whose text is the thread's last error.
+ * A callback. Returns 0 on success; any other status is a failure, with the thread's last error set.
  */
 typedef int (*TVMPackedCFunc)(TVMValue *args,
                               int *type_codes,
@@ -170,7 +170,7 @@ typedef int (*TVMPackedCFunc)(TVMValue *args,
 typedef void (*TVMPackedCFuncFinalizer)(void *resource_handle);
 
 /**
- * An NDArray: the tensor in it.
+ * An NDArray: the address of its tensor.
  */
 typedef DLTensor *TVMArrayHandle;
 
@@ -201,24 +201,23 @@ extern "C" {
 TVM_DLL const char *TVMGetLastError(void);
 
 /**
- * Sets the thread's last error: the text of a callback or a kernel that fails. It is copied; null is empty.
+ * Sets the thread's last error, the text of a failing callback or kernel. It is copied; null is empty.
  */
 TVM_DLL
 void TVMAPISetLastError(const char *message);
 
 /**
- * Sets a Python exception as the thread's last error: the one with which a callback fails. Takes a reference of its own.
+ * Sets a Python exception as the thread's last error, for a failing callback, and retains it.
  *
- * Does nothing until `Py_IncRef` and `Py_DecRef` were given to `TVMBackendRegisterEnvCAPI`.
+ * Has no effect until `Py_IncRef` and `Py_DecRef` are registered with `TVMBackendRegisterEnvCAPI`.
  *
  * The caller must ensure:
  * `exception` is null or a Python object; the thread holds the lock of its interpreter.
  */
-TVM_DLL
-void TVMAPISetLastPythonError(void *exception);
+TVM_DLL void TVMAPISetLastPythonError(void *exception);
 
 /**
- * Returns the Python exception that is the thread's last error, borrowed; null when that is a text.
+ * Borrows the Python exception that is the thread's last error; null if that is a text.
  */
 TVM_DLL void *TVMGetLastPythonError(void);
 
@@ -230,14 +229,14 @@ TVM_DLL void *TVMGetLastPythonError(void);
 TVM_DLL const char *TVMGetLastBacktrace(void);
 
 /**
- * Forgets the Python exception that is the thread's last error; its text stays.
+ * Releases the Python exception that is the thread's last error; its text is kept.
  */
 TVM_DLL void TVMDropLastPythonError(void);
 
 /**
  * Finds a global function.
  *
- * Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1.
+ * Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1.
  */
 TVM_DLL
 int TVMFuncGetGlobal(const char *name,
@@ -251,14 +250,14 @@ int TVMFuncGetGlobal(const char *name,
 TVM_DLL int TVMFuncListGlobalNames(int *out_size, const char ***out_array);
 
 /**
- * Registers a global function. The table keeps a reference of its own.
+ * Registers a global function, which the table retains.
  *
- * Returns 0; or -1, also for a name that is taken unless `override_` is not 0.
+ * Returns 0; or -1, also for a taken name unless `override_` is not 0.
  */
 TVM_DLL int TVMFuncRegisterGlobal(const char *name, TVMFunctionHandle f, int override_);
 
 /**
- * Removes a global function. A name that is not there is no error.
+ * Removes a global function. An unknown name is not an error.
  */
 TVM_DLL int TVMFuncRemoveGlobal(const char *name);
 
@@ -266,15 +265,15 @@ TVM_DLL int TVMFuncRemoveGlobal(const char *name);
  * Releases a reference to a function. Null is accepted.
  *
  * The caller must ensure:
- * See the crate; the caller gives up the reference.
+ * See the crate; the caller transfers the reference.
  */
 TVM_DLL int TVMFuncFree(TVMFunctionHandle func);
 
 /**
  * Calls a function.
  *
- * Arguments are borrowed. Results that are objects are the caller's; a text, a data type (as text) or bytes lie in the thread's
- * slot until its next call that returns one of them.
+ * Arguments are borrowed. The caller owns object results; a text, a data type (as text) or bytes are stored in the
+ * thread's slot until its next call that returns one of them.
  *
  * Returns 0; or -1 with the error of the function, a TypeError for an unknown type code, a ValueError for a null pointer or a
  * negative count.
@@ -288,11 +287,11 @@ int TVMFuncCall(TVMFunctionHandle func,
                 int *ret_type_code);
 
 /**
- * Makes a function of a C callback.
+ * Makes a function from a C callback.
  *
- * The function owns `resource_handle`: `fin`, if it is not null, gets it exactly once, when the last reference goes, on any
- * thread; also when this fails. A callback with a finalizer belongs to a front end, and gets a reference to each NDArray among
- * its arguments, which it gives up by `TVMArrayFree`; one without borrows them.
+ * The function owns `resource_handle`: `fin`, if not null, is called with it exactly once, after the last reference,
+ * on any thread; also when this call fails. A callback with a finalizer belongs to a front end, and gets a reference
+ * to each NDArray among its arguments, which it releases by `TVMArrayFree`; a callback without one borrows them.
  *
  * Returns 0 and the function, which the caller owns, in `out`; or -1.
  *
@@ -306,12 +305,12 @@ int TVMFuncCreateFromCFunc(TVMPackedCFunc func,
                            TVMFunctionHandle *out);
 
 /**
- * Sets what a callback returns. The last call counts; a callback that makes none returns null.
+ * Sets the return value of a callback. The last call counts; without a call, a callback returns null.
  *
- * Texts and bytes are copied, and objects get a reference of their own. Returns 0; or -1, also for another number than 1.
+ * Texts and bytes are copied, and objects are retained. Returns 0; or -1, also if `num_ret` is not 1.
  *
  * The caller must ensure:
- * `ret` is what the callback that is running got.
+ * `ret` is the handle passed to the running callback.
  */
 TVM_DLL
 int TVMCFuncSetReturn(TVMRetValueHandle ret,
@@ -322,9 +321,9 @@ int TVMCFuncSetReturn(TVMRetValueHandle ret,
 /**
  * Allocates an array. Its content is undefined; in main memory it is zero.
  *
- * Returns 0 and the array, which the caller owns, in `out`; or -1: a negative count or extent, a data type without lanes or
- * whose bits are no power of two or no multiple of 8 (an unsigned integer of 1 bit is allowed), a device that the build does not
- * serve, MemoryError.
+ * Returns 0 and the array, which the caller owns, in `out`; or -1: a negative count or extent, a data type without
+ * lanes or whose bits are not a power of two and a multiple of 8 (an unsigned integer of 1 bit is allowed), an
+ * unsupported device, MemoryError.
  */
 TVM_DLL
 int TVMArrayAlloc(const int64_t *shape,
@@ -340,26 +339,26 @@ int TVMArrayAlloc(const int64_t *shape,
  * Releases a reference to an array. Null is an error.
  *
  * The caller must ensure:
- * See the crate; the caller gives up the reference.
+ * See the crate; the caller transfers the reference.
  */
 TVM_DLL int TVMArrayFree(TVMArrayHandle handle);
 
 /**
- * Fills an array from `nbytes` bytes in main memory, and waits until that is done.
+ * Copies `nbytes` bytes of main memory to an array, and waits until the copy is complete.
  *
  * Returns 0; or -1, also when the array has another size or is not contiguous.
  */
 TVM_DLL int TVMArrayCopyFromBytes(TVMArrayHandle handle, void *data, size_t nbytes);
 
 /**
- * Copies an array to `nbytes` bytes in main memory, and waits until that is done.
+ * Copies an array to `nbytes` bytes of main memory, and waits until the copy is complete.
  *
  * Returns 0; or -1, also when the array has another size or is not contiguous.
  */
 TVM_DLL int TVMArrayCopyToBytes(TVMArrayHandle handle, void *data, size_t nbytes);
 
 /**
- * Copies one array to another of the same size in bytes, whatever their shapes, on a stream; null is the default one.
+ * Copies one array to another of the same size in bytes, regardless of shapes, on a stream; null is the default one.
  */
 TVM_DLL
 int TVMArrayCopyFromTo(TVMArrayHandle from,
@@ -367,14 +366,15 @@ int TVMArrayCopyFromTo(TVMArrayHandle from,
                        TVMStreamHandle stream);
 
 /**
- * Makes an array that takes over a DLPack tensor. The deleter runs with the last reference; on failure the caller keeps `from`.
+ * Makes an array that takes ownership of a DLPack tensor. The deleter runs with the last reference; on failure the
+ * caller keeps `from`.
  */
 TVM_DLL
 int TVMArrayFromDLPack(DLManagedTensor *from,
                        TVMArrayHandle *out);
 
 /**
- * Lends an array as a DLPack tensor, which holds a reference until its deleter is called.
+ * Exports an array as a DLPack tensor, which holds a reference until its deleter is called.
  */
 TVM_DLL int TVMArrayToDLPack(TVMArrayHandle from, DLManagedTensor **out);
 
@@ -399,14 +399,14 @@ TVM_DLL int TVMArrayGetTypeIndex(TVMArrayHandle handle, uint32_t *out_tindex);
 TVM_DLL int TVMModLoadFromFile(const char *file_name, const char *format, TVMModuleHandle *out);
 
 /**
- * Adds a module to the imports of another, which keeps a reference. A cycle is an error.
+ * Adds a module to the imports of another, which retains it. A cycle is an error.
  */
 TVM_DLL int TVMModImport(TVMModuleHandle mod_, TVMModuleHandle dep);
 
 /**
  * Finds a function of a module, and of its imports if `query_imports` is not 0. The function keeps the module alive.
  *
- * Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1.
+ * Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1.
  */
 TVM_DLL
 int TVMModGetFunction(TVMModuleHandle mod_,
@@ -418,7 +418,7 @@ int TVMModGetFunction(TVMModuleHandle mod_,
  * Releases a reference to a module. Null is accepted.
  *
  * The caller must ensure:
- * See the crate; the caller gives up the reference.
+ * See the crate; the caller transfers the reference.
  */
 TVM_DLL int TVMModFree(TVMModuleHandle mod_);
 
@@ -428,12 +428,12 @@ TVM_DLL int TVMModFree(TVMModuleHandle mod_);
 TVM_DLL int TVMObjectTypeKey2Index(const char *type_key, uint32_t *out_tindex);
 
 /**
- * As `TVMObjectTypeKey2Index`, in 0.5.
+ * The name of `TVMObjectTypeKey2Index` in 0.5.
  */
 TVM_DLL int TVMNodeTypeKey2Index(const char *type_key, int *out_index);
 
 /**
- * Finds the key of a type index. The text is from `malloc`, and the caller frees it.
+ * Finds the key of a type index. The text is allocated with `malloc`, and the caller frees it.
  */
 TVM_DLL int TVMObjectTypeIndex2Key(uint32_t tindex, char **out_type_key);
 
@@ -443,12 +443,12 @@ TVM_DLL int TVMObjectTypeIndex2Key(uint32_t tindex, char **out_type_key);
 TVM_DLL int TVMObjectGetTypeIndex(TVMObjectHandle obj, uint32_t *out_tindex);
 
 /**
- * As `TVMObjectGetTypeIndex`, in 0.5.
+ * The name of `TVMObjectGetTypeIndex` in 0.5.
  */
 TVM_DLL int TVMNodeGetTypeIndex(TVMObjectHandle handle, int *out_index);
 
 /**
- * Takes another reference to an object. Null is an error.
+ * Retains an object. Null is an error.
  */
 TVM_DLL int TVMObjectRetain(TVMObjectHandle obj);
 
@@ -461,10 +461,10 @@ TVM_DLL int TVMObjectRetain(TVMObjectHandle obj);
 TVM_DLL int TVMObjectFree(TVMObjectHandle obj);
 
 /**
- * As `TVMObjectFree`, in 0.5.
+ * The name of `TVMObjectFree` in 0.5.
  *
  * The caller must ensure:
- * As there.
+ * As [`TVMObjectFree`].
  */
 TVM_DLL int TVMNodeFree(TVMObjectHandle handle);
 
@@ -477,7 +477,7 @@ int TVMObjectDerivedFrom(uint32_t child_type_index,
                          int *is_derived);
 
 /**
- * Releases bytes that a call returned. They lie in the thread's slot: nothing happens.
+ * Does nothing: bytes returned by a call are in the thread's slot.
  */
 TVM_DLL int TVMByteArrayFree(TVMByteArray *arr);
 
@@ -489,9 +489,9 @@ TVM_DLL int TVMExtTypeFree(void *handle, int type_code);
 /**
  * Reads an attribute.
  *
- * Returns 0, with 1 in `ret_success` and the value in the other two, or with 0 there for a name that the object has not; or -1.
- * Results that are objects are the caller's. A text belongs to the thread and is valid until its next call of this function; a
- * data type is a text.
+ * Returns 0, with 1 in `ret_success` and the value in the other two, or with 0 there if the object does not have the
+ * attribute; or -1. The caller owns object results. A text belongs to the thread and is valid until its next call of
+ * this function; a data type is returned as text.
  */
 TVM_DLL
 int TVMNodeGetAttr(TVMObjectHandle handle,
@@ -508,17 +508,17 @@ int TVMNodeGetAttr(TVMObjectHandle handle,
 TVM_DLL int TVMNodeListAttrNames(TVMObjectHandle handle, int *out_size, const char ***out_array);
 
 /**
- * Waits until everything that was queued on a stream is done. Null is the default stream.
+ * Waits until all work queued on a stream is complete. Null is the default stream.
  */
 TVM_DLL int TVMSynchronize(int device_type, int device_id, TVMStreamHandle stream);
 
 /**
- * Sets the stream on which this thread works on a device.
+ * Sets this thread's current stream of a device.
  */
 TVM_DLL int TVMSetStream(int device_type, int device_id, TVMStreamHandle handle);
 
 /**
- * Creates a stream; null on devices that have one only.
+ * Creates a stream; null on devices with a single stream.
  */
 TVM_DLL int TVMStreamCreate(int device_type, int device_id, TVMStreamHandle *out);
 
@@ -531,7 +531,7 @@ TVM_DLL int TVMStreamCreate(int device_type, int device_id, TVMStreamHandle *out
 TVM_DLL int TVMStreamFree(int device_type, int device_id, TVMStreamHandle stream);
 
 /**
- * Makes what is queued on `dst` from now on wait for what was queued on `src`.
+ * Makes later work on `dst` wait for the work queued on `src` so far.
  */
 TVM_DLL
 int TVMStreamStreamSynchronize(int device_type,
@@ -540,7 +540,7 @@ int TVMStreamStreamSynchronize(int device_type,
                                TVMStreamHandle dst);
 
 /**
- * Allocates memory of a device, of elements of `type_hint`. Zero bytes give a pointer, too, where devices have one.
+ * Allocates memory of a device for elements of `type_hint`. Zero bytes return a pointer, too, if the device has one.
  */
 TVM_DLL
 int TVMDeviceAllocDataSpace(DLDevice dev,
@@ -550,7 +550,7 @@ int TVMDeviceAllocDataSpace(DLDevice dev,
                             void **out_data);
 
 /**
- * Allocates memory of a device for a tensor. The CPU has the scope `global` only; null is that.
+ * Allocates memory of a device for a tensor. The CPU only has the scope `global`, which null selects.
  */
 TVM_DLL
 int TVMDeviceAllocDataSpaceWithScope(DLDevice dev,
@@ -569,15 +569,15 @@ int TVMDeviceAllocDataSpaceWithScope(DLDevice dev,
 TVM_DLL int TVMDeviceFreeDataSpace(DLDevice dev, void *ptr);
 
 /**
- * Copies between tensors, views among them, on a stream.
+ * Copies between tensors, including views, on a stream.
  */
 TVM_DLL int TVMDeviceCopyDataFromTo(DLTensor *from, DLTensor *to, TVMStreamHandle stream);
 
 /**
- * Finds a function that compiled code calls: in the imports of its module, then among the global functions.
+ * Finds a function for compiled code: in the imports of its module, then among the global functions.
  *
- * `mod_node` is what the loader stored in `__tvm_module_ctx`; null is code that no module has. The result is remembered and
- * borrowed from the module; without a module, the function is kept for ever.
+ * `mod_node` is the value that the loader stored in `__tvm_module_ctx`; null for code without a module. The result is
+ * cached and borrowed from the module; without a module, the function is retained forever.
  *
  * Returns 0 and the function in `out`; or -1.
  */
@@ -594,13 +594,13 @@ int TVMBackendRegisterSystemLibSymbol(const char *name,
                                       void *ptr);
 
 /**
- * Registers a function of the surrounding language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`, `PyGILState_Release` or
+ * Registers a function of the host language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`, `PyGILState_Release` or
  * `PyErr_CheckSignals`.
  *
  * Returns 0; or -1 for another name.
  *
  * The caller must ensure:
- * `ptr` is what its name says as long as the process runs.
+ * `ptr` is the function of that name as long as the process runs.
  */
 TVM_DLL
 int TVMBackendRegisterEnvCAPI(const char *name,

@@ -1,5 +1,5 @@
 /*
- * tvm/ffi/extra/c_env_api.h: what the environment offers to functions: streams, tensor allocation, signals, module symbols.
+ * tvm/ffi/extra/c_env_api.h: the environment of functions: streams, tensor allocator, signals and module symbols.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *

@@ -14,23 +14,23 @@
 #include <tvm/runtime/c_runtime_api.h>
 #include <tvm/runtime/crt/error_codes.h>
 
-/* What blocks are aligned to. */
+/* The alignment of blocks. */
 #define TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES 16
 
 /**
- * A stack of blocks in a buffer.
+ * The state of a stack allocator.
  */
 typedef struct tvm_workspace_t {
   /**
-   * Where the next block starts.
+   * The start of the next block.
    */
   uint8_t *next_alloc;
   /**
-   * Where the first one does.
+   * The start of the first block.
    */
   uint8_t *workspace;
   /**
-   * The bytes from there to the end of the buffer.
+   * Number of bytes from there to the end of the buffer.
    */
   size_t workspace_size;
 } tvm_workspace_t;
@@ -40,12 +40,12 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Starts a stack in a buffer, which need not be aligned.
+ * Initialises a stack in a buffer, which need not be aligned.
  *
- * Returns kTvmErrorNoError; or kTvmErrorFunctionCallInvalidArg for null, or a buffer without a block.
+ * Returns kTvmErrorNoError; or kTvmErrorFunctionCallInvalidArg for null, or for a buffer smaller than a block.
  *
  * The caller must ensure:
- * Nobody else uses the buffer as long as the stack is used.
+ * Nothing else uses the buffer as long as the stack is used.
  */
 TVM_DLL
 tvm_crt_error_t StackMemoryManager_Init(struct tvm_workspace_t *tvm_runtime_workspace,
@@ -53,13 +53,13 @@ tvm_crt_error_t StackMemoryManager_Init(struct tvm_workspace_t *tvm_runtime_work
                                         size_t workspace_size);
 
 /**
- * Takes a block from the stack, aligned to 16 bytes.
+ * Allocates a block of the stack, aligned to 16 bytes.
  *
  * Returns kTvmErrorNoError and the block in `current_alloc`; kTvmErrorPlatformNoMemory, also for a negative size; or
  * kTvmErrorFunctionCallInvalidArg for null.
  *
  * The caller must ensure:
- * `tvm_runtime_workspace` is null or a stack that was started.
+ * `tvm_runtime_workspace` is null or an initialised stack.
  */
 TVM_DLL
 tvm_crt_error_t StackMemoryManager_Allocate(struct tvm_workspace_t *tvm_runtime_workspace,
@@ -67,13 +67,13 @@ tvm_crt_error_t StackMemoryManager_Allocate(struct tvm_workspace_t *tvm_runtime_
                                             void **current_alloc);
 
 /**
- * Gives a block back, and all that were taken after it.
+ * Frees a block and all blocks allocated after it.
  *
- * Returns kTvmErrorNoError; kTvmErrorPlatformStackAllocBadFree for a pointer that is no block in use; or
- * kTvmErrorFunctionCallInvalidArg for null in place of the stack.
+ * Returns kTvmErrorNoError; kTvmErrorPlatformStackAllocBadFree for a pointer that is not a block in use; or
+ * kTvmErrorFunctionCallInvalidArg for a null stack.
  *
  * The caller must ensure:
- * `tvm_runtime_workspace` is null or a stack that was started.
+ * `tvm_runtime_workspace` is null or an initialised stack.
  */
 TVM_DLL
 tvm_crt_error_t StackMemoryManager_Free(struct tvm_workspace_t *tvm_runtime_workspace,
