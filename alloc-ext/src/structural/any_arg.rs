@@ -1,14 +1,14 @@
-//! An argument of any type, under the name that upstream's signatures give a borrowed one.
+//! Borrowed arguments of any type, under the name of upstream's signatures.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::any_texts;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 
-/// A value of any type, shown as `AnyView` in the signature of the function that takes it.
+/// A value of any type, shown as `AnyView` in the signature of its function.
 pub struct AnyArg(pub Any);
 
-// SAFETY: hands out what the value inside does.
+// SAFETY: delegates to the inner value.
 unsafe impl AnyCompatible for AnyArg {
     any_texts!("AnyView", "Any");
 

@@ -1,4 +1,4 @@
-//! Callbacks by type: the first one that takes a value's type gets the value.
+//! Callbacks by type: a value goes to the first callback that accepts its type.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -8,25 +8,25 @@ use ferrite_core::{type_index, type_table};
 
 use crate::containers::{Array, Tuple};
 
-/// The form in which global functions get callbacks: type index and function.
+/// Callbacks as passed to global functions: type index and function.
 pub type CallbackEntries = Array<Tuple<(i32, Function)>>;
 
-/// One callback.
+/// A callback for values of a type.
 pub struct Callback {
-    /// The type that it takes.
+    /// Type of accepted values.
     pub type_index: i32,
-    /// What is called.
+    /// The function to call.
     pub function: Function,
-    /// Whether it wants one more argument than others.
+    /// Whether the function takes an additional argument.
     pub wants_more: bool,
 }
 
-/// Callbacks in the order in which they are tried.
+/// Callbacks in matching order.
 #[derive(Default)]
 pub struct Callbacks(Buffer<Callback>);
 
 impl Callbacks {
-    /// Callbacks from entries of type index and function.
+    /// Creates callbacks from entries of type index and function.
     ///
     /// # Errors
     /// MemoryError.
@@ -37,7 +37,7 @@ impl Callbacks {
         }))
     }
 
-    /// Callbacks from entries that also say whether the callback takes one more argument.
+    /// Creates callbacks from entries that also have the flag `wants_more`.
     ///
     /// # Errors
     /// MemoryError.
@@ -57,14 +57,14 @@ impl Callbacks {
         Ok(Self(collected))
     }
 
-    /// The first callback that takes values of a type.
+    /// Returns the first callback that accepts a type.
     pub fn find(&self, type_index: i32) -> Option<&Callback> {
         self.0.iter().find(|callback| takes(callback.type_index, type_index))
     }
 }
 
-/// Whether a callback for one type takes values of another: that type and its descendants, short strings as strings, and
-/// everything when it is for `Any`.
+/// Returns `true` if a callback for type `wanted` accepts values of type `found`: the same type, a derived type, or any type
+/// for `ANY`. Small strings and bytes count as strings and bytes.
 ///
 /// # Upstream
 /// `RuntimeTypeIndexMatch` in `object.h`.

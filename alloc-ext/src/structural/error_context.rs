@@ -1,4 +1,4 @@
-//! Where a walk failed: every node on the way up adds itself to the context of the error.
+//! Position of an error in a walk: every node on the way up appends itself to the context of the error.
 
 use ferrite_core::any::AnyView;
 use ferrite_core::error::{Error, Result};
@@ -6,10 +6,10 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use crate::reflection::VisitErrorContext;
 
-/// Adds a node to the context of an error that happened in it. Values that are no objects are left out.
+/// Appends a node to the context of an error that occurred in it. Values that are not objects are ignored.
 ///
-/// An extra context of another kind is kept inside the new one. What there is no memory for is left out, too: the error
-/// itself matters more. As for [`Error::set_extra_context`], nobody else may use the error meanwhile.
+/// An extra context of another kind is kept inside the new one. Does nothing when out of memory, since the error itself
+/// matters more. Like for [`Error::set_extra_context`], there must be no concurrent user of the error.
 ///
 /// # Upstream
 /// `UpdateVisitErrorContext` in `extra/visit_error_context.h`.
@@ -31,8 +31,7 @@ fn try_add(error: &Error, node: ObjectRef) -> Result<()> {
 
 fn attach(error: &Error, node: ObjectRef, previous: Option<ObjectRef>) -> Result<()> {
     let context = VisitErrorContext::new(node, previous)?.into_object();
-    // SAFETY: the error is on its way up from where it was raised, where only this thread changes it and nobody else uses it
-    // but to count it (ABI).
+    // SAFETY: the error is propagating on this thread; others can only hold references to it (ABI).
     unsafe { error.set_extra_context(context) };
     Ok(())
 }

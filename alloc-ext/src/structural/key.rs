@@ -1,4 +1,4 @@
-//! A value together with its structural hash, for use as a key.
+//! Values with their structural hash, for use as map keys.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::builtins::StaticFunction;
@@ -13,14 +13,14 @@ use crate::reflection::field::field;
 use crate::reflection::record::{self, Record, Reflected};
 
 object_class! {
-    /// A key that is equal to another one when their values are structurally equal.
+    /// A key that compares and hashes its value structurally.
     ///
     /// # Upstream
     /// `StructuralKeyObj` in `extra/structural_key.h`.
     pub struct StructuralKey, CLASS.index(), "ffi.StructuralKey"
 }
 
-/// The fields of a [`StructuralKey`].
+/// Fields of a [`StructuralKey`].
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct KeyContent {
@@ -30,7 +30,7 @@ pub(crate) struct KeyContent {
 
 type KeyRecord = Record<KeyContent>;
 
-/// The functions of this module.
+/// Static function table of this module.
 ///
 /// # Upstream
 /// The registrations in `structural_key.cc`.
@@ -71,31 +71,31 @@ unsafe impl Reflected for StructuralKey {
 }
 
 impl StructuralKey {
-    /// A key for this value.
+    /// Creates a key for a value.
     ///
     /// # Errors
-    /// Those of [`structural_hash`].
+    /// Errors of [`structural_hash`].
     pub fn new(key: Any) -> Result<StructuralKey> {
         let hash = structural_hash(&key, Options::default())?;
         record::make(KeyContent { key, hash_i64: hash as i64 })
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn key(&self) -> Any {
         record::content_of(self).key
     }
 
-    /// The structural hash of the value.
+    /// Returns the structural hash of the value.
     pub fn hash_i64(&self) -> i64 {
         let record: *const KeyRecord = self.as_object().as_ptr().cast();
         // SAFETY: objects of this class have this layout (`Reflected`), and the reference keeps this one alive.
         unsafe { (*record).content.hash_i64 }
     }
 
-    /// Returns `true` if two values are the same, or keys of structurally equal values.
+    /// Returns `true` if two values are identical, or keys of structurally equal values.
     ///
     /// # Errors
-    /// InternalError for two values that are not both keys; those of [`structural_equal`].
+    /// InternalError for two different values that are not both keys; errors of [`structural_equal`].
     ///
     /// # Upstream
     /// `ffi.StructuralKeyEqual`.
@@ -112,7 +112,7 @@ impl StructuralKey {
     }
 }
 
-/// `__ffi_init__`: a key for this value.
+/// `__ffi_init__`: creates a key for a value.
 fn init(key: Any) -> Result<ObjectRef> {
     StructuralKey::new(key).map(ObjectClass::into_object)
 }
@@ -126,8 +126,8 @@ fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
     value.try_get()?.ok_or_else(|| plain_error!(INTERNAL_ERROR, "Check not null: {} ", name))
 }
 
-/// Registers the class, and the hooks by which maps hash and compare keys, unless they are there. The hooks are functions, which
-/// clients of all versions call alike.
+/// Registers the class and its hash and equality hooks, unless they are registered already. The hooks are function objects,
+/// which clients of all versions call in the same way.
 ///
 /// # Errors
 /// MemoryError.

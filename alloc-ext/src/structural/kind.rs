@@ -1,4 +1,4 @@
-//! How the objects of a type take part in operations by structure.
+//! Structural kinds of types: how their objects are compared and hashed.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::{
@@ -9,31 +9,31 @@ use ferrite_core::error::Result;
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{plain_bail, plain_error};
 
-/// What a type says about the structure of its objects.
+/// Structural kind of a type.
 ///
 /// # Upstream
 /// `TVMFFISEqHashKind` in `c_api.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StructuralKind {
-    /// Nothing: it cannot be compared.
+    /// Objects cannot be compared.
     Unsupported,
     /// Content counts, sharing does not.
     TreeNode,
-    /// It is a variable.
+    /// A variable.
     FreeVar,
     /// Content and sharing count.
     DagNode,
-    /// Content counts, and there is no variable inside.
+    /// Content counts, and contains no variables.
     ConstTreeNode,
-    /// Only the address counts.
+    /// Only identity counts.
     UniqueInstance,
 }
 
 impl StructuralKind {
-    /// The kind of a type; None for a type without metadata.
+    /// Returns the kind of a type; `None` for a type without metadata.
     #[expect(non_upper_case_globals, reason = "the constants are spelled as in C")]
     pub fn of(entry: &TypeEntry) -> Option<Self> {
-        // Numbers that nobody knows are nodes of a tree, as upstream has it.
+        // Unknown numbers are tree nodes, like upstream.
         Some(match entry.metadata()?.structural_eq_hash_kind {
             kTVMFFISEqHashKindUnsupported => Self::Unsupported,
             kTVMFFISEqHashKindFreeVar => Self::FreeVar,
@@ -44,10 +44,10 @@ impl StructuralKind {
         })
     }
 
-    /// The registration and the kind of a type whose objects can be compared by structure.
+    /// Returns the entry and the kind of a type whose objects can be compared structurally.
     ///
     /// # Errors
-    /// TypeError for a type without a kind; InternalError for one that is not registered.
+    /// TypeError for a type without a kind; InternalError for an unregistered type.
     pub fn of_comparable(type_index: i32) -> Result<(&'static TypeEntry, Self)> {
         let entry = type_table::type_info(type_index)
             .ok_or_else(|| plain_error!(INTERNAL_ERROR, "There is no type with index {}", type_index))?;
@@ -65,17 +65,17 @@ impl StructuralKind {
     }
 }
 
-/// Types whose objects can be compared by structure, with the last one at hand: objects of one type come in a row.
+/// Cache of the last result of [`StructuralKind::of_comparable`], since objects of one type often follow each other.
 #[derive(Default)]
-pub struct Comparables {
+pub struct KindCache {
     last: Option<(i32, &'static TypeEntry, StructuralKind)>,
 }
 
-impl Comparables {
-    /// As [`StructuralKind::of_comparable`].
+impl KindCache {
+    /// Looks up a type like [`StructuralKind::of_comparable`].
     ///
     /// # Errors
-    /// As there.
+    /// Errors of [`StructuralKind::of_comparable`].
     #[inline]
     pub fn get(&mut self, type_index: i32) -> Result<(&'static TypeEntry, StructuralKind)> {
         if let Some((index, entry, kind)) = self.last

@@ -1,14 +1,14 @@
-//! Operations on the structure of values: variables count by where they are bound, not by name.
+//! Structural operations on values: variables count by where they are bound, not by name.
 //!
-//! | part | holds |
+//! | part | content |
 //! |---|---|
 //! | [`equal`] | equality, hash and the first mismatch |
-//! | [`visit`] | visits and walks with callbacks, interrupts, and the context of their errors |
-//! | [`key`] | a value as a key by its structure |
-//! | [`mutate`] | maps and mutations, in place where nobody else holds the value |
+//! | [`visit`] | visits and walks with callbacks, interrupts, and error contexts |
+//! | [`key`] | values as map keys by structure |
+//! | [`mutate`] | maps and mutations, in place for unshared values |
 //!
-//! The other files hold what these share: regions of definitions, callbacks by type, native hooks, the start of visitors
-//! and mutators, and the context of errors.
+//! Shared by these: definition regions, callbacks by type, native hooks, the common part of visitors and mutators, and error
+//! contexts.
 
 use ferrite_core::error::Result;
 
@@ -28,12 +28,12 @@ pub use callbacks::{Callback, CallbackEntries, Callbacks};
 pub use kind::StructuralKind;
 pub use region::DefRegion;
 
-/// Registers the class of structural keys and the hooks of built-in types, unless they are there. It belongs behind
-/// [`reflection::install`](crate::reflection::install), so that the class gets the index that upstream's has, and before the
-/// first look at a column by C++.
+/// Registers the class of structural keys and the hooks of built-in types, unless they are registered already. Must run
+/// after [`reflection::install`](crate::reflection::install), so that the class gets upstream's type index, and before C++
+/// reads an attribute column.
 ///
 /// # Errors
-/// MemoryError; what is registered until then stays.
+/// MemoryError, after which earlier registrations stay.
 pub fn install() -> Result<()> {
     key::install()?;
     visit::install()?;

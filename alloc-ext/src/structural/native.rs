@@ -1,4 +1,4 @@
-//! Native hooks: C functions in attribute columns, which give a value or an error in one cell.
+//! Native hooks: C functions in attribute columns that return a value or an error object.
 
 use core::ffi::c_void;
 
@@ -11,13 +11,13 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::text::Writer;
 use ferrite_core::{plain_bail, type_index, type_table, unwind};
 
-/// A hook, or a function in the table of a visitor or mutator: it borrows both arguments, and its result is owned.
+/// A hook, or a function in the table of a visitor or mutator. It borrows both arguments and returns an owned result.
 ///
 /// # Upstream
 /// `FStructuralVisitABI` in `extra/structural_visit.h`, and the like.
 pub type NativeHook = unsafe extern "C" fn(walker: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny;
 
-/// Registers a hook for a type, unless there is one.
+/// Registers the hook of a type, unless it has one.
 ///
 /// # Errors
 /// MemoryError.
@@ -28,7 +28,7 @@ pub fn install(type_index: i32, column: &str, hook: NativeHook) -> Result<()> {
     type_table::register_attr(type_index, column.as_bytes(), AnyView::from(&(hook as *mut c_void)))
 }
 
-/// The cell for an outcome; a panic of `body` becomes an InternalError.
+/// Runs `body` and returns its result or error as a cell. A panic becomes an InternalError.
 ///
 /// # Upstream
 /// `ExpectedUnsafe::MoveToTVMFFIAny` in `expected.h`.
@@ -39,24 +39,24 @@ pub fn serve(body: impl FnOnce() -> Result<Any>) -> TVMFFIAny {
 /// Calls a native hook.
 ///
 /// # Errors
-/// Those of the hook.
+/// Errors of the hook.
 ///
 /// # Safety
-/// `hook` is a hook for walkers of this class.
+/// `hook` must be a hook for walkers of this class.
 pub unsafe fn call_native<W: ObjectClass>(hook: NativeHook, walker: &W, value: AnyView<'_>) -> Result<Any> {
-    // SAFETY: the caller vouches for the hook; both arguments are alive.
+    // SAFETY: the caller guarantees the hook; both arguments are alive.
     let raw = unsafe { hook(walker.as_object().as_ptr(), *value.as_raw()) };
-    // SAFETY: a hook gives an owned value.
+    // SAFETY: a hook returns an owned value.
     without_error(unsafe { Any::from_raw(raw) })
 }
 
-/// Calls the hook that a type has in a column of hooks for walkers of class `W`: a native one or a function.
+/// Calls the hook of a type from a column of hooks for walkers of class `W`: a native hook or a function object.
 ///
 /// # Errors
-/// Those of the hook; TypeError when it is neither.
+/// Errors of the hook; TypeError if it is neither.
 ///
 /// # Safety
-/// `hook` comes from that column: whoever registered a pointer there vouches for it.
+/// `hook` must come from that column, where registered pointers are guaranteed to be native hooks.
 pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
     column: &str,
     hook: AnyView<'_>,
@@ -66,7 +66,7 @@ pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
     match hook.type_index() {
         type_index::OPAQUE_PTR => {
             let hook = hook.get::<*mut c_void>()?;
-            // SAFETY: pointers in the column are hooks of this type (ABI), and are not null as such.
+            // SAFETY: pointers in the column are native hooks (ABI), and not null.
             let hook = unsafe { core::mem::transmute::<*mut c_void, NativeHook>(hook) };
             // SAFETY: as above.
             unsafe { call_native(hook, walker, value) }
@@ -76,10 +76,10 @@ pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
     }
 }
 
-/// Calls a function that may also return an error instead of raising it.
+/// Calls a function that may return an error as well as raise it.
 ///
 /// # Errors
-/// What the function raised or returned.
+/// The error that the function raised or returned.
 ///
 /// # Upstream
 /// `Function::CallExpected` in `function.h`.
@@ -87,21 +87,21 @@ pub fn call_function(function: &Function, args: &[AnyView<'_>]) -> Result<Any> {
     without_error(function.call(args)?)
 }
 
-/// A result in which an error object stands for a failure.
+/// Converts a returned error object into an error.
 ///
 /// # Errors
-/// That error.
+/// The error object.
 pub fn without_error(result: Any) -> Result<Any> {
     if result.type_index() == type_index::ERROR { Err(result.get()?) } else { Ok(result) }
 }
 
-/// The TypeError for the result of a callback or hook that should have been a `T`.
+/// Creates the TypeError for the result of a callback or hook that should be a `T`.
 #[cold]
 pub fn wrong_result<T: AnyCompatible>(result: &Any) -> Error {
     unexpected_result(&|out| T::TEXT.write_name(out), result)
 }
 
-/// The TypeError for the result of a callback or hook that should have been what `expected` writes.
+/// Creates the TypeError for the result of a callback or hook, where `expected` writes the expected type.
 #[cold]
 pub fn unexpected_result(expected: &dyn Fn(&mut Writer<'_>), result: &Any) -> Error {
     Error::from_parts(ferrite_core::__error_site!(), kind::TYPE_ERROR, &|out| {

@@ -1,4 +1,4 @@
-//! Regions of definitions: whether a walk by structure is where variables are bound.
+//! Definition regions: whether variables that a structural walk reaches are defined or used.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::{
@@ -8,7 +8,7 @@ use ferrite_core::abi::{
 
 use super::StructuralKind;
 
-/// What a variable means where a walk is. Numbers that are none of the constants, which hooks may pass, define too.
+/// Definition region of a position in a walk. Numbers other than the constants, which hooks may pass, define variables.
 ///
 /// # Upstream
 /// `TVMFFIDefRegionKind` in `c_api.h`.
@@ -24,17 +24,17 @@ impl DefRegion {
     /// A variable is defined; the variables in its fields are used.
     pub const SIMPLE: Self = Self(kTVMFFIDefRegionKindSimple);
 
-    /// The region with this number.
+    /// Creates the region with a number.
     pub const fn from_raw(kind: TVMFFIDefRegionKind) -> Self {
         Self(kind)
     }
 
-    /// The number of the region.
+    /// Returns the number of the region.
     pub const fn as_raw(self) -> TVMFFIDefRegionKind {
         self.0
     }
 
-    /// The region that a field with these flags asks for, if any.
+    /// Returns the region that the flags of a field request, if any.
     pub const fn of_field(flags: i64) -> Option<Self> {
         if flags & kTVMFFIFieldFlagBitMaskSEqHashDefSimple as i64 != 0 {
             Some(Self::SIMPLE)
@@ -45,33 +45,33 @@ impl DefRegion {
         }
     }
 
-    /// The region inside this one where `inner` is asked for: a pattern reaches everything in it.
+    /// Returns the region for a request of `inner` inside this one: a pattern extends to everything inside it.
     pub fn enter(self, inner: Self) -> Self {
         if self == Self::PATTERN { self } else { inner }
     }
 
-    /// The region of the fields of a variable that is met here.
+    /// Returns the region of the fields of a variable in this region.
     pub fn inside_variable(self) -> Self {
         if self == Self::SIMPLE { Self::NONE } else { self }
     }
 
-    /// The region of a field with these flags of an object whose fields are in this one.
+    /// Returns the region of a field with these flags, given the region of all fields.
     pub fn in_field(self, flags: i64) -> Self {
         Self::of_field(flags).map_or(self, |inner| self.enter(inner))
     }
 
-    /// The region of the fields of an object of this kind.
+    /// Returns the region of the fields of an object of a kind in this region.
     pub fn in_object(self, kind: StructuralKind) -> Self {
         if kind == StructuralKind::FreeVar { self.inside_variable() } else { self }
     }
 
-    /// The region of a value for which a hook asks for one by number, 0 for no change.
+    /// Returns the region of a value for which a hook requests one by number; 0 means no change.
     pub(super) fn in_callback(self, kind: TVMFFIDefRegionKind) -> Self {
         let inner = Self::from_raw(kind);
         if inner == Self::NONE { self } else { self.enter(inner) }
     }
 
-    /// Whether variables that are met here are defined.
+    /// Returns `true` if variables in this region are defined.
     pub fn defines(self) -> bool {
         self != Self::NONE
     }

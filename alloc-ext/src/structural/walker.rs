@@ -1,4 +1,4 @@
-//! What visitors and mutators have in common: a table of functions, and the region of definitions where they are.
+//! Common part of visitors and mutators: a function table, and the current definition region.
 
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
@@ -13,17 +13,17 @@ use ferrite_core::plain_error;
 
 use super::DefRegion;
 
-/// The start of every visitor and mutator. C++ code derives classes from it, and changes the region in place.
+/// Start of all visitors and mutators. C++ code derives classes from it, and changes the region in place.
 ///
 /// # Upstream
 /// `StructuralVisitorObj` in `extra/structural_visit.h` and `StructuralMutatorObj` in `extra/structural_mutate.h`.
 #[repr(C)]
 pub struct WalkerHead {
-    /// The header.
+    /// Object header.
     pub header: TVMFFIObject,
-    /// The table of functions, which outlives the object.
+    /// Function table, which outlives the object.
     pub vtable: *const c_void,
-    /// The region of definitions.
+    /// Current definition region.
     pub def_region_mode: TVMFFIDefRegionKind,
 }
 
@@ -35,15 +35,16 @@ const _: () = {
 /// A class of visitors or mutators.
 ///
 /// # Safety
-/// Its objects start with a [`WalkerHead`], whose table is null or a `VTable`, and its index is the one that it gives.
+/// Objects must start with a [`WalkerHead`], whose table is null or a `VTable`, and have the index that `class_index`
+/// returns.
 pub unsafe trait Walker: ObjectClass {
-    /// The table of functions.
+    /// Type of the function table.
     type VTable: 'static;
 
-    /// The index of the class, which is registered now when it was not.
+    /// Returns the type index of the class, and registers it on the first call.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     fn class_index() -> Result<i32>;
 }
 
@@ -51,17 +52,17 @@ fn head<W: Walker>(walker: &W) -> *mut WalkerHead {
     walker.as_object().as_ptr().cast()
 }
 
-/// The table of functions.
+/// Returns the function table.
 ///
 /// # Errors
-/// ValueError when there is none.
+/// ValueError if there is none.
 pub fn vtable<W: Walker>(walker: &W) -> Result<&'static W::VTable> {
     // SAFETY: walkers start with this head, and the table outlives them (`Walker`).
     let vtable = unsafe { (*head(walker)).vtable.cast::<W::VTable>().as_ref() };
     vtable.ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor or mutator has no table of functions"))
 }
 
-/// A walker of this library: the head, and what drives the walk.
+/// A walker of this library: the head, then the engine.
 #[repr(C)]
 struct EngineRecord<E> {
     head: WalkerHead,
@@ -71,15 +72,15 @@ struct EngineRecord<E> {
 // SAFETY: repr(C), header first; `create` checks the alignment; the engine is dropped once.
 unsafe impl<E> ObjectRecord for EngineRecord<E> {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and nobody else uses it any more.
+        // SAFETY: the record is initialised and has no other reference.
         unsafe { ptr::drop_in_place(&raw mut (*this.cast::<Self>()).engine) };
     }
 }
 
-/// Creates a walker outside all definitions; [`engine_of`] finds its engine.
+/// Creates a walker in region [`DefRegion::NONE`] with an engine.
 ///
 /// # Errors
-/// MemoryError when the memory is not there.
+/// MemoryError.
 pub fn create<W: Walker, E: Send + Sync>(vtable: &'static W::VTable, engine: E) -> Result<W> {
     const { assert!(align_of::<EngineRecord<E>>() <= 16) };
     let type_index = W::class_index()?;
@@ -97,31 +98,31 @@ pub fn create<W: Walker, E: Send + Sync>(vtable: &'static W::VTable, engine: E) 
     unsafe { object_alloc::allocate(type_index, 0, init).map(|object| W::from_object_unchecked(object)) }
 }
 
-/// The engine of a walker, which never changes.
+/// Returns the engine of a walker, which never changes.
 ///
 /// # Safety
-/// [`create`] made the walker with an engine of this type.
+/// The walker must have been created by [`create`] with an engine of this type.
 pub unsafe fn engine_of<W: Walker, E>(walker: &W) -> &E {
-    // SAFETY: the caller vouches for the record, which the reference keeps alive.
+    // SAFETY: the caller guarantees the record, which the reference keeps alive.
     unsafe { &(*walker.as_object().as_ptr().cast::<EngineRecord<E>>()).engine }
 }
 
 fn mode<W: Walker>(walker: &W) -> &AtomicI32 {
-    // SAFETY: walkers start with this head; C++ code changes the region by plain stores of the thread that walks.
+    // SAFETY: walkers start with this head; C++ code changes the region by plain stores on the walking thread.
     unsafe { AtomicI32::from_ptr(&raw mut (*head(walker)).def_region_mode) }
 }
 
-/// The region where the walk is.
+/// Returns the current definition region.
 pub fn region<W: Walker>(walker: &W) -> DefRegion {
     DefRegion::from_raw(mode(walker).load(Ordering::Relaxed))
 }
 
-/// Says where the walk is.
+/// Sets the current definition region.
 pub fn set_region<W: Walker>(walker: &W, region: DefRegion) {
     mode(walker).store(region.as_raw(), Ordering::Relaxed);
 }
 
-/// Runs `body` with the walk in a region, and goes back to where it was. See [`DefRegion::enter`] for regions in regions.
+/// Runs `body` in a region and restores the previous one. See [`DefRegion::enter`] for nested regions.
 pub fn in_region<W: Walker, R>(walker: &W, inner: DefRegion, body: impl FnOnce() -> R) -> R {
     let outer = region(walker);
     set_region(walker, inner);
@@ -129,7 +130,7 @@ pub fn in_region<W: Walker, R>(walker: &W, inner: DefRegion, body: impl FnOnce()
     body()
 }
 
-/// The region to which the walk goes back, also after a panic.
+/// Guard that restores the previous region, also after a panic.
 struct Back<'a, W: Walker> {
     walker: &'a W,
     outer: DefRegion,

@@ -1,4 +1,4 @@
-//! Which objects of the left side stand for which of the right side.
+//! Correspondence between objects of the left and the right side.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,7 +7,7 @@ use ferrite_core::object::ObjectRef;
 
 use crate::walk::IdentityMap;
 
-/// Pairs of variables or nodes of a graph, each in at most one pair.
+/// Pairs of corresponding variables or graph nodes. An object is in at most one pair.
 #[derive(Default)]
 pub(super) struct Bindings {
     by_left: IdentityMap<Any>,
@@ -15,7 +15,7 @@ pub(super) struct Bindings {
 }
 
 impl Bindings {
-    /// Whether two objects are a pair; None when neither is in one.
+    /// Returns whether two objects are a pair; `None` if neither is in any pair.
     pub(super) fn are_bound(&self, lhs: &ObjectRef, rhs: &ObjectRef) -> Option<bool> {
         match self.by_left.get(lhs) {
             Some(partner) => Some(partner.as_object().is_some_and(|partner| partner.ptr_eq(rhs))),
@@ -23,7 +23,7 @@ impl Bindings {
         }
     }
 
-    /// Makes two objects a pair.
+    /// Adds a pair.
     ///
     /// # Errors
     /// MemoryError.
@@ -32,12 +32,12 @@ impl Bindings {
         self.by_right.insert(rhs, Any::new(lhs.clone()))
     }
 
-    /// What stands on the right side for a value of the left one, if anything does.
+    /// Returns the right object of a pair by its left one.
     pub(super) fn to_right(&self, lhs: &Any) -> Option<&Any> {
         self.by_left.get(lhs)
     }
 
-    /// What stands on the left side for a value of the right one, if anything does.
+    /// Returns the left object of a pair by its right one.
     pub(super) fn to_left(&self, rhs: &Any) -> Option<&Any> {
         self.by_right.get(rhs)
     }

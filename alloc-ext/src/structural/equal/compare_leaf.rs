@@ -1,4 +1,4 @@
-//! Equality of values that have nothing inside.
+//! Structural equality of leaves.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -10,10 +10,10 @@ use super::tensors;
 use crate::containers::key;
 use crate::walk::same_number_or_text;
 
-/// Whether two values are equal, when what they hold decides at once; None for two containers or objects of one type.
+/// Compares two values if either is a leaf or their types differ; `None` for two containers or objects of one type.
 ///
 /// # Errors
-/// Those of tensors.
+/// Errors of tensors.
 #[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
     if same_number_or_text(lhs, rhs) {
@@ -25,7 +25,7 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
     compare_any_leaves(lhs, rhs, skip_tensor_content)
 }
 
-/// As [`compare_leaves`], without a short way for the most frequent values.
+/// General case of [`compare_leaves`], without its fast path.
 pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
     let (left, right) = (lhs.as_view(), rhs.as_view());
     let (index, other) = (left.type_index(), right.type_index());
@@ -38,7 +38,7 @@ pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool
             tensors::same_extents(lhs, rhs) && tensors::equal_content(lhs, rhs, skip_tensor_content)?
         }
         type_index::FLOAT if is_nan(left.payload_bits()) => is_nan(right.payload_bits()),
-        // These are equal as keys are.
+        // Equal like map keys.
         ..=type_index::SMALL_BYTES | type_index::STR | type_index::BYTES | type_index::BIG_INT => {
             key::equal_without_hook(left, right) == Some(true)
         }
@@ -46,7 +46,7 @@ pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool
     }))
 }
 
-/// The type index, the same one for short and long texts.
+/// Maps the type indices of small strings and bytes to those of their heap forms.
 fn long_form(index: i32) -> i32 {
     match index {
         type_index::SMALL_STR => type_index::STR,

@@ -1,4 +1,4 @@
-//! The global functions on structure.
+//! Global functions for structural equality and hash.
 
 use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;
@@ -11,7 +11,7 @@ use crate::containers::Tuple;
 use crate::operation::operation;
 use crate::reflection::AccessPath;
 
-/// The functions of this module that answer with plain values.
+/// Static function table of this module, without functions that return access paths.
 ///
 /// # Upstream
 /// The registrations in `structural_equal.cc` and `structural_hash.cc`.
@@ -20,7 +20,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     operation!(Hash of Structure, "ffi.StructuralHash", (Any, bool, bool) -> i64),
 ];
 
-/// The functions of this module that answer with access paths, a class that [`crate::reflection::install`] registers.
+/// Functions that return access paths, whose class [`crate::reflection::install`] registers.
 pub static PATH_FUNCTIONS: &[StaticFunction] =
     &[static_function!("ffi.GetFirstStructuralMismatch", first_mismatch)];
 

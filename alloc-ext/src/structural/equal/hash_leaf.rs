@@ -1,4 +1,4 @@
-//! Hashes of values that have nothing inside, as upstream computes them.
+//! Structural hashes of leaves, equal to upstream's.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -9,13 +9,13 @@ use super::tensors;
 use crate::containers::key;
 use crate::dataclass::{combine, type_key_hash};
 
-/// The bits that stand for every NaN.
+/// Canonical bits for every NaN.
 const NAN_BITS: u64 = 0x7ff8 << 48;
 
-/// The hash of a value that has nothing inside; None for containers and other objects.
+/// Returns the hash of a leaf; `None` for containers and other objects.
 ///
 /// # Errors
-/// Those of tensors.
+/// Errors of tensors.
 #[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     match hash_plain(value) {
@@ -39,12 +39,12 @@ fn hash_extents(value: &Any, skip_tensor_content: bool) -> Result<u64> {
     tensors::hash_content(hash, value, skip_tensor_content)
 }
 
-/// The hash of a number or text; None for other values.
+/// Returns the hash of a number or string; `None` for other values.
 #[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn hash_plain(value: &Any) -> Option<u64> {
     let bits = value.view().payload_bits();
     match value.type_index() {
-        // With constants in place of the index.
+        // Constants instead of the type index produce better code.
         type_index::INT => Some(combine(type_index::INT as u64, bits)),
         type_index::FLOAT => {
             let bits = if is_nan(bits) { NAN_BITS } else { bits };
@@ -54,23 +54,23 @@ pub(super) fn hash_plain(value: &Any) -> Option<u64> {
     }
 }
 
-/// Whether a float is no number: only NaN has several forms. By its bits, since small cores do not compare 64-bit floats.
+/// Returns `true` if the bits are those of a NaN. By bits, since small cores have no instructions for 64-bit floats.
 pub(super) fn is_nan(bits: u64) -> bool {
     bits << 1 > f64::INFINITY.to_bits() << 1
 }
 
-/// The hash of a number or text by its bits, which tell one NaN from another; None for other values.
+/// Returns the hash of a number or string by its bits, without canonical NaN; `None` for other values.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) fn hash_bits(value: &Any) -> Option<u64> {
     let bits = value.view().payload_bits();
     match value.type_index() {
-        // These hash as keys do.
+        // Hashed like map keys.
         type_index::SMALL_STR => Some(key::hash_short_text(bits)),
         type_index::STR => Some(key::hash_long_text(value.as_view())),
         type_index::BYTES | type_index::BIG_INT => key::hash(value.as_view()).ok(),
         type_index::STATIC_OBJECT_BEGIN.. => None,
-        // Among them are short bytes: upstream hashes them otherwise than long ones.
+        // Includes small bytes, which upstream hashes differently from bytes on the heap.
         index => Some(combine(index as u64, bits)),
     }
 }

@@ -1,4 +1,4 @@
-//! What cannot be compared or hashed: errors, cycles and the limit of depth.
+//! Errors of structural equality and hash: invalid tensors, cycles and the limit of depth.
 
 use core::slice::from_ref;
 
@@ -9,7 +9,7 @@ use ferrite_core::function::Function;
 use ferrite_core::tensor::Tensor;
 use ferrite_core::type_table;
 
-use super::testing::{USED, equal, map, one_walk, text};
+use super::testing::{USED, equal, map, small_walk, text};
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::{DictObject, ListObject};
 use crate::dataclass::testing::{add_hook, array, big, int, list, message, node_type, pair, set_part};
@@ -17,7 +17,7 @@ use crate::dataclass::testing::{add_hook, array, big, int, list, message, node_t
 /// Changes the record of a tensor while `work` runs.
 fn with_record<R>(tensor: &Any, change: impl FnOnce(&mut DLTensor), work: impl FnOnce() -> R) -> R {
     let object = tensor.view().object_ptr().expect("a tensor");
-    // SAFETY: tensors hold such a record behind the header; nobody else uses this one.
+    // SAFETY: tensors have such a record after the header; there is no other user of this one.
     let record = unsafe { &mut *object.as_ptr().add(1).cast::<DLTensor>() };
     let before = *record;
     change(record);
@@ -70,7 +70,7 @@ fn containers_of_different_sizes_differ_whatever_is_inside() -> Result<()> {
         for [lhs, rhs] in [arrays, lists, maps] {
             for (lhs, rhs) in [(array(from_ref(&lhs))?, array(from_ref(&rhs))?), (lhs, rhs)] {
                 assert!(!structural_equal(&lhs, &rhs, USED)?);
-                assert!(!one_walk::equal(&lhs, &rhs, USED)?);
+                assert!(!small_walk::equal(&lhs, &rhs, USED)?);
             }
         }
         Ok(())
@@ -128,7 +128,7 @@ fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
         assert!(!structural_equal(&lhs, &rhs, USED)?);
         fill(&right)?;
         assert!(first_structural_mismatch(&lhs, &rhs, USED)?.is_some());
-        // What is left is hashed, whatever it is, before the missing element is missed.
+        // The remaining element is hashed before the missing one is noticed.
         fill(&right)?;
         assert_eq!(message(structural_hash(&rhs, USED)), "Index 2 out of bounds 2");
     }
@@ -176,7 +176,7 @@ fn errors_of_hooks_come_out() -> Result<()> {
     Ok(())
 }
 
-/// `depth` containers around a number.
+/// Nests a number in `depth` containers.
 fn nested(depth: usize, wrap: impl Fn(&[Any]) -> Result<Any>, number: i64) -> Result<Any> {
     let mut value = int(number);
     for _ in 0..depth {
@@ -206,7 +206,7 @@ fn depth_does_not_come_from_the_stack() -> Result<()> {
 #[test]
 fn cycles_end_at_the_limit_of_depth() -> Result<()> {
     if cfg!(miri) || cfg!(not(feature = "std")) {
-        // There is less memory than the limit allows.
+        // The limit is never reached, since there is less memory.
         return Ok(());
     }
     let cycle = || -> Result<ListObject> {

@@ -1,17 +1,17 @@
-//! Structural equality, hash and the first difference of two values.
+//! Structural equality, structural hash, and the first mismatch of two values.
 //!
-//! Values are equal when they have the same content. What a type says about its objects, see
-//! [`StructuralKind`](super::StructuralKind), decides how variables and shared objects count, and may be replaced by the
-//! hooks `__s_equal__` and `__s_hash__` of the type.
+//! Values are structurally equal if they have the same content. The [`StructuralKind`](super::StructuralKind) of a type
+//! determines how its variables and shared objects count. A type may replace comparison and hash by the hooks `__s_equal__`
+//! and `__s_hash__`.
 //!
-//! | part | holds |
+//! | part | content |
 //! |---|---|
-//! | `compare`, `compare_leaf` | the walk through two values, and what ends it |
-//! | `bindings` | which variable of one side stands for which of the other |
-//! | `trace` | the way to the first difference |
-//! | `hash`, `hash_leaf` | the walk that hashes, likewise |
-//! | `one_walk`, `known` | for boards, one walk in place of both, where no way to a difference is asked for |
-//! | `tensors` | tensors as both walks see them |
+//! | `compare`, `compare_leaf` | the walk that compares two values, and its leaves |
+//! | `bindings` | corresponding variables of both sides |
+//! | `trace` | the path to the first difference |
+//! | `hash`, `hash_leaf` | the walk that hashes a value, and its leaves |
+//! | `walks` | entry points: a walk for each operation, or in small builds one walk for both |
+//! | `tensors` | equality and hash of tensors |
 
 mod bindings;
 mod calls;
@@ -21,15 +21,9 @@ mod functions;
 #[cfg(feature = "speed")]
 mod hash;
 mod hash_leaf;
-#[cfg(any(test, not(feature = "speed")))]
-mod known;
-#[cfg_attr(not(feature = "speed"), path = "one_walk.rs")]
-mod walks;
-
-#[cfg(all(test, feature = "speed"))]
-mod one_walk;
 mod tensors;
 mod trace;
+mod walks;
 
 #[cfg(test)]
 mod limit_tests;
@@ -51,12 +45,12 @@ use trace::Trace;
 
 pub use functions::{FUNCTIONS, PATH_FUNCTIONS};
 
-/// How values are compared and hashed.
+/// Options of comparison and hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Variables that are not defined inside the values are defined where they first appear.
+    /// Whether variables that are not defined inside the values are defined by their first use.
     pub map_free_vars: bool,
-    /// Only shape and dtype of tensors count.
+    /// Whether only shape and dtype of tensors count.
     pub skip_tensor_content: bool,
 }
 
@@ -66,14 +60,15 @@ impl Options {
     }
 }
 
-/// Whether two values have the same structure.
+/// Returns `true` if two values are structurally equal.
 ///
-/// Numbers are equal by type and bits, but every NaN equals every other one; texts by content, maps whatever their order.
+/// Numbers are equal by type and bits, except that all NaNs are equal. Strings are equal by content, and maps regardless of
+/// order.
 ///
 /// # Errors
-/// TypeError for an object whose type has no structural kind; InternalError for tensors whose content is not compact in
-/// memory of the host; ValueError beyond the depths of [`crate::walk`], which cycles reach; those of hooks and getters;
-/// MemoryError.
+/// TypeError for an object whose type has no structural kind; InternalError for tensors that are not contiguous in CPU
+/// memory, if their content counts; ValueError beyond the depths of [`crate::walk`], which cycles reach; errors of hooks and
+/// getters; MemoryError.
 ///
 /// # Upstream
 /// `StructuralEqual::Equal` in `extra/structural_equal.h`.
@@ -81,10 +76,10 @@ pub fn structural_equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> 
     walks::equal(lhs, rhs, options)
 }
 
-/// The ways to the first difference in two values; None when they are equal.
+/// Returns the access paths to the first difference of two values; `None` if they are equal.
 ///
 /// # Errors
-/// Those of [`structural_equal`].
+/// Errors of [`structural_equal`].
 ///
 /// # Upstream
 /// `StructuralEqual::GetFirstMismatch` in `extra/structural_equal.h`.
@@ -100,14 +95,14 @@ pub fn first_structural_mismatch(
     comparer.into_trace().into_paths().map(Some)
 }
 
-/// The hash of a value, equal for values that [`structural_equal`] finds equal, with the exceptions below.
+/// Returns the structural hash of a value. Values that [`structural_equal`] finds equal have equal hashes, except as below.
 ///
-/// It is the same in every process and in upstream's library, except that a variable which is used, but not defined,
-/// counts by its address. As upstream has it, bytes of up to seven characters hash otherwise than the same bytes in an
-/// object.
+/// The hash is stable across processes and equal to upstream's, except that a variable that is used but not defined is
+/// hashed by its address. Like upstream, bytes of up to seven characters have a different hash than the same bytes on the
+/// heap.
 ///
 /// # Errors
-/// Those of [`structural_equal`].
+/// Errors of [`structural_equal`].
 ///
 /// # Upstream
 /// `StructuralHash::Hash` in `extra/structural_hash.h`.

@@ -1,4 +1,4 @@
-//! Objects by the kind of their type, variables and their definitions, and hooks.
+//! Objects by structural kind, variables and their definitions, and hooks.
 
 use core::slice::from_ref;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -88,20 +88,20 @@ fn variables_stand_for_each_other_where_they_are_defined() -> Result<()> {
     let function = node_type("test.equal.Function", TREE, [PATTERN, 0])?;
     let var = |name: &str| pair(variable, text(name)?, Any::NONE);
     let (x, y) = (var("x")?, var("y")?);
-    // A function that gives back its parameter number `result`.
+    // A function that returns its parameter number `result`.
     let choose = |params: [&Any; 2], result: usize| -> Result<Any> {
         let params = params.map(Any::clone);
         pair(function, array(&params)?, params[result].clone())
     };
     assert!(equal(&choose([&x, &y], 0)?, &choose([&y, &x], 0)?, USED)?);
     assert!(!equal(&choose([&x, &y], 0)?, &choose([&x, &y], 1)?, USED)?);
-    // One variable cannot stand for two.
+    // One variable cannot correspond to two.
     assert!(!equal(&choose([&x, &x], 0)?, &choose([&x, &y], 0)?, USED)?);
     assert!(!equal(&choose([&x, &y], 0)?, &choose([&x, &x], 0)?, USED)?);
     // Used, but not defined.
     assert!(!equal(&array(from_ref(&x))?, &array(from_ref(&y))?, USED)?);
     assert!(equal(&array(from_ref(&x))?, &array(from_ref(&y))?, MAPPED)?);
-    // Keys follow the variables.
+    // Keys are compared through bindings.
     let counted = |params: [&Any; 2], key: &Any| -> Result<Any> {
         pair(function, array(&params.map(Any::clone))?, map(&[(key.clone(), int(1))])?)
     };
@@ -127,7 +127,7 @@ fn simple_definitions_do_not_reach_into_variables() -> Result<()> {
     let inner = var(Any::NONE)?;
     let (lhs, rhs) = (var(inner.clone())?, var(inner)?);
     assert!(equal(&bind(simple, &lhs)?, &bind(simple, &rhs)?, USED)?);
-    // A pattern reaches through simple definitions inside it.
+    // A pattern extends through simple definitions inside it.
     let (lhs, rhs) = (var(var(Any::NONE)?)?, var(var(Any::NONE)?)?);
     let nested = |var: &Any| pair(pattern, bind(simple, var)?, Any::NONE);
     assert!(equal(&nested(&lhs)?, &nested(&rhs)?, USED)?);
@@ -167,7 +167,7 @@ fn hooks_decide_and_may_ask_back() -> Result<()> {
     assert!(equal(&identity(&x)?, &identity(&y)?, USED)?);
     let other = pair(hooked, y.clone(), array(&[y.clone(), int(2)])?)?;
     assert_eq!(difference(&identity(&x)?, &other)?, [" 0:body 1:1", " 0:body 1:1"]);
-    // The same as by the flags of fields.
+    // Same result as with the flags of fields.
     let flagged = node_type("test.equal.Flagged", TREE, [PATTERN, 0])?;
     let by_flags = pair(flagged, x.clone(), x.clone())?;
     let seed = |index: i32| type_table::type_info(index).map_or(0, |entry| entry.type_key_hash());

@@ -1,4 +1,4 @@
-//! Tensors by shape, dtype and content.
+//! Structural equality and hash of tensors by shape, dtype and content.
 
 use core::slice;
 
@@ -11,10 +11,10 @@ use ferrite_core::{plain_ensure, plain_error, type_index};
 use crate::containers::key;
 use crate::dataclass::combine;
 
-/// The code of memory of the host.
+/// Device type of CPU memory.
 const CPU: i32 = 1;
 
-/// The extents of a shape or tensor; None for other values.
+/// Returns the extents of a shape or tensor; `None` for other values.
 pub(super) fn extents(value: &Any) -> Option<&[i64]> {
     match value.type_index() {
         type_index::SHAPE => value.as_object()?.as_class().map(Shape::as_slice),
@@ -23,15 +23,15 @@ pub(super) fn extents(value: &Any) -> Option<&[i64]> {
     }
 }
 
-/// Whether two shapes or tensors have the same extents.
+/// Returns `true` if two shapes or tensors have the same extents.
 pub(super) fn same_extents(lhs: &Any, rhs: &Any) -> bool {
     extents(lhs) == extents(rhs)
 }
 
-/// Whether two tensors of equal extents are equal.
+/// Returns `true` if two tensors of equal extents are equal.
 ///
 /// # Errors
-/// InternalError when their content counts, but is not in memory of the host, or not compact.
+/// InternalError if the content counts, but is not contiguous in CPU memory.
 pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<bool> {
     let (left, right) = (tensor_of(lhs)?, tensor_of(rhs)?);
     if core::ptr::eq(left.as_raw(), right.as_raw()) {
@@ -45,10 +45,10 @@ pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<
     Ok(content(left)? == content(right)?)
 }
 
-/// The hash of a tensor, given that of its extents.
+/// Returns the hash of a tensor from the hash of its extents.
 ///
 /// # Errors
-/// As for [`equal_content`].
+/// Errors of [`equal_content`].
 pub(super) fn hash_content(hash: u64, value: &Any, skip_content: bool) -> Result<u64> {
     let tensor = tensor_of(value)?;
     let hash = combine(hash, AnyView::from(&tensor.dtype()).payload_bits());
@@ -60,11 +60,11 @@ pub(super) fn hash_content(hash: u64, value: &Any, skip_content: bool) -> Result
 }
 
 fn tensor_of(value: &Any) -> Result<TensorRef<'_>> {
-    // SAFETY: the lifetime of the view is that of the value, which keeps the tensor alive.
+    // SAFETY: the view borrows the value, which keeps the tensor alive.
     TensorRef::from_view(value.as_view()).ok_or_else(|| plain_error!(TYPE_ERROR, "Expected a tensor"))
 }
 
-/// Names are for messages.
+/// Refuses tensors whose content cannot be read. Names are for error messages.
 fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> {
     for (tensor, name) in tensors {
         let device = tensor.device().device_type;
@@ -90,7 +90,7 @@ fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> 
     Ok(())
 }
 
-/// As many bytes as the elements have, from the data pointer on: a byte offset does not count, as upstream has it.
+/// Returns the bytes of the elements from the data pointer on. Like upstream, ignores the byte offset.
 fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
     let size = tensor
         .size_bytes()
@@ -100,7 +100,7 @@ fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
         return Ok(&[]);
     }
     plain_ensure!(!data.is_null(), VALUE_ERROR, "the tensor has no data");
-    // SAFETY: whoever made the tensor vouches that the memory of a compact tensor on the host holds its elements, at the
-    // data pointer or behind it, and that nobody writes them now.
+    // SAFETY: the creator of the tensor guarantees that the memory of a contiguous CPU tensor contains its elements, at or
+    // after the data pointer, and that there are no concurrent writes.
     Ok(unsafe { slice::from_raw_parts(data, size) })
 }

@@ -1,13 +1,10 @@
-//! What the tests of this folder share: values, and ways to look at differences.
+//! Shared by the tests of this folder: values, and texts of differences.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::string::String;
 
-#[cfg(feature = "speed")]
-pub(super) use super::one_walk;
-#[cfg(not(feature = "speed"))]
-pub(super) use super::walks as one_walk;
+pub(super) use super::walks::small as small_walk;
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::{DictObject, MapObject};
 use crate::reflection::AccessPath;
@@ -32,14 +29,14 @@ pub(super) fn dict(entries: &[(Any, Any)]) -> Result<Any> {
     Ok(Any::new(dict))
 }
 
-/// Whether two values are equal; equal values must have equal hashes, and no difference. The walks of hosts and boards must
-/// give the same answers.
+/// Returns whether two values are equal. Asserts that equal values have equal hashes and no difference, and that both
+/// implementations agree.
 pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
     let equal = structural_equal(lhs, rhs, options)?;
     assert_eq!(first_structural_mismatch(lhs, rhs, options)?.is_none(), equal);
-    assert_eq!(one_walk::equal(lhs, rhs, options)?, equal);
+    assert_eq!(small_walk::equal(lhs, rhs, options)?, equal);
     for side in [lhs, rhs] {
-        assert_eq!(one_walk::hash(side, options)?, structural_hash(side, options)?);
+        assert_eq!(small_walk::hash(side, options)?, structural_hash(side, options)?);
     }
     if equal {
         assert_eq!(structural_hash(lhs, options)?, structural_hash(rhs, options)?);
@@ -47,7 +44,7 @@ pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
     Ok(equal)
 }
 
-/// The kinds and keys of the steps to the first difference.
+/// Returns the kinds and keys of the steps to the first difference.
 pub(super) fn steps(path: &AccessPath) -> Result<std::string::String> {
     let mut text = std::string::String::new();
     for step in path.to_steps()?.iter() {

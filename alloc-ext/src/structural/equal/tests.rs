@@ -45,7 +45,7 @@ fn hashes_are_upstreams() -> Result<()> {
         (dict(&[(int(1), int(2))])?, -7_274_365_588_688_873_859),
     ];
     for (place, (value, hash)) in expected.iter().enumerate() {
-        // Short bytes hash as the word that they are in.
+        // Small bytes are hashed as the word that they are stored in.
         if cfg!(target_endian = "little") || value.type_index() != SMALL_BYTES {
             assert_eq!(structural_hash(value, USED)? as i64, *hash, "{place}");
         }
@@ -107,10 +107,10 @@ fn containers_hash_alike_whatever_is_inside() -> Result<()> {
             shape,
         ])
     };
-    // Those that have nothing but leaves inside, with and without leaves in front of them.
+    // Containers of leaves only, with and without leaves in front of them.
     let values = || -> Result<std::vec::Vec<Any>> {
         let [one, short, long, bytes, shape] = leaves()?;
-        // Their hashes are equal: short texts are filled up with zeros.
+        // Equal hashes: small strings are padded with zeros.
         let ties = [(text("a")?, one.clone()), (text("a\0")?, short.clone()), (int(1), long.clone())];
         let flat = array(&leaves()?)?;
         let flat_map = map(&[(one.clone(), short.clone()), (long.clone(), Any::from(f64::NAN))])?;

@@ -1,4 +1,4 @@
-//! The way to the first difference, from the inside out.
+//! The path to the first difference, from the inside out.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,10 +7,10 @@ use ferrite_core::memory::Buffer;
 
 use crate::reflection::{AccessKind, AccessPath, AccessStep};
 
-/// Steps on both sides, the innermost first.
+/// Steps on both sides, innermost first.
 pub(super) struct Trace {
     steps: Buffer<[AccessStep; 2]>,
-    /// What makes steps: by address, so that comparing alone does not need the class.
+    /// Constructor of steps; an address, so that comparisons without a path do not link the class.
     make: fn(AccessKind, Any) -> Result<AccessStep>,
 }
 
@@ -19,7 +19,7 @@ impl Trace {
         Self { steps: Buffer::new(), make: AccessStep::new }
     }
 
-    /// Adds one step that is the same on both sides.
+    /// Appends a step that is the same on both sides.
     ///
     /// # Errors
     /// MemoryError.
@@ -28,7 +28,7 @@ impl Trace {
         Ok(self.steps.try_push([step.clone(), step])?)
     }
 
-    /// Adds a step to a key on the left and one on the right.
+    /// Appends different steps for the left and the right side.
     ///
     /// # Errors
     /// MemoryError.
@@ -36,7 +36,7 @@ impl Trace {
         Ok(self.steps.try_push([(self.make)(lhs.0, lhs.1)?, (self.make)(rhs.0, rhs.1)?])?)
     }
 
-    /// The two paths.
+    /// Returns both paths.
     ///
     /// # Errors
     /// MemoryError.

@@ -1,4 +1,4 @@
-//! The library's own mutators: callbacks by type, and what is known of variables.
+//! The library's own mutators: callbacks by type, and replacements of variables.
 
 use core::ptr::{self, NonNull};
 
@@ -18,18 +18,18 @@ use crate::structural::native;
 use crate::structural::walker;
 use crate::walk::IdentityMap;
 
-/// What happens to a value.
+/// Rule of a mutator.
 pub enum Rule {
-    /// A callback replaces it, then what is inside is mapped.
+    /// A callback replaces a value, then the children of the result are mapped.
     PreOrder(MapCallbacks),
-    /// What is inside is mapped, then a callback replaces it.
+    /// The children of a value are mapped, then a callback replaces the result.
     PostOrder(MapCallbacks),
-    /// A callback rewrites it and decides what happens inside.
+    /// A callback rewrites a value and decides about its children.
     Mutate(Callbacks),
 }
 
 impl Rule {
-    /// Whether there is a callback for values of a type.
+    /// Returns `true` if there is a callback for values of a type.
     pub fn takes(&self, type_index: i32) -> bool {
         match self {
             Self::PreOrder(callbacks) | Self::PostOrder(callbacks) => {
@@ -40,17 +40,17 @@ impl Rule {
     }
 }
 
-/// The callbacks of a map.
+/// Callbacks of a map.
 #[derive(Default)]
 pub struct MapCallbacks {
-    /// Those that get the value; they are tried first.
+    /// Callbacks that take the value. Matched first.
     pub plain: Callbacks,
-    /// Those that get the value and the region of definitions.
+    /// Callbacks that take the value and the definition region.
     pub with_region: Callbacks,
 }
 
 impl MapCallbacks {
-    /// The outcome of the first callback that takes the value; None when there is none.
+    /// Calls the first callback that accepts the value; `None` if there is none.
     pub fn call(&self, value: AnyView<'_>, region: DefRegion) -> Option<Result<Any>> {
         if let Some(callback) = self.plain.find(value.type_index()) {
             return Some(native::call_function(&callback.function, &[value]));
@@ -60,12 +60,12 @@ impl MapCallbacks {
     }
 }
 
-/// What a mutator of this library holds behind its head.
+/// Data of a mutator of this library, after the common head.
 ///
 /// # Upstream
 /// `StructuralMapDynEngine` in `extra/structural_mutate.h` and `StructuralMutateDynEngine` in `structural_mutate.cc`.
 pub struct Engine {
-    /// What it does with values.
+    /// The rule that it follows.
     pub rule: Rule,
     /// Replacements of variables and shared nodes.
     var_remap: ObjectMutex<IdentityMap<Any>>,
@@ -79,7 +79,7 @@ static VTABLE: MutatorVTable = MutatorVTable {
 };
 
 impl Engine {
-    /// A mutator that follows `rule`.
+    /// Creates a mutator that follows a rule.
     ///
     /// # Errors
     /// MemoryError.
@@ -87,10 +87,10 @@ impl Engine {
         walker::create(&VTABLE, Self { rule, var_remap: ObjectMutex::new(IdentityMap::default()) })
     }
 
-    /// The engine of a mutator that this library made.
+    /// Returns the engine of a mutator if this library created it.
     pub fn of(mutator: &StructuralMutator) -> Option<&Self> {
         let vtable = walker::vtable(mutator).ok()?;
-        // SAFETY: objects with this table are made by `mutator`, and nobody can copy them.
+        // SAFETY: only `mutator` creates objects with this table, and they cannot be copied.
         ptr::eq(vtable, &VTABLE).then(|| unsafe { walker::engine_of::<_, Self>(mutator) })
     }
 
@@ -101,8 +101,7 @@ impl Engine {
 
     fn var_remap_set(&self, var: AnyView<'_>, mapped: AnyView<'_>) -> Result<()> {
         let (var, mapped) = (object_of(var)?, mapped.to_owned()?);
-        // What was replaced, and the error of a refusal, wait until the lock is gone: the end of one and the making of the
-        // other may run code of users.
+        // The old value is dropped, and an error is created, after unlocking, since both may run user callbacks.
         let replaced = {
             let mut var_remap = self.var_remap.lock();
             var_remap.reserve_one().map(|()| {
@@ -121,10 +120,10 @@ fn object_of(var: AnyView<'_>) -> Result<Any> {
     var.to_owned()
 }
 
-/// Serves a function of a table, or a hook, that gets a mutator and a value.
+/// Implements a function of the table, or a hook, that takes a mutator and a value.
 ///
 /// # Safety
-/// `mutator` is a live mutator or null, and `value` a live value, both borrowed.
+/// `mutator` must be a live mutator or null, and `value` a live value; both are borrowed.
 pub unsafe fn serve(
     mutator: *mut TVMFFIObject,
     value: TVMFFIAny,
@@ -132,7 +131,7 @@ pub unsafe fn serve(
 ) -> TVMFFIAny {
     native::serve(|| {
         let object = NonNull::new(mutator).ok_or_else(|| plain_error!(VALUE_ERROR, "There is no mutator"))?;
-        // SAFETY: the caller vouches for both.
+        // SAFETY: the caller guarantees both.
         unsafe {
             let mutator = StructuralMutator::from_object_unchecked(ObjectRef::borrow_raw(object));
             body(&mutator, AnyView::from_raw(value))
@@ -141,7 +140,7 @@ pub unsafe fn serve(
 }
 
 unsafe extern "C" fn mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
-    // SAFETY: a function of the table gets a mutator and a value.
+    // SAFETY: functions of the table are called with a mutator and a value.
     unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Disallow, Step::Mutate)) }
 }
 
@@ -161,7 +160,7 @@ unsafe extern "C" fn var_remap_set(
     mapped: TVMFFIAny,
 ) -> TVMFFIAny {
     let set = |mutator: &StructuralMutator, var: AnyView<'_>| {
-        // SAFETY: a function of the table gets live values.
+        // SAFETY: functions of the table are called with live values.
         let mapped = unsafe { AnyView::from_raw(mapped) };
         engine_of(mutator)?.var_remap_set(var, mapped).map(|()| Any::NONE)
     };

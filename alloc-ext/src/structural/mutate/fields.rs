@@ -1,4 +1,4 @@
-//! Objects without a hook: a shallow copy gets what their fields are rewritten to.
+//! Objects without a hook: a shallow copy receives the rewritten fields.
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::{Any, AnyView};
@@ -14,38 +14,38 @@ use crate::structural::walker;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Field, Fields};
 
-/// The start of what is the default for an object, or for a plain value.
+/// Outcome of entering an object or plain value with the default mutation.
 pub enum Begun {
-    /// There is nothing inside to go through.
+    /// The result, without visiting children.
     Answer(Any),
-    /// There are fields.
+    /// Fields to visit.
     Body(FieldsBody),
 }
 
-/// The fields of an object, one after the other.
+/// Fields of an object that are being rewritten.
 ///
 /// # Upstream
 /// `MutateReflectedFieldsExpected` in `extra/structural_mutate.h`.
 pub struct FieldsBody {
-    /// Those still to come.
+    /// Remaining fields.
     fields: Fields,
     field: Option<Field>,
-    /// The value of the field at hand.
+    /// Value of the current field.
     value: Any,
-    /// The object that gets the changes.
+    /// The copy that receives changes.
     copy: Any,
     is_changed: bool,
     kind: Option<StructuralKind>,
 }
 
 impl FieldsBody {
-    /// Gets to an object.
+    /// Enters an object.
     ///
-    /// Variables and shared nodes that were met before have their answer already, and a variable that is not defined here
-    /// stays as it is.
+    /// Variables and shared nodes that were visited before have a result already. A variable that is used, not defined,
+    /// stays unchanged.
     ///
     /// # Errors
-    /// Those of the mutator; TypeError when the type has no shallow copy that makes another object of it.
+    /// Errors of the mutator; TypeError if the type's shallow copy does not return a distinct object of the same type.
     pub fn begin(mutator: &StructuralMutator, value: AnyView<'_>) -> Result<Begun> {
         let Some(entry) = type_table::type_info(value.type_index()) else {
             plain_bail!(INTERNAL_ERROR, "There is no type with index {}", value.type_index());
@@ -70,10 +70,10 @@ impl FieldsBody {
         }))
     }
 
-    /// The next field whose value may change, in its region.
+    /// Returns the next field value that may change, and sets its definition region.
     ///
     /// # Errors
-    /// Those of the getter.
+    /// Errors of the getter.
     pub fn next<'a>(
         &mut self,
         mutator: &StructuralMutator,
@@ -90,17 +90,17 @@ impl FieldsBody {
             let inside = self.inside(outer);
             let region = DefRegion::of_field(field.flags()).map_or(inside, |asked| inside.enter(asked));
             walker::set_region(mutator, region);
-            // SAFETY: this body holds the value until its answer is there.
+            // SAFETY: this body holds the value until its result arrives.
             let value = unsafe { AnyView::from_raw(*self.value.as_raw()) };
             return Ok(Some(Node { value, mode: InplaceMode::Disallow, step: Step::Mutate }));
         }
         Ok(None)
     }
 
-    /// Takes what the field is to be.
+    /// Receives the new value of the current field.
     ///
     /// # Errors
-    /// Those of the setter; TypeError when there is none.
+    /// Errors of the setter; TypeError if there is none.
     pub fn feed(&mut self, mutator: &StructuralMutator, outer: DefRegion, answer: Any) -> Result<()> {
         walker::set_region(mutator, self.inside(outer));
         let value = core::mem::take(&mut self.value);
@@ -117,10 +117,10 @@ impl FieldsBody {
         Ok(())
     }
 
-    /// The answer for the object, which the mutator remembers where it may meet the object again.
+    /// Returns the result for the object, and stores it in the mutator if the walk may reach the object again.
     ///
     /// # Errors
-    /// Those of the mutator.
+    /// Errors of the mutator.
     pub fn leave(
         &mut self,
         mutator: &StructuralMutator,
@@ -129,7 +129,8 @@ impl FieldsBody {
     ) -> Result<Any> {
         walker::set_region(mutator, outer);
         let answer = if self.is_changed { core::mem::take(&mut self.copy) } else { UNCHANGED };
-        // Uses of a variable whose definition stays, and is met only once, find that nothing is known of it: they stay, too.
+        // Not stored for a variable that is defined once and stays unchanged: its uses find no replacement, and stay
+        // unchanged, too.
         let is_once = self.kind == Some(StructuralKind::FreeVar) && outer != DefRegion::PATTERN;
         if has_identity(self.kind) && !(is_once && is_unchanged(&answer)) {
             mutator::var_remap_set(mutator, object, answer.view())?;
@@ -137,13 +138,13 @@ impl FieldsBody {
         Ok(answer)
     }
 
-    /// The region of the fields.
+    /// Returns the definition region of the fields.
     fn inside(&self, outer: DefRegion) -> DefRegion {
         if self.kind == Some(StructuralKind::FreeVar) { outer.inside_variable() } else { outer }
     }
 }
 
-/// Whether objects of this kind that are met again have the answer of the first time.
+/// Returns `true` if objects of this kind are rewritten once and share the result.
 fn has_identity(kind: Option<StructuralKind>) -> bool {
     matches!(kind, Some(StructuralKind::FreeVar | StructuralKind::DagNode))
 }

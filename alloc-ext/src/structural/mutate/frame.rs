@@ -1,4 +1,4 @@
-//! A value whose inside is being rewritten.
+//! Frames of the mutating walk.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::{Any, AnyView};
@@ -8,31 +8,31 @@ use super::mutator::InplaceMode;
 use super::slots::SlotsBody;
 use crate::structural::DefRegion;
 
-/// A value on the way down.
-pub struct Descent<'a> {
-    /// The value, which its container, or the frame of that, or `after` holds.
+/// A value on the path from the root.
+pub struct MutationTarget<'a> {
+    /// The value, which is kept alive by its container, its parent's frame, or `after`.
     pub value: AnyView<'a>,
-    /// Whether it may be changed where it stands.
+    /// Whether it may be changed in place.
     pub mode: InplaceMode,
-    /// What happens on the way back.
+    /// Step that follows the default mutation.
     pub after: After,
-    /// Whether errors get to know that they happened in this value.
+    /// Whether the value is added to the context of errors that occur in it.
     pub is_reported: bool,
 }
 
-/// What happens with the answer for a value.
+/// Step that follows the default mutation of a value.
 #[derive(Default)]
 pub enum After {
-    /// Nothing more.
+    /// None.
     #[default]
     Nothing,
-    /// A callback had replaced the value by this one, which is the answer when the inside of it stays.
+    /// A callback replaced the original by this value, which is the result if its children stay unchanged.
     Replaced(Any),
-    /// A callback gets it.
+    /// A callback receives the result.
     Callback,
 }
 
-impl<'a> Descent<'a> {
+impl<'a> MutationTarget<'a> {
     pub fn new(value: AnyView<'a>, mode: InplaceMode) -> Self {
         Self { value, mode, after: After::Nothing, is_reported: true }
     }
@@ -46,18 +46,18 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// A value that was entered.
+/// A value whose children are being visited.
 pub struct Frame<'a> {
-    pub descent: Descent<'a>,
+    pub target: MutationTarget<'a>,
     pub body: Body<'a>,
-    /// The region of definitions around the value.
+    /// Definition region around the value.
     pub region: DefRegion,
 }
 
-/// What is inside a value, and how far the walk has come.
+/// Children of a value, and the progress of the walk.
 pub enum Body<'a> {
-    /// The elements of a sequence, or the values of a map.
+    /// Elements of a sequence, or values of a map.
     Slots(SlotsBody<'a>),
-    /// The fields of any other object.
+    /// Fields of any other object.
     Fields(FieldsBody),
 }

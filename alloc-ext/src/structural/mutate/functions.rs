@@ -1,4 +1,4 @@
-//! The global functions on mutators.
+//! Global functions for structural maps and mutations.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -19,7 +19,7 @@ use crate::structural::callbacks::{CallbackEntries, Callbacks};
 use crate::structural::native;
 use crate::structural::walker;
 
-/// The functions of this module.
+/// Static function table of this module.
 ///
 /// # Upstream
 /// The registrations in `structural_mutate.cc`.
@@ -34,7 +34,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi.StructuralMutatorWithDefRegionKind", with_def_region_kind),
 ];
 
-/// The number that asks for callbacks before what is inside a value.
+/// Number of the order in which callbacks run before children are mapped.
 const PRE_ORDER: i32 = 0;
 
 fn structural_map(
@@ -54,7 +54,7 @@ fn structural_mutate(root: Any, callbacks: Array<Tuple<(i32, Function, bool)>>) 
     follow(Rule::Mutate(Callbacks::with_flags(&callbacks)?), root)
 }
 
-/// What a rule makes of a value, in place when the caller gave up the only reference to it.
+/// Rewrites a value by a rule, in place if the caller passed the only reference to it.
 pub(super) fn follow(rule: Rule, root: Any) -> Result<Any> {
     let mutator = Engine::mutator(rule)?;
     let mode = InplaceMode::Allow.inside(root.view());

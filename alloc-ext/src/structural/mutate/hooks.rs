@@ -1,4 +1,4 @@
-//! The hooks of built-in types, which C++ and Rust clients call through the columns.
+//! Mutation hooks of built-in types, which C++ and Rust clients call through the attribute columns.
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::error::Result;
@@ -10,11 +10,11 @@ use super::mutator::InplaceMode;
 use super::unchanged::UNCHANGED;
 use crate::structural::native::{self, NativeHook};
 
-/// Types whose values stay as they are.
+/// Types whose values are never changed.
 const LEAVES: [i32; 3] = [type_index::STR, type_index::BYTES, type_index::BIG_INT];
 const CONTAINERS: [i32; 4] = [type_index::ARRAY, type_index::LIST, type_index::MAP, type_index::DICT];
 
-/// Registers the hooks of built-in types, unless they are there.
+/// Registers the hooks of built-in types unless they are registered already.
 ///
 /// # Errors
 /// MemoryError.
@@ -36,7 +36,7 @@ unsafe extern "C" fn keep(_: *mut TVMFFIObject, _: TVMFFIAny) -> TVMFFIAny {
 }
 
 unsafe extern "C" fn mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
-    // SAFETY: a hook gets a mutator and a value.
+    // SAFETY: hooks are called with a mutator and a value.
     unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Disallow, Step::Hook)) }
 }
 

@@ -1,15 +1,15 @@
-//! Structural maps and mutations: values are rewritten by callbacks and by hooks of their types.
+//! Structural maps and mutations: callbacks and type hooks rewrite values.
 //!
-//! What does not change keeps its identity. What changes is copied first, unless nobody else holds it, nor anything on the
-//! way to it from the root: then it may be changed where it stands.
+//! Unchanged values keep their identity. Changed values are copied first, unless neither they nor any value on the path from
+//! the root is shared; then they may be changed in place.
 //!
-//! | part | holds |
+//! | part | content |
 //! |---|---|
-//! | `mutator` | mutators by their table of functions, whoever made them |
-//! | `engine` | this library's own: callbacks by type, and replacements of variables |
-//! | `mutation`, `frame` | the walk of both, and what is open in it |
-//! | `slots`, `fields` | the inside of containers and of other objects |
-//! | `hooks` | the hooks of built-in types for everybody's mutators |
+//! | `mutator` | calls through the function table of any mutator, of this library or of C++ |
+//! | `engine` | this library's mutators: callbacks by type, and replacements of variables |
+//! | `mutation`, `frame` | the walk and its frames |
+//! | `slots`, `fields` | children of containers and of other objects |
+//! | `hooks` | hooks of built-in types, for any mutator |
 
 mod engine;
 mod fields;

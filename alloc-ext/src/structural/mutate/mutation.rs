@@ -1,4 +1,4 @@
-//! The walk that rewrites a value: callbacks and hooks are called, everything else is gone through in a loop.
+//! The mutating walk, which calls callbacks and hooks, and visits all other values in a loop.
 
 use core::mem;
 use core::ops::ControlFlow;
@@ -10,7 +10,7 @@ use ferrite_core::{plain_bail, stack, type_index};
 
 use super::engine::{Engine, MapCallbacks, Rule};
 use super::fields::{Begun, FieldsBody};
-use super::frame::{After, Body, Descent, Frame};
+use super::frame::{After, Body, Frame, MutationTarget};
 use super::mutator::{self, InplaceMode};
 use super::slots::SlotsBody;
 use super::unchanged::{UNCHANGED, is_same, is_unchanged, value_or};
@@ -21,37 +21,37 @@ use crate::structural::native;
 use crate::structural::walker;
 use crate::walk::{Entered, Fold, Hooks, fold};
 
-/// The column of hooks that leave the value alone.
+/// Attribute column of hooks that return a new value.
 pub const MUTATE: &str = "__s_mutate__";
-/// The column of hooks that may change the value.
+/// Attribute column of hooks that may change the value in place.
 pub const MAYBE_INPLACE_MUTATE: &str = "__s_maybe_inplace_mutate__";
 
-/// How much is done with a value.
+/// Extent of a mutation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Everything: callbacks, and what is the default.
+    /// Callbacks, then the default mutation.
     Mutate,
-    /// The default: the hook of the type, or its fields.
+    /// The default mutation: the hook of the type, or its fields.
     Default,
-    /// Only what this library's hooks for containers do. Whoever calls a hook adds the value to the context of errors.
+    /// The hook of a container only. The caller of the hook adds the value to the context of errors.
     Hook,
 }
 
-/// A value on its way into the walk.
+/// A value to mutate.
 pub struct Node<'a> {
-    /// The value, which its container or the frame of that holds.
+    /// The value, which its container or its parent's frame keeps alive.
     pub value: AnyView<'a>,
-    /// Whether it may be changed where it stands.
+    /// Whether it may be changed in place.
     pub mode: InplaceMode,
-    /// What is to be done.
+    /// Extent of the mutation.
     pub step: Step,
 }
 
-/// Rewrites a value; the answer may be [`UNCHANGED`].
+/// Rewrites a value. The result may be [`UNCHANGED`].
 ///
 /// # Errors
-/// Those of callbacks and hooks, which get the context of where they happened; ValueError beyond the depth of
-/// [`crate::walk`] or when calls nest deeper than the stack allows; MemoryError. What was changed in place stays changed.
+/// Errors of callbacks and hooks, with the context of their position; ValueError beyond the depth of [`crate::walk`], or if
+/// nested calls would overflow the stack; MemoryError. In-place changes are not reverted.
 pub fn run(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode, step: Step) -> Result<Any> {
     stack::nest(|| {
         let mut mutation = Mutation {
@@ -66,7 +66,7 @@ pub fn run(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode, s
 
 struct Mutation<'a> {
     mutator: &'a StructuralMutator,
-    /// None for a mutator of somebody else, whose own functions are called for everything inside the value.
+    /// `None` for a mutator from C++, whose own functions mutate all children.
     engine: Option<&'a Engine>,
     hooks: Hooks,
     inplace_hooks: Hooks,
@@ -79,17 +79,17 @@ impl<'a> Fold for Mutation<'a> {
     const NAME: &'static str = "StructuralMutate";
 
     fn enter(&mut self, node: Node<'a>, _: &mut Buffer<Frame<'a>>) -> Result<Entered<Frame<'a>, Any>> {
-        let descent = Descent::new(node.value, node.mode);
+        let target = MutationTarget::new(node.value, node.mode);
         match (node.step, self.engine) {
-            (Step::Hook, _) => self.enter_container(descent.unreported()),
-            (Step::Default, _) => self.descend(descent),
+            (Step::Hook, _) => self.enter_container(target.unreported()),
+            (Step::Default, _) => self.descend(target),
             (Step::Mutate, None) => mutator::mutate(self.mutator, node.value, node.mode).map(Entered::Value),
             (Step::Mutate, Some(engine)) => match &engine.rule {
-                Rule::PreOrder(callbacks) => self.map_first(callbacks, descent),
-                Rule::PostOrder(_) => self.descend(descent.then(After::Callback)),
+                Rule::PreOrder(callbacks) => self.map_first(callbacks, target),
+                Rule::PostOrder(_) => self.descend(target.then(After::Callback)),
                 Rule::Mutate(callbacks) => match callbacks.find(node.value.type_index()) {
                     Some(callback) => self.rewrite(callback, &node).map(Entered::Value),
-                    None => self.descend(descent),
+                    None => self.descend(target),
                 },
             },
         }
@@ -97,14 +97,14 @@ impl<'a> Fold for Mutation<'a> {
 
     fn next(&mut self, frame: &mut Frame<'a>) -> Result<Option<Node<'a>>> {
         match &mut frame.body {
-            Body::Slots(slots) => slots.next(&frame.descent, |value| self.is_kept(value)),
+            Body::Slots(slots) => slots.next(&frame.target, |value| self.is_kept(value)),
             Body::Fields(fields) => fields.next(self.mutator, frame.region, |value| self.is_kept(value)),
         }
     }
 
     fn feed(&mut self, frame: &mut Frame<'a>, answer: Any) -> Result<ControlFlow<Any>> {
         match &mut frame.body {
-            Body::Slots(slots) => slots.feed(&frame.descent, answer)?,
+            Body::Slots(slots) => slots.feed(&frame.target, answer)?,
             Body::Fields(fields) => fields.feed(self.mutator, frame.region, answer)?,
         }
         Ok(ControlFlow::Continue(()))
@@ -113,17 +113,17 @@ impl<'a> Fold for Mutation<'a> {
     fn leave(&mut self, frame: &mut Frame<'a>) -> Result<Any> {
         let answer = match &mut frame.body {
             Body::Slots(slots) => slots.leave(),
-            Body::Fields(fields) => fields.leave(self.mutator, frame.region, frame.descent.value)?,
+            Body::Fields(fields) => fields.leave(self.mutator, frame.region, frame.target.value)?,
         };
-        // From here on the value is done, and an error is that of a callback.
-        frame.descent.is_reported = false;
-        let after = mem::take(&mut frame.descent.after);
-        self.finish(after, frame.descent.value, answer)
+        // Errors from here on are errors of a callback.
+        frame.target.is_reported = false;
+        let after = mem::take(&mut frame.target.after);
+        self.finish(after, frame.target.value, answer)
     }
 
     fn failed(&mut self, frame: &Frame<'a>, error: &Error) {
-        if frame.descent.is_reported {
-            add_visit_context(error, frame.descent.value);
+        if frame.target.is_reported {
+            add_visit_context(error, frame.target.value);
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Fold for Mutation<'a> {
 }
 
 impl<'a> Mutation<'a> {
-    /// Whether a value stays as it is without anybody having a say: a leaf that neither callbacks nor hooks take.
+    /// Returns `true` if a value certainly stays unchanged: a leaf for which there is neither a callback nor a hook.
     fn is_kept(&self, value: AnyView<'_>) -> bool {
         let type_index = value.type_index();
         let is_leaf =
@@ -141,7 +141,7 @@ impl<'a> Mutation<'a> {
         is_leaf && self.engine.is_some_and(|engine| !engine.rule.takes(type_index))
     }
 
-    /// What a callback that decides about the inside of a value, too, makes of it.
+    /// Calls the callback of a mutation, which also decides about the children.
     fn rewrite(&self, callback: &Callback, node: &Node<'_>) -> Result<Any> {
         let (mutator, mode) = (AnyView::from(self.mutator), AnyView::from(node.mode as i32));
         let outcome = if callback.wants_more {
@@ -152,54 +152,54 @@ impl<'a> Mutation<'a> {
         reported(outcome, node.value)
     }
 
-    /// The callback of a map that goes first; what it answers is mapped in place of the value.
+    /// Calls the callback of a pre-order map. Its result is mapped instead of the value.
     fn map_first(
         &mut self,
         callbacks: &MapCallbacks,
-        descent: Descent<'a>,
+        target: MutationTarget<'a>,
     ) -> Result<Entered<Frame<'a>, Any>> {
-        let Descent { value, mode, .. } = descent;
+        let MutationTarget { value, mode, .. } = target;
         let Some(answer) = callbacks.call(value, walker::region(self.mutator)) else {
-            return self.descend(descent);
+            return self.descend(target);
         };
         let answer = reported(answer, value)?;
         if is_unchanged(&answer) {
-            return self.descend(descent);
+            return self.descend(target);
         }
         if is_same(answer.view(), value) {
-            return self.descend(descent.then(After::Replaced(answer)));
+            return self.descend(target.then(After::Replaced(answer)));
         }
         let mode = mode.inside(answer.view());
-        // SAFETY: the answer goes into the frame, or outlives the descent, of which the view is a part.
+        // SAFETY: the result is stored in the frame or outlives the target, of which the view is a part.
         let view = unsafe { AnyView::from_raw(*answer.as_raw()) };
-        self.descend(Descent::new(view, mode).then(After::Replaced(answer)))
+        self.descend(MutationTarget::new(view, mode).then(After::Replaced(answer)))
     }
 
-    /// Does what is the default for a value.
-    fn descend(&mut self, descent: Descent<'a>) -> Result<Entered<Frame<'a>, Any>> {
+    /// Starts the default mutation of a value.
+    fn descend(&mut self, target: MutationTarget<'a>) -> Result<Entered<Frame<'a>, Any>> {
         // The hooks of containers are this library's own.
-        if let Some(slots) = SlotsBody::of(descent.value) {
-            return Ok(self.open(descent, Body::Slots(slots)));
+        if let Some(slots) = SlotsBody::of(target.value) {
+            return Ok(self.open(target, Body::Slots(slots)));
         }
-        match reported(self.begin(descent.value, descent.mode), descent.value)? {
-            Begun::Answer(answer) => self.finish(descent.after, descent.value, answer).map(Entered::Value),
-            Begun::Body(fields) => Ok(self.open(descent, Body::Fields(fields))),
+        match reported(self.begin(target.value, target.mode), target.value)? {
+            Begun::Answer(answer) => self.finish(target.after, target.value, answer).map(Entered::Value),
+            Begun::Body(fields) => Ok(self.open(target, Body::Fields(fields))),
         }
     }
 
-    fn enter_container(&mut self, descent: Descent<'a>) -> Result<Entered<Frame<'a>, Any>> {
-        match SlotsBody::of(descent.value) {
-            Some(slots) => Ok(self.open(descent, Body::Slots(slots))),
+    fn enter_container(&mut self, target: MutationTarget<'a>) -> Result<Entered<Frame<'a>, Any>> {
+        match SlotsBody::of(target.value) {
+            Some(slots) => Ok(self.open(target, Body::Slots(slots))),
             None => plain_bail!(TYPE_ERROR, "The hook of a container was called with another value"),
         }
     }
 
     #[inline]
-    fn open(&self, descent: Descent<'a>, body: Body<'a>) -> Entered<Frame<'a>, Any> {
-        Entered::Frame(Frame { descent, body, region: walker::region(self.mutator) })
+    fn open(&self, target: MutationTarget<'a>, body: Body<'a>) -> Entered<Frame<'a>, Any> {
+        Entered::Frame(Frame { target, body, region: walker::region(self.mutator) })
     }
 
-    /// Starts what is the default for what is no container: asks the hook of the type, or gets to the fields.
+    /// Starts the default mutation of a value other than a container, by the hook of its type or by its fields.
     fn begin(&self, value: AnyView<'_>, mode: InplaceMode) -> Result<Begun> {
         let type_index = value.type_index();
         if is_leaf(type_index) {
@@ -229,7 +229,7 @@ impl<'a> Mutation<'a> {
         unsafe { native::call_hook(column, hook, self.mutator, value) }.map(Begun::Answer)
     }
 
-    /// What happens when the default is done.
+    /// Completes the default mutation of a value.
     fn finish(&self, after: After, value: AnyView<'_>, answer: Any) -> Result<Any> {
         match (after, self.engine.map(|engine| &engine.rule)) {
             (After::Replaced(replacement), _) => Ok(value_or(answer, replacement)),
@@ -248,7 +248,7 @@ impl<'a> Mutation<'a> {
     }
 }
 
-/// Whether objects of this type stay as they are by this library's own hook.
+/// Returns `true` if this library's own hook leaves objects of a type unchanged.
 fn is_leaf(type_index: i32) -> bool {
     matches!(type_index, type_index::STR | type_index::BYTES | type_index::BIG_INT)
 }
@@ -257,7 +257,7 @@ fn is_callable(hook: AnyView<'_>) -> bool {
     matches!(hook.type_index(), type_index::OPAQUE_PTR | type_index::FUNCTION)
 }
 
-/// Adds the value to the context of an error that happened in it.
+/// Adds the value to the context of an error that occurred in it.
 fn reported<T>(outcome: Result<T>, value: AnyView<'_>) -> Result<T> {
     outcome.inspect_err(|error| add_visit_context(error, value))
 }

@@ -1,4 +1,4 @@
-//! Mutators by their table of functions, made by this library or by C++.
+//! Calls through the function table of a mutator, created by this library or by C++.
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
@@ -10,21 +10,21 @@ use crate::reflection::StructuralMutator;
 use crate::structural::native::{self, NativeHook};
 use crate::structural::walker::{self, Walker};
 
-/// Whether a value may be changed where it stands.
+/// Permission to change a value in place.
 ///
 /// # Upstream
 /// `InplaceMode` in `extra/structural_mutate.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(i32)]
 pub enum InplaceMode {
-    /// No: what changes is copied first.
+    /// Denied: changed values are copied first.
     Disallow = 0,
-    /// Yes: nobody else holds it.
+    /// Granted: there is no other reference.
     Allow = 1,
 }
 
 impl InplaceMode {
-    /// The mode for a value in something of this mode: it may be changed in place when it has no other holder either.
+    /// Returns the mode for a child of a value with this mode: in-place changes also require that the child is unshared.
     pub fn inside(self, value: AnyView<'_>) -> Self {
         match value.object_ptr() {
             // SAFETY: the view borrows a live object.
@@ -37,23 +37,23 @@ impl InplaceMode {
 type VarRemapSet =
     unsafe extern "C" fn(mutator: *mut TVMFFIObject, var: TVMFFIAny, mapped: TVMFFIAny) -> TVMFFIAny;
 
-/// What a mutator does. All functions borrow their arguments; their results are owned.
+/// Function table of a mutator. All functions borrow their arguments and return owned results.
 ///
 /// # Upstream
 /// `StructuralMutatorVTable` in `extra/structural_mutate.h`.
 #[repr(C)]
 pub struct MutatorVTable {
-    /// Rewrites a value and leaves the old one alone.
+    /// Returns the rewritten value and leaves the original unchanged.
     pub mutate: Option<NativeHook>,
-    /// Rewrites a value that nobody else holds.
+    /// Rewrites an unshared value, possibly in place.
     pub maybe_inplace_mutate: Option<NativeHook>,
-    /// What a variable was replaced by; None when nothing is known.
+    /// Returns the replacement of a variable, or None.
     pub var_remap_get: Option<NativeHook>,
-    /// Says what a variable is replaced by.
+    /// Sets the replacement of a variable.
     pub var_remap_set: Option<VarRemapSet>,
 }
 
-// SAFETY: mutators start with the head (ABI), and their makers give them tables of this type or none.
+// SAFETY: mutators start with the head (ABI), and their creators set a table of this type or none.
 unsafe impl Walker for StructuralMutator {
     type VTable = MutatorVTable;
 
@@ -62,33 +62,33 @@ unsafe impl Walker for StructuralMutator {
     }
 }
 
-/// Rewrites a value through the mutator's own function: the one for values in place when the mode allows it.
+/// Rewrites a value by the mutator's own function, by the in-place one if the mode allows it.
 ///
 /// # Errors
-/// Those of the mutator; ValueError when it has no such function.
+/// Errors of the mutator; ValueError if it lacks the function.
 pub fn mutate(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode) -> Result<Any> {
     let vtable = walker::vtable(mutator)?;
     let hook = if mode == InplaceMode::Allow { vtable.maybe_inplace_mutate } else { vtable.mutate };
     call(mutator, hook, value)
 }
 
-/// What a variable was replaced by; None when nothing is known.
+/// Returns the replacement of a variable, or None.
 ///
 /// # Errors
-/// As [`mutate`].
+/// Errors of [`mutate`].
 pub fn var_remap_get(mutator: &StructuralMutator, var: AnyView<'_>) -> Result<Any> {
     call(mutator, walker::vtable(mutator)?.var_remap_get, var)
 }
 
-/// Says what a variable is replaced by.
+/// Sets the replacement of a variable.
 ///
 /// # Errors
-/// As [`mutate`].
+/// Errors of [`mutate`].
 pub fn var_remap_set(mutator: &StructuralMutator, var: AnyView<'_>, mapped: AnyView<'_>) -> Result<()> {
     let set = walker::vtable(mutator)?.var_remap_set.ok_or_else(missing)?;
     // SAFETY: the function is in the table of this mutator; all arguments are alive.
     let raw = unsafe { set(mutator.as_object().as_ptr(), *var.as_raw(), *mapped.as_raw()) };
-    // SAFETY: such functions give an owned value.
+    // SAFETY: such functions return an owned value.
     native::without_error(unsafe { Any::from_raw(raw) }).map(drop)
 }
 

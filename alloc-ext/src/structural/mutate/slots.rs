@@ -1,28 +1,28 @@
-//! Sequences and maps: their elements and values are rewritten in place, or in a copy from the first change on.
+//! Sequences and maps, whose values are replaced in place, or in a copy from the first change on.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::type_index;
 
-use super::frame::Descent;
+use super::frame::MutationTarget;
 use super::mutation::{Node, Step};
 use super::mutator::InplaceMode;
 use super::unchanged::{UNCHANGED, is_same, is_unchanged};
 use crate::containers::Slots;
 
-/// The elements of a container, one after the other.
+/// Elements of a container that are being rewritten.
 pub struct SlotsBody<'a> {
-    /// Where the element at hand is; None before the first one.
+    /// Index of the current element; `None` before the first.
     place: Option<u64>,
     element: AnyView<'a>,
-    /// A reference to the element where a callback could take it out of the container.
+    /// Reference to the current element, if a callback could remove it from the container.
     held: Any,
-    /// The container that gets the changes, unless they are made in place.
+    /// Copy that receives changes; None if there is none yet, or changes are made in place.
     copy: Any,
 }
 
 impl<'a> SlotsBody<'a> {
-    /// Those of a container; None for any other value.
+    /// Returns the elements of a container; `None` for other values.
     pub fn of(value: AnyView<'a>) -> Option<Self> {
         let is_container = matches!(
             value.type_index(),
@@ -31,20 +31,20 @@ impl<'a> SlotsBody<'a> {
         is_container.then_some(Self { place: None, element: AnyView::NONE, held: Any::NONE, copy: Any::NONE })
     }
 
-    /// The next element of those that may change.
+    /// Returns the next element that may change.
     ///
     /// # Errors
-    /// TypeError for an element that is no value.
+    /// TypeError for an element that is not a valid value.
     pub fn next(
         &mut self,
-        descent: &Descent<'a>,
+        target: &MutationTarget<'a>,
         is_kept: impl Fn(AnyView<'_>) -> bool,
     ) -> Result<Option<Node<'a>>> {
-        let Some(slots) = Slots::of(descent.value) else { return Ok(None) };
+        let Some(slots) = Slots::of(target.value) else { return Ok(None) };
         loop {
             let place = self.place.map_or_else(|| slots.first(), |place| slots.next(place));
-            // SAFETY: an Array or Map that is held changes at this place only in `feed`, when the element is done; what
-            // others may take out is held below.
+            // SAFETY: an Array or Map that is kept alive changes at this index only in `feed`, after the element is done; an
+            // element that others could remove is kept alive below.
             let element = place.and_then(|place| unsafe { slots.get(place) });
             let Some(element) = element else { return Ok(None) };
             self.place = place;
@@ -52,8 +52,8 @@ impl<'a> SlotsBody<'a> {
                 continue;
             }
             self.element = element;
-            // Looked at before a reference of our own counts.
-            let mode = descent.mode.inside(element);
+            // Determined before `held` adds a reference.
+            let mode = target.mode.inside(element);
             if slots.may_change() {
                 self.held = element.to_owned()?;
             }
@@ -61,26 +61,26 @@ impl<'a> SlotsBody<'a> {
         }
     }
 
-    /// Takes what the element is to be.
+    /// Receives the new value of the current element.
     ///
     /// # Errors
     /// MemoryError.
-    pub fn feed(&mut self, descent: &Descent<'a>, answer: Any) -> Result<()> {
+    pub fn feed(&mut self, target: &MutationTarget<'a>, answer: Any) -> Result<()> {
         let is_kept = is_unchanged(&answer) || is_same(answer.view(), self.element);
         if let Some(place) = self.place
             && !is_kept
         {
             let element = self.element;
-            self.target(descent)?.replace(place, element, answer);
+            self.target(target)?.replace(place, element, answer);
         }
         self.held = Any::NONE;
         Ok(())
     }
 
-    /// The container that gets the changes.
-    fn target(&mut self, descent: &Descent<'a>) -> Result<Slots<'_>> {
-        let source = || Slots::of(descent.value).ok_or_else(not_a_container);
-        if descent.mode == InplaceMode::Allow {
+    /// Returns the container that receives changes.
+    fn target(&mut self, target: &MutationTarget<'a>) -> Result<Slots<'_>> {
+        let source = || Slots::of(target.value).ok_or_else(not_a_container);
+        if target.mode == InplaceMode::Allow {
             return source();
         }
         if self.copy.is_none() {
@@ -89,7 +89,7 @@ impl<'a> SlotsBody<'a> {
         Slots::of(self.copy.view()).ok_or_else(not_a_container)
     }
 
-    /// The answer for the container.
+    /// Returns the result for the container.
     pub fn leave(&mut self) -> Any {
         if self.copy.is_none() { UNCHANGED } else { core::mem::take(&mut self.copy) }
     }

@@ -1,4 +1,4 @@
-//! Maps and mutations: of containers and objects, in place and by copies, with variables, hooks and broken callbacks.
+//! Maps and mutations of containers and objects, in place and in copies, with variables, hooks and invalid callbacks.
 
 use core::ffi::c_void;
 
@@ -46,7 +46,7 @@ fn map_callbacks(entries: &[(i32, &Function)]) -> Result<MapCallbacks> {
     Ok(MapCallbacks { plain: callbacks(entries)?, with_region: Callbacks::default() })
 }
 
-/// A callback that makes integers larger by one.
+/// Creates a callback that increments integers.
 fn increment() -> Result<Function> {
     Function::from_typed(|value: i64| value + 1)
 }
@@ -59,14 +59,14 @@ fn address(value: &Any) -> usize {
     value.as_object().expect("an object").as_ptr().addr()
 }
 
-/// The addresses of the nodes in the context of an error.
+/// Returns the addresses of the nodes in the context of an error.
 fn nodes(error: &Error) -> std::vec::Vec<usize> {
     let context = error.extra_context().and_then(|context| context.downcast::<VisitErrorContext>().ok());
     let pattern = context.expect("a context").reverse_visit_pattern();
     pattern.iter().map(|node| node.unwrap().as_ptr().addr()).collect()
 }
 
-/// A class of pairs of a structural kind, whose objects can be copied.
+/// Registers a class of pairs with a structural kind, whose objects can be copied.
 fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
     let index = testing::node_type(key, kind, flags)?;
     let copy = Function::from_typed(move |value: Any| pair(index, part(&value, 0), part(&value, 1)))?;
@@ -383,7 +383,7 @@ fn native_hooks_serve_every_mutator() -> Result<()> {
         for (column, in_place) in [(mutation::MUTATE, false), (mutation::MAYBE_INPLACE_MUTATE, true)] {
             let hook = type_table::attr(index, column.as_bytes());
             assert!(hook.get::<*mut c_void>().is_ok());
-            // SAFETY: the hook comes from that column, and only this test holds the value.
+            // SAFETY: the hook comes from that column, and only this test has the value.
             let answer = unsafe { native::call_hook(column, hook, &mutator, value.view())? };
             assert_eq!(is_unchanged(&answer), in_place);
         }

@@ -1,32 +1,32 @@
-//! The result that leaves a value as it is.
+//! The result that stands for an unchanged value.
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::type_index;
 
-/// The marker. It is no value: None would not do, since None may well replace something.
+/// Marker of an unchanged value. Not a valid value: None would be ambiguous, since it may be a replacement.
 ///
 /// # Upstream
 /// `Unchanged` in `extra/structural_mutate.h`.
 pub const UNCHANGED: Any = {
     let payload = TVMFFIAnyPayload { v_int64: 0 };
-    // SAFETY: a marker owns nothing.
+    // SAFETY: the marker owns nothing.
     unsafe { Any::from_raw(TVMFFIAny { type_index: type_index::UNCHANGED, small_str_len: 0, payload }) }
 };
 
-/// Whether an answer is the marker.
+/// Returns `true` if a result is the marker.
 pub fn is_unchanged(answer: &Any) -> bool {
     answer.type_index() == type_index::UNCHANGED
 }
 
-/// Whether two values are the same words: the same plain value, or the same object.
+/// Returns `true` if two values are bitwise equal: the same plain value, or the same object.
 pub fn is_same(lhs: AnyView<'_>, rhs: AnyView<'_>) -> bool {
     lhs.type_index() == rhs.type_index()
         && lhs.as_raw().small_str_len == rhs.as_raw().small_str_len
         && lhs.payload_bits() == rhs.payload_bits()
 }
 
-/// The answer, or the value that stays.
+/// Returns the result, or the original if the result is the marker.
 ///
 /// # Upstream
 /// `UnchangedOr::ValueOrUnchanged` in `extra/structural_mutate.h`.

@@ -1,4 +1,4 @@
-//! The ways to the nodes of a context: through fields, elements and entries, to all places, and to none.
+//! Access paths to the nodes of an error context: through fields, elements and entries, to several positions, and to none.
 
 use std::string::String as Text;
 use std::vec::Vec;
@@ -16,7 +16,7 @@ use crate::dataclass::testing::{array, node_type, pair, set_part};
 use crate::reflection::{AccessPath, VisitErrorContext};
 use crate::structural::error_context::add_visit_context;
 
-/// A context with these nodes, innermost first.
+/// Creates a context with these nodes, innermost first.
 fn context(nodes: &[&Any]) -> Result<VisitErrorContext> {
     let error = error!(VALUE_ERROR, "no");
     nodes.iter().for_each(|node| add_visit_context(&error, node.view()));
@@ -79,7 +79,7 @@ fn all_places_of_a_node_are_found_in_order() -> Result<()> {
     let middle = node(shared.clone(), Any::NONE)?;
     let root = node(array(&[shared.clone(), middle.clone()])?, shared.clone())?;
     assert_eq!(found(&root, &[&shared, &root], false)?, [".first[0]", ".first[1].first", ".second"]);
-    // Recorded twice in a row is recorded once.
+    // A node that was recorded twice in a row counts once.
     assert_eq!(found(&root, &[&shared, &shared, &middle, &middle], false)?, [".first[1].first"]);
     Ok(())
 }

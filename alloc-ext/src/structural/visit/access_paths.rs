@@ -1,4 +1,4 @@
-//! Where the nodes of an error's context are: all ways through a value that meet them in order.
+//! Access paths of an error context: all paths through a value that pass its nodes in order.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -15,13 +15,13 @@ use crate::containers::Array;
 use crate::reflection::{AccessKind, AccessPath, AccessStep, VisitErrorContext};
 use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, IdentityKey, IdentityMap, fold};
 
-/// The ways from `root` to the innermost node of the context, through its other nodes in order, with any steps between
-/// them. What is inside containers is searched, but containers are no nodes.
+/// Finds the paths from `root` to the innermost node of the context that pass its other nodes in order, with any steps
+/// between them. Containers are searched, but are not nodes.
 ///
-/// With `allow_prefix_match`, ways that meet only the outer nodes count, too, up to where they end.
+/// With `allow_prefix_match`, paths that pass only the outer nodes count, too, up to where they end.
 ///
 /// # Errors
-/// Those of getters; ValueError for a value that nests too deep; MemoryError.
+/// Errors of getters; ValueError for a value that nests too deep; MemoryError.
 ///
 /// # Upstream
 /// `VisitErrorContext::FindAccessPaths` in `visit_error_context.cc`.
@@ -43,11 +43,11 @@ pub fn find_access_paths(
     Ok(finder.found)
 }
 
-/// The nodes to meet, innermost first. A node that was recorded twice in a row counts once.
+/// Returns the nodes to pass, innermost first. Merges consecutive duplicates.
 fn pattern_of(context: &VisitErrorContext) -> Result<Buffer<ObjectRef>> {
     let mut pattern: Buffer<ObjectRef> = Buffer::new();
     for entry in context.reverse_visit_pattern().iter() {
-        // C++ code may leave null references behind.
+        // C++ code may leave null references in the list.
         let Ok(node) = entry else { continue };
         if !pattern.last().is_some_and(|last| last.ptr_eq(&node)) {
             pattern.try_push(node)?;
@@ -60,7 +60,7 @@ fn is_container(value: &Any) -> bool {
     matches!(value.type_index(), type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT)
 }
 
-/// A step that is not made into an object before a path needs it.
+/// A step, which becomes an object only if a path needs it.
 enum Step {
     Attr(Field),
     ArrayItem(usize),
@@ -70,19 +70,19 @@ enum Step {
 struct Finder {
     pattern: Buffer<ObjectRef>,
     allow_prefix_match: bool,
-    /// Nodes of the pattern that the way has met.
+    /// Number of nodes of the pattern on the current path.
     met: usize,
-    /// The way to the open values.
+    /// Steps of the current path.
     steps: Buffer<Step>,
-    /// Paths to the first of them, made when one was needed.
+    /// Path objects for the first steps, created on demand.
     paths: Buffer<AccessPath>,
     found: Array<AccessPath>,
-    /// Whether a value is not worth a search: it is being searched, so that a way would go in circles, or nothing was
-    /// found in it, however many ways lead there.
+    /// Whether a value need not be searched: it is on the current path, so that searching it would not terminate, or it
+    /// contains no match. Keeps the search linear in the number of values.
     barren: IdentityMap<bool>,
 }
 
-/// The search in a value, after so many nodes were met.
+/// A search in a value after a number of matched nodes.
 struct Search {
     value: Any,
     met: usize,
@@ -161,7 +161,7 @@ impl Finder {
             }
             return Ok(Entered::Value(()));
         }
-        // Only a root comes here as a container: as an object it has no fields.
+        // A container here is the root: as an object it has no fields.
         if is_container(&value) { Ok(Entered::Value(())) } else { self.open(value, step, is_node) }
     }
 
@@ -171,7 +171,7 @@ impl Finder {
         Ok(self.pattern.get(place).is_some_and(|node| node.ptr_eq(&object)))
     }
 
-    /// Opens a value, unless it is not worth a search.
+    /// Pushes a frame for a value, unless it need not be searched.
     fn open(&mut self, value: Any, step: Option<Step>, is_node: bool) -> Result<Entered<Frame, ()>> {
         let search = Search { met: self.met + usize::from(is_node), value };
         if self.barren.get(&search) == Some(&true) {
@@ -185,7 +185,7 @@ impl Finder {
         Ok(Entered::Frame(Frame { search, is_node, has_step, found_before, children }))
     }
 
-    /// Whether the way has met some nodes, and got somewhere.
+    /// Returns `true` if the current path has steps and passes some, but not all, nodes.
     fn met_some(&self) -> bool {
         self.met > 0 && self.met < self.pattern.len() && !self.steps.is_empty()
     }
@@ -202,7 +202,7 @@ impl Finder {
         }
     }
 
-    /// Records the way that leads here.
+    /// Records the current path.
     fn record(&mut self) -> Result<()> {
         while let Some(step) = self.steps.get(self.paths.len()) {
             let step = step.to_access_step()?;
@@ -230,7 +230,7 @@ impl Step {
     }
 }
 
-/// The next child with the step to it.
+/// Returns the next child and the step to it.
 fn next_child(children: &mut Children<'_>) -> Option<(Any, Option<Step>)> {
     let place = children.passed();
     let child = children.take()?.into_owned();
@@ -238,7 +238,7 @@ fn next_child(children: &mut Children<'_>) -> Option<(Any, Option<Step>)> {
         ChildrenKind::Sequence => Some((child, Some(Step::ArrayItem(place)))),
         ChildrenKind::Map => {
             let value = children.take()?.into_owned();
-            // An entry of None is no way to anywhere.
+            // An entry with key None is not searched.
             let value = if child.is_none() { Any::NONE } else { value };
             Some((value, Some(Step::MapItem(child))))
         }

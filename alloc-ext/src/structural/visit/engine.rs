@@ -1,7 +1,7 @@
-//! The visitors of this library: callbacks by type, and one loop through values that needs no more stack for deep ones.
+//! The library's own visitors: callbacks by type, and an iterative walk.
 //!
-//! The callbacks of a visitor never change, so several threads and calls inside calls may use one visitor; what is going
-//! on lies in the loop. Only the region of definitions is in the visitor, where C++ code looks for it.
+//! The callbacks of a visitor never change, so threads and nested calls may share it; the state of a walk is local. Only the
+//! definition region is stored in the visitor, where C++ code reads it.
 
 use core::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::{stack, type_index};
 
-use super::descent::Descent;
+use super::children::VisitChildren;
 use super::hooks::visitor_of;
 use super::visitor::{COLUMN, VisitorVTable, interrupt_of, visit_by_hook};
 use crate::reflection::{StructuralVisitor, VisitInterrupt};
@@ -23,27 +23,27 @@ use crate::structural::native::{call_function, serve, unexpected_result};
 use crate::structural::walker;
 use crate::walk::{Entered, Fold, Hooks, fold};
 
-/// When a walk calls back for a node.
+/// Order of callbacks in a walk.
 ///
 /// # Upstream
 /// `WalkOrder` in `extra/structural_visit.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WalkOrder {
-    /// Before it goes into the node.
+    /// Before the children of a node.
     Pre,
-    /// After it has been in the node.
+    /// After the children of a node.
     Post,
 }
 
-/// Walks through a value and calls back for every node but None: the first of `callbacks` that takes its type with the
-/// node, else the first of `with_region` with the node and the region of definitions.
+/// Walks over a value and calls a callback for every node but None: the first of `callbacks` that accepts its type with the
+/// node, otherwise the first of `with_region` with the node and its definition region.
 ///
-/// A callback answers None or an int, of which 1 skips what is inside the node when the order is [`WalkOrder::Pre`]; or
-/// it interrupts the walk.
+/// A callback returns None or an int to continue, 1 in order [`WalkOrder::Pre`] to skip the children of the node, or an
+/// interrupt to end the walk.
 ///
 /// # Errors
-/// Those of callbacks, hooks and getters, which get a [`VisitErrorContext`](crate::reflection::VisitErrorContext);
-/// TypeError for another answer; ValueError when values or calls nest too deep; MemoryError.
+/// Errors of callbacks, hooks and getters, with a [`VisitErrorContext`](crate::reflection::VisitErrorContext); TypeError for
+/// any other result of a callback; ValueError if values or calls nest too deep; MemoryError.
 ///
 /// # Upstream
 /// `StructuralWalkExpected` in `structural_visit.cc`.
@@ -56,11 +56,11 @@ pub fn structural_walk(
     run(Rule::Walk { callbacks, with_region, order }, root)
 }
 
-/// Visits a value: the first callback that takes the type of a node gets the node and the visitor, and goes on into the
-/// node or not; into a node without a callback the visit goes by itself. A callback answers None or interrupts.
+/// Visits a value. The first callback that accepts the type of a node receives the node and the visitor, and decides whether
+/// to visit the children. Children of nodes without a callback are always visited. A callback returns None or an interrupt.
 ///
 /// # Errors
-/// As for [`structural_walk`].
+/// Errors of [`structural_walk`].
 ///
 /// # Upstream
 /// `StructuralVisitExpected` in `structural_visit.cc`.
@@ -70,11 +70,11 @@ pub fn structural_visit(root: &Any, callbacks: Callbacks) -> Result<Option<Visit
 
 fn run(rule: Rule, root: &Any) -> Result<Option<VisitInterrupt>> {
     let visitor = walker::create(&VTABLE, Engine { rule, hooks: Hooks::new(COLUMN) })?;
-    // SAFETY: just made with such an engine.
+    // SAFETY: the visitor was created with such an engine.
     stack::nest(|| walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, root.clone()))
 }
 
-/// What a visitor of this library does.
+/// Data of a visitor of this library.
 struct Engine {
     rule: Rule,
     hooks: Hooks,
@@ -88,27 +88,27 @@ enum Rule {
 static VTABLE: VisitorVTable = VisitorVTable { visit: Some(visit_by_engine) };
 
 /// # Safety
-/// `visitor` has the table of this file, so it was made with an [`Engine`], and is alive; `value` is a value.
+/// `visitor` must be alive and have the table of this file, and hence an [`Engine`]; `value` must be a valid value.
 unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     serve(|| {
-        // SAFETY: the caller vouches for the visitor.
+        // SAFETY: the caller guarantees the visitor.
         let visitor = unsafe { visitor_of(visitor)? };
-        // SAFETY: the caller vouches for the value.
+        // SAFETY: the caller guarantees the value.
         let value = unsafe { AnyView::from_raw(value) }.to_owned()?;
-        // SAFETY: the caller vouches for the engine.
+        // SAFETY: the caller guarantees the engine.
         let outcome =
             stack::nest(|| walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, value));
         outcome.map(AnyCompatible::into_any)
     })
 }
 
-/// Walks from a value in the region where the visitor is, to which it goes back.
+/// Walks from a value in the visitor's current region, which is restored at the end.
 fn walk(visitor: &StructuralVisitor, engine: &Engine, value: Any) -> Result<Option<VisitInterrupt>> {
     let region = walker::region(visitor);
     walker::in_region(visitor, region, || fold(&mut Walk { visitor, engine }, Node { value, region }))
 }
 
-/// One walk of a visitor.
+/// A walk by a visitor.
 struct Walk<'a> {
     visitor: &'a StructuralVisitor,
     engine: &'a Engine,
@@ -121,18 +121,18 @@ struct Node {
 
 struct Frame {
     node: Node,
-    descent: Descent,
+    children: VisitChildren,
 }
 
-/// What follows for what is inside a node.
+/// Outcome of entering a node.
 enum Inside {
-    /// The visit is done with it.
+    /// The node is complete.
     Done(Option<VisitInterrupt>),
-    /// It is to be visited.
-    Open(Descent),
+    /// Children to visit.
+    Open(VisitChildren),
 }
 
-/// What a callback wants.
+/// Decision of a callback.
 enum Answer {
     GoOn,
     Skip,
@@ -152,7 +152,7 @@ impl Fold for Walk<'_> {
         walker::set_region(self.visitor, node.region);
         match self.enter_node(&node) {
             Ok(Inside::Done(outcome)) => Ok(Entered::Value(outcome)),
-            Ok(Inside::Open(descent)) => Ok(Entered::Frame(Frame { node, descent })),
+            Ok(Inside::Open(children)) => Ok(Entered::Frame(Frame { node, children })),
             Err(error) => {
                 add_visit_context(&error, node.value.view());
                 Err(error)
@@ -161,7 +161,7 @@ impl Fold for Walk<'_> {
     }
 
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Node>> {
-        Ok(frame.descent.next()?.map(|(value, region)| Node { value, region }))
+        Ok(frame.children.next()?.map(|(value, region)| Node { value, region }))
     }
 
     fn feed(
@@ -195,15 +195,15 @@ impl Walk<'_> {
         }
         let interrupt = match visit_by_hook(self.engine.hooks, self.visitor, &node.value) {
             Some(outcome) => outcome?,
-            None => match Descent::into(&node.value, node.region)? {
-                Some(descent) => return Ok(Inside::Open(descent)),
+            None => match VisitChildren::of(&node.value, node.region)? {
+                Some(children) => return Ok(Inside::Open(children)),
                 None => None,
             },
         };
         if interrupt.is_some() { Ok(Inside::Done(interrupt)) } else { self.after(node).map(Inside::Done) }
     }
 
-    /// The callback before what is inside a node.
+    /// Calls the callback that precedes the children of a node.
     fn before(&self, node: &Node) -> Result<Answer> {
         match &self.engine.rule {
             Rule::Walk { order: WalkOrder::Pre, .. } => self.call_back(node),
@@ -217,7 +217,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The callback after what is inside a node.
+    /// Calls the callback that follows the children of a node.
     fn after(&self, node: &Node) -> Result<Option<VisitInterrupt>> {
         let Rule::Walk { order: WalkOrder::Post, .. } = &self.engine.rule else { return Ok(None) };
         walker::set_region(self.visitor, node.region);
@@ -243,7 +243,7 @@ impl Walk<'_> {
     }
 }
 
-/// What the callback of a walk answered.
+/// Converts the result of a walk's callback.
 ///
 /// # Upstream
 /// `WalkResult` in `extra/structural_visit.h`.

@@ -1,4 +1,4 @@
-//! The global functions of structural visits.
+//! Global functions for structural visits.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::TVMFFIDefRegionKind;
@@ -18,7 +18,7 @@ use crate::structural::any_arg::AnyArg;
 use crate::structural::callbacks::{CallbackEntries, Callbacks};
 use crate::structural::walker;
 
-/// The functions of this module.
+/// Static function table of this module.
 ///
 /// # Upstream
 /// The registrations in `structural_visit.cc` and `visit_error_context.cc`.

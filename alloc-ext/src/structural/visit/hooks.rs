@@ -1,4 +1,4 @@
-//! The hooks of containers, which C++ code finds in the column and calls.
+//! Visit hooks of containers, which C++ code calls through the attribute column.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -14,10 +14,10 @@ use super::visitor::{COLUMN, visit_children};
 use crate::reflection::StructuralVisitor;
 use crate::structural::native::{self, NativeHook, serve};
 
-/// The one address by which the hook is known: the compiler may make several.
+/// The address of the hook in a static, since the compiler may emit the function more than once.
 static VISIT_CONTAINER: NativeHook = visit_container;
 
-/// Registers the hooks of Array, List, Map and Dict, unless they are there.
+/// Registers the hooks of Array, List, Map and Dict unless they are registered already.
 ///
 /// # Errors
 /// MemoryError.
@@ -31,36 +31,36 @@ pub fn install() -> Result<()> {
     Ok(())
 }
 
-/// Whether a hook is the one here, which does what happens without a hook.
+/// Returns `true` if a hook is this one, which implements the default visit.
 pub(super) fn is_own(hook: AnyView<'_>) -> bool {
-    // Payloads are compared: where an address has 32 bits, it is not the low half of one on every core.
+    // Compares payloads: a 32-bit address is not the low half of the payload on all targets.
     let own = VISIT_CONTAINER as *mut c_void;
     hook.type_index() == type_index::OPAQUE_PTR && hook.payload_bits() == AnyView::from(&own).payload_bits()
 }
 
 /// # Safety
-/// `visitor` is a live visitor and `value` a value.
+/// `visitor` must be a live visitor and `value` a valid value.
 unsafe extern "C" fn visit_container(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     serve(|| {
-        // SAFETY: the caller vouches for the visitor.
+        // SAFETY: the caller guarantees the visitor.
         let visitor = unsafe { visitor_of(visitor)? };
-        // SAFETY: the caller vouches for the value.
+        // SAFETY: the caller guarantees the value.
         let value = unsafe { AnyView::from_raw(value) }.to_owned()?;
         stack::nest(|| visit_children(&visitor, &value)).map(AnyCompatible::into_any)
     })
 }
 
-/// The visitor that a native call is for.
+/// Returns the visitor of a native call.
 ///
 /// # Errors
 /// ValueError for null.
 ///
 /// # Safety
-/// `visitor` is null or a live visitor.
+/// `visitor` must be null or a live visitor.
 pub(super) unsafe fn visitor_of(visitor: *mut TVMFFIObject) -> Result<StructuralVisitor> {
     let object =
         NonNull::new(visitor).ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor must not be null"))?;
-    // SAFETY: the caller vouches for the object and its class.
+    // SAFETY: the caller guarantees the object and its class.
     Ok(unsafe { StructuralVisitor::from_object_unchecked(ObjectRef::borrow_raw(object)) })
 }
 

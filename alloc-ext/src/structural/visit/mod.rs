@@ -1,16 +1,16 @@
-//! Structural visits and walks: callbacks over everything that counts in a value, until one interrupts.
+//! Structural visits and walks: callbacks for all nodes of a value, until one interrupts.
 //!
-//! | part | holds |
+//! | part | content |
 //! |---|---|
-//! | `visitor` | calls through a visitor's table of functions, whoever made the visitor |
-//! | `engine` | the visitors of this library: callbacks, and the loop that goes through values |
-//! | `descent` | what is directly inside a value, one by one |
-//! | `hooks` | the hooks of containers in the column `__s_visit__` |
-//! | `access_paths` | where in a value the nodes of an error's context are |
+//! | `visitor` | calls through the function table of any visitor, of this library or of C++ |
+//! | `engine` | this library's visitors: callbacks, and the iterative walk |
+//! | `children` | children of a value with their definition regions |
+//! | `hooks` | hooks of containers in the column `__s_visit__` |
+//! | `access_paths` | access paths to the nodes of an error context |
 //! | `functions` | the global functions |
 
 mod access_paths;
-mod descent;
+mod children;
 mod engine;
 mod functions;
 mod hooks;

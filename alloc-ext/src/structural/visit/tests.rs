@@ -28,7 +28,7 @@ fn callbacks(entries: &[(i32, Function)]) -> Result<Callbacks> {
     Callbacks::new(&Array::from_slice(&entries?)?)
 }
 
-/// The ints that callbacks saw; a container counts as its negative length.
+/// Ints that callbacks received. A container is recorded as its negative length.
 #[derive(Clone, Default)]
 struct Trace(Arc<Mutex<Vec<i64>>>);
 
@@ -48,7 +48,7 @@ impl Trace {
         core::mem::take(&mut *self.0.lock())
     }
 
-    /// A callback for everything that answers what `answer` does.
+    /// Creates a callback for all types that returns the result of `answer`.
     fn callback(&self, answer: impl Fn(&Any) -> Result<Any> + Send + Sync + 'static) -> Result<Function> {
         let trace = self.clone();
         Function::from_typed(move |value: Any| -> Result<Any> {
@@ -106,7 +106,7 @@ fn answers_skip_interrupt_or_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// The region of every int in a value.
+/// Returns the definition region of every int in a value.
 fn regions_in(root: &Any) -> Result<Vec<(i64, i32)>> {
     let found: Arc<Mutex<Vec<(i64, i32)>>> = Arc::default();
     let seen = found.clone();
@@ -123,7 +123,7 @@ fn fields_define_as_they_are_registered() -> Result<()> {
     let inner = pair(uses, int(1), int(2))?;
     let variable = pair(variable, int(3), int(4))?;
     let inside = pair(defines, pair(defines, int(5), int(6))?, array(&[inner.clone(), variable])?)?;
-    // A pattern reaches everything; what is inside a variable that is defined is used, unless it defines itself.
+    // A pattern extends to everything; variables inside a simply defined variable are used, unless their field defines them.
     assert_eq!(regions_in(&inside)?, [(5, 1), (6, 1), (2, 2), (3, 0), (4, 2)]);
     assert_eq!(regions_in(&inner)?, [(2, 0)]);
     Ok(())
@@ -200,7 +200,7 @@ fn errors_know_the_nodes_on_the_way() -> Result<()> {
         assert_eq!(pattern.len(), 2);
         assert_eq!(pattern.get(0)?.as_ptr(), inner.view().object_ptr().expect("an array").as_ptr());
     }
-    // An error that is returned counts as one that is raised.
+    // An error that is returned counts like one that is raised.
     let give = Function::from_packed(|_| Ok(Any::new(ferrite_core::error!(TYPE_ERROR, "given"))))?;
     assert_eq!(walk_all(&root, WalkOrder::Post, give).map(drop).unwrap_err().message(), b"given");
     Ok(())
@@ -248,7 +248,7 @@ fn hooks_say_what_is_inside_their_types() -> Result<()> {
 
 unsafe extern "C" fn visit_six(visitor: *mut TVMFFIObject, _: TVMFFIAny) -> TVMFFIAny {
     crate::structural::native::serve(|| {
-        // SAFETY: hooks get a live visitor.
+        // SAFETY: hooks receive a live visitor.
         let visitor = unsafe { super::hooks::visitor_of(visitor)? };
         visit(&visitor, AnyView::from(6i64)).map(Any::from)
     })
@@ -269,7 +269,7 @@ fn depth_does_not_come_from_the_stack() -> Result<()> {
     Ok(())
 }
 
-// Without std the calls of other tests count, too.
+// Without `std` the limit counts the calls of other tests, too.
 #[cfg(feature = "std")]
 #[test]
 fn callbacks_may_nest_to_a_limit() -> Result<()> {
@@ -282,7 +282,7 @@ fn callbacks_may_nest_to_a_limit() -> Result<()> {
     })?;
     let error = structural_visit(&root, callbacks(&[(type_index::ARRAY, descend)])?).map(drop).unwrap_err();
     assert_eq!(error.message(), b"Calls are nested too deep: more than 128 inside one another");
-    // A hook that asks for the default visit of its own value asks for itself.
+    // A hook that requests the default visit of its own value calls itself.
     let own = node_type("test.visit.Own", TREE, [0, 0])?;
     let hook =
         Function::from_typed(|visitor: StructuralVisitor, value: Any| default_visit(&visitor, &value))?;
@@ -306,7 +306,7 @@ fn a_visitor_works_after_its_walk_and_is_not_copied() -> Result<()> {
     walker::set_region(&visitor, DefRegion::SIMPLE);
     assert!(visit(&visitor, array(&[int(0)])?.view()).is_err());
     assert_eq!(walker::region(&visitor), DefRegion::SIMPLE);
-    // The visitor holds its callback, which must not hold the visitor for ever.
+    // The visitor owns its callback, which must not own the visitor for ever.
     drop(kept.lock().take());
     crate::reflection::install()?;
     assert_eq!(deep_copy(&Any::new(visitor)).map(drop).unwrap_err().kind(), b"TypeError");

@@ -1,29 +1,29 @@
-//! Calls through the table of functions of a visitor, which this library or C++ code made.
+//! Calls through the function table of a visitor, created by this library or by C++.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::{plain_error, stack};
 
-use super::descent::Descent;
+use super::children::VisitChildren;
 use crate::reflection::{StructuralVisitor, VisitInterrupt};
 use crate::structural::native::{NativeHook, call_hook, call_native, wrong_result};
 use crate::structural::walker::{self, Walker};
 use crate::walk::Hooks;
 
-/// The column of hooks that visit what is inside the values of a type.
+/// Attribute column of hooks that visit the children of a type's values.
 pub(super) const COLUMN: &str = "__s_visit__";
 
-/// The table of functions of a visitor.
+/// Function table of a visitor.
 ///
 /// # Upstream
 /// `StructuralVisitorVTable` in `extra/structural_visit.h`.
 #[repr(C)]
 pub struct VisitorVTable {
-    /// Visits a value; gives None, an interrupt, or an error.
+    /// Visits a value. Returns None, an interrupt, or an error.
     pub visit: Option<NativeHook>,
 }
 
-// SAFETY: C++ code derives visitors from upstream's class, which starts so.
+// SAFETY: C++ visitors derive from upstream's class, which starts with this head.
 unsafe impl Walker for StructuralVisitor {
     type VTable = VisitorVTable;
 
@@ -32,10 +32,10 @@ unsafe impl Walker for StructuralVisitor {
     }
 }
 
-/// Visits a value as the visitor does it.
+/// Visits a value by the visitor's own function.
 ///
 /// # Errors
-/// Those of the visitor; ValueError for one without a table of functions.
+/// Errors of the visitor; ValueError if it has no function table.
 ///
 /// # Upstream
 /// `StructuralVisitorObj::VisitExpected` in `extra/structural_visit.h`.
@@ -47,11 +47,11 @@ pub fn visit(visitor: &StructuralVisitor, value: AnyView<'_>) -> Result<Option<V
     interrupt_of(unsafe { call_native(hook, visitor, value)? })
 }
 
-/// Visits what is inside a value: by the hook of its type, else its elements, the values of its entries, or its fields.
+/// Visits the children of a value: by the hook of its type if it has one, else elements, values of entries, or fields.
 ///
 /// # Errors
-/// Those of the hook, getters and the visitor; TypeError for a hook that cannot be called; ValueError when calls nest too
-/// deep; InternalError for an object of an unregistered type.
+/// Errors of the hook, of getters and of the visitor; TypeError for a hook that cannot be called; ValueError if calls nest
+/// too deep; InternalError for an object of an unregistered type.
 ///
 /// # Upstream
 /// `StructuralVisitorObj::DefaultVisitExpected` in `extra/structural_visit.h`.
@@ -62,7 +62,7 @@ pub fn default_visit(visitor: &StructuralVisitor, value: &Any) -> Result<Option<
     })
 }
 
-/// Visits what is inside a value by the hook of its type, if it has one.
+/// Visits the children of a value by the hook of its type; `None` if it has none.
 pub(super) fn visit_by_hook(
     hooks: Hooks,
     visitor: &StructuralVisitor,
@@ -76,10 +76,10 @@ pub(super) fn visit_by_hook(
     Some(unsafe { call_hook(COLUMN, hook, visitor, value.view()) }.and_then(interrupt_of))
 }
 
-/// Lets the visitor visit everything inside a value, whatever hook its type has.
+/// Visits the children of a value, regardless of hooks.
 pub(super) fn visit_children(visitor: &StructuralVisitor, value: &Any) -> Result<Option<VisitInterrupt>> {
-    let Some(mut descent) = Descent::into(value, walker::region(visitor))? else { return Ok(None) };
-    while let Some((child, region)) = descent.next()? {
+    let Some(mut children) = VisitChildren::of(value, walker::region(visitor))? else { return Ok(None) };
+    while let Some((child, region)) = children.next()? {
         let interrupt = walker::in_region(visitor, region, || visit(visitor, child.view()))?;
         if interrupt.is_some() {
             return Ok(interrupt);
@@ -88,7 +88,7 @@ pub(super) fn visit_children(visitor: &StructuralVisitor, value: &Any) -> Result
     Ok(None)
 }
 
-/// What a hook or callback answered.
+/// Converts the result of a hook or callback.
 pub(super) fn interrupt_of(result: Any) -> Result<Option<VisitInterrupt>> {
     match result.try_get()? {
         Some(interrupt) => Ok(interrupt),

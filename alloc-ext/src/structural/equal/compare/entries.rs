@@ -1,4 +1,4 @@
-//! Maps and Dicts while they are compared.
+//! Frames of compared Maps and Dicts.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -6,25 +6,25 @@ use ferrite_core::error::Result;
 use super::super::bindings::Bindings;
 use super::super::compare_leaf::compare_leaves;
 use super::super::trace::Trace;
-use super::pair::{HeldPair, Pair};
+use super::pair::{NodePair, Pair};
 use crate::reflection::AccessKind;
 use crate::structural::DefRegion;
 use crate::walk::{Entries, MaybeOwned};
 
-/// Two maps.
+/// Comparison of two maps.
 pub(super) struct EntriesFrame<'w> {
     lhs: Entries<'w>,
     rhs: Entries<'w>,
     region: DefRegion,
-    /// The last key, and what stands for it on the right if that is something else.
+    /// The last key, and its counterpart on the right if that is bound.
     key: Option<MaybeOwned<'w>>,
     partner: Option<Any>,
-    /// Whether the right side lacks that key.
+    /// Whether the right map lacks that key.
     is_missing: bool,
 }
 
 impl<'w> EntriesFrame<'w> {
-    pub(super) fn new(pair: HeldPair<'w>) -> Self {
+    pub(super) fn new(pair: NodePair<'w>) -> Self {
         let (lhs, rhs) = (Entries::of(pair.lhs), Entries::of(pair.rhs));
         let (key, partner) = (None, None);
         Self { lhs, rhs, region: pair.region, key, partner, is_missing: false }
@@ -39,8 +39,8 @@ impl<'w> EntriesFrame<'w> {
         bindings: &Bindings,
         skip_tensor_content: bool,
         differs: &mut bool,
-    ) -> Result<Option<HeldPair<'w>>> {
-        // SAFETY: comparing values that have nothing inside runs no code of users.
+    ) -> Result<Option<NodePair<'w>>> {
+        // SAFETY: comparing leaves runs no user callback.
         unsafe {
             self.lhs.skip_equal(&mut self.rhs, |lhs, rhs| {
                 Ok(compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true))
@@ -66,7 +66,7 @@ impl<'w> EntriesFrame<'w> {
         Ok(None)
     }
 
-    /// Tells which key was the last one.
+    /// Appends the path step to the last key.
     pub(super) fn trace(&self, trace: &mut Trace) -> Result<()> {
         let kind = if self.is_missing { AccessKind::MapItemMissing } else { AccessKind::MapItem };
         let key = self.key.as_deref().cloned().unwrap_or_default();
@@ -74,7 +74,8 @@ impl<'w> EntriesFrame<'w> {
         trace.push((AccessKind::MapItem, key), (kind, partner))
     }
 
-    /// Whether the maps are equal when the right one has all entries of the left one; tells which key is missing there.
+    /// Returns `true` if the maps are equal, given that the right one has all entries of the left one. Otherwise appends the
+    /// path step to a key that the left one lacks.
     pub(super) fn finish(&mut self, bindings: &Bindings, trace: Option<&mut Trace>) -> Result<bool> {
         if self.have_same_len() {
             return Ok(true);

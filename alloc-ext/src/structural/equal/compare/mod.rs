@@ -1,18 +1,17 @@
 //! The walk that compares two values.
 //!
-//! | part | holds |
+//! | part | content |
 //! |---|---|
-//! | `walk` | the walk itself |
-//! | `pair` | what it gets to |
-//! | `sequence`, `entries`, `object` | what is open in it: what comes next there, and where the first difference is |
-//! | `short_ways` | ways past nodes and frames, where speed counts more than size |
+//! | `walk` | the walk and its state |
+//! | `pair` | nodes of the walk |
+//! | `sequence`, `entries`, `object` | frames: the next child, and the path to the first difference |
+//! | `fast_paths` | fast paths that skip nodes and frames |
 
 mod entries;
+mod fast_paths;
 mod object;
 mod pair;
 mod sequence;
-#[cfg_attr(not(feature = "speed"), path = "no_short_ways.rs")]
-mod short_ways;
 mod walk;
 
 pub(super) use walk::Comparer;

@@ -1,4 +1,4 @@
-//! Objects while they are compared by their fields.
+//! Frames of objects compared by fields.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
@@ -9,17 +9,17 @@ use ferrite_core::string::String;
 
 use super::super::compare_leaf::compare_leaves;
 use super::super::trace::Trace;
-use super::pair::{HeldPair, Pair};
+use super::pair::{NodePair, Pair};
 use crate::reflection::AccessKind;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Field, Fields};
 
-/// Two objects of one type.
+/// Comparison of two objects of one type.
 pub(super) struct ObjectFrame<'w> {
-    /// The objects, and the region that they are in.
-    pub pair: HeldPair<'w>,
+    /// The objects, with the definition region around them.
+    pub pair: NodePair<'w>,
     pub kind: StructuralKind,
-    /// The region of what is inside.
+    /// Definition region of the fields.
     region: DefRegion,
     fields: Fields,
     last: Option<Field>,
@@ -27,7 +27,7 @@ pub(super) struct ObjectFrame<'w> {
 
 impl<'w> ObjectFrame<'w> {
     #[inline(always)]
-    pub(super) fn new(pair: HeldPair<'w>, kind: StructuralKind, region: DefRegion, fields: Fields) -> Self {
+    pub(super) fn new(pair: NodePair<'w>, kind: StructuralKind, region: DefRegion, fields: Fields) -> Self {
         Self { pair, kind, region, fields, last: None }
     }
 
@@ -43,7 +43,7 @@ impl<'w> ObjectFrame<'w> {
                 continue;
             }
             self.last = Some(field);
-            // New places each time, so that it is known where numbers lie that need not be dropped.
+            // Fresh variables in each iteration, so that the compiler knows when they contain numbers that need no drop.
             let mut lhs = Any::NONE;
             field.read(left, &mut lhs)?;
             let mut rhs = Any::NONE;
@@ -65,7 +65,7 @@ impl<'w> ObjectFrame<'w> {
         Ok(None)
     }
 
-    /// Tells which field was the last one.
+    /// Appends the path step to the last field.
     pub(super) fn trace(&self, trace: &mut Trace) -> Result<()> {
         let name = String::from_bytes(self.last.map_or(b"", Field::name))?;
         trace.push_same(AccessKind::Attr, name.into())

@@ -1,4 +1,4 @@
-//! What the walk that compares gets to.
+//! Nodes of the comparing walk.
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectRef;
@@ -6,7 +6,7 @@ use ferrite_core::object::ObjectRef;
 use crate::structural::DefRegion;
 use crate::walk::MaybeOwned;
 
-/// Two objects of one type to compare, and the region that they are in.
+/// Two objects of one type to compare, with the definition region around them.
 #[derive(Clone, Copy)]
 pub(super) struct Pair<T> {
     pub lhs: T,
@@ -14,17 +14,17 @@ pub(super) struct Pair<T> {
     pub region: DefRegion,
 }
 
-/// Two objects that the walk has got to.
-pub(super) type HeldPair<'w> = Pair<MaybeOwned<'w, ObjectRef>>;
+/// Two objects that the walk has reached.
+pub(super) type NodePair<'w> = Pair<MaybeOwned<'w, ObjectRef>>;
 
-impl<'w> HeldPair<'w> {
-    /// Two values of one type that are no leaves, and so objects.
+impl<'w> NodePair<'w> {
+    /// Creates a pair from two values of one type that are not leaves, and hence objects.
     #[cfg_attr(feature = "speed", inline(always))]
     pub(super) fn of(lhs: MaybeOwned<'w>, rhs: MaybeOwned<'w>, region: DefRegion) -> Option<Self> {
         Some(Self { lhs: lhs.into_object()?, rhs: rhs.into_object()?, region })
     }
 
-    /// The same objects, lent.
+    /// Borrows both objects.
     #[inline]
     pub(super) fn borrowed(&self) -> Pair<&ObjectRef> {
         Pair { lhs: &self.lhs, rhs: &self.rhs, region: self.region }
@@ -32,9 +32,9 @@ impl<'w> HeldPair<'w> {
 }
 
 impl Pair<ObjectRef> {
-    /// The same objects, held by the walk.
+    /// Converts owned objects into a node.
     #[inline(always)]
-    pub(super) fn into_held<'w>(self) -> HeldPair<'w> {
+    pub(super) fn into_node<'w>(self) -> NodePair<'w> {
         Pair { lhs: MaybeOwned::Owned(self.lhs), rhs: MaybeOwned::Owned(self.rhs), region: self.region }
     }
 }

@@ -1,40 +1,40 @@
-//! Arrays and Lists while they are compared.
+//! Frames of compared Arrays and Lists.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 
 use super::super::compare_leaf::compare_leaves;
 use super::super::trace::Trace;
-use super::pair::{HeldPair, Pair};
-use super::short_ways;
+use super::fast_paths;
+use super::pair::{NodePair, Pair};
 use crate::reflection::AccessKind;
 use crate::structural::DefRegion;
 use crate::walk::{Elements, prefetch_next, rest_of};
 
-/// Two sequences.
+/// Comparison of two sequences.
 pub(super) struct SequenceFrame<'w> {
     lhs: Elements<'w>,
     rhs: Elements<'w>,
     region: DefRegion,
-    /// Elements that both have.
+    /// Length of the shorter sequence.
     common: usize,
     next: usize,
 }
 
-/// How far the elements of two sequences are equal.
+/// Outcome of comparing elements up to the next nested ones.
 enum Equal {
-    /// As far as both have some.
+    /// All common elements are equal.
     All,
-    /// Up to two that differ.
+    /// Two leaves differ.
     ToDifference,
-    /// Up to two that have something inside, of whose first elements so many are equal.
+    /// Two elements are not leaves. The number of their own first elements known to be equal.
     ToInner(usize),
 }
 
 impl<'w> SequenceFrame<'w> {
-    /// Two sequences whose first `next` elements are equal.
+    /// Creates a frame for two sequences whose first `next` elements are equal.
     #[inline]
-    pub(super) fn behind(next: usize, pair: HeldPair<'w>) -> Self {
+    pub(super) fn behind(next: usize, pair: NodePair<'w>) -> Self {
         let (lhs, rhs) = (Elements::of(pair.lhs), Elements::of(pair.rhs));
         let common = lhs.len().min(rhs.len());
         Self { lhs, rhs, region: pair.region, common, next }
@@ -44,14 +44,14 @@ impl<'w> SequenceFrame<'w> {
         self.lhs.len() == self.rhs.len()
     }
 
-    /// The next two elements that have something inside, and how many of the first elements in there are known to be equal.
-    /// After the last ones all that both sequences have is equal, unless `differs` was set.
+    /// Returns the next two elements that are not leaves, with the number of their own first elements known to be equal.
+    /// `None` at the end, or if `differs` was set.
     #[cfg_attr(feature = "speed", inline(always))]
     pub(super) fn next(
         &mut self,
         skip_tensor_content: bool,
         differs: &mut bool,
-    ) -> Result<Option<(HeldPair<'w>, usize)>> {
+    ) -> Result<Option<(NodePair<'w>, usize)>> {
         if self.next >= self.common {
             return Ok(None);
         }
@@ -68,10 +68,10 @@ impl<'w> SequenceFrame<'w> {
         Ok(pair.map(|pair| (pair, equal)))
     }
 
-    /// Goes on behind the first elements that are not known to be equal, and gives what is known of them.
+    /// Advances past the next two elements that are not known to be equal.
     #[cfg_attr(feature = "speed", inline(always))]
     fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Equal> {
-        // SAFETY: comparing values that have nothing inside runs no code of users.
+        // SAFETY: comparing leaves runs no user callback.
         let (lhs, rhs) = unsafe { (self.lhs.as_slice(), self.rhs.as_slice()) };
         let range = self.next..self.common;
         let (lhs, rhs) = match (lhs.get(range.clone()), rhs.get(range)) {
@@ -85,7 +85,7 @@ impl<'w> SequenceFrame<'w> {
             match compare_leaves(lhs, rhs, skip_tensor_content)? {
                 Some(true) => {}
                 Some(false) => return Ok(Equal::ToDifference),
-                None => match short_ways::compare_arrays(lhs, rhs, skip_tensor_content)? {
+                None => match fast_paths::compare_arrays(lhs, rhs, skip_tensor_content)? {
                     None => {}
                     Some(equal) => return Ok(Equal::ToInner(equal)),
                 },
@@ -98,12 +98,13 @@ impl<'w> SequenceFrame<'w> {
         Ok(Equal::All)
     }
 
-    /// Tells which element was the last one.
+    /// Appends the path step to the last element.
     pub(super) fn trace(&self, trace: &mut Trace) -> Result<()> {
         trace.push_same(AccessKind::ArrayItem, index_of(self.next.saturating_sub(1)))
     }
 
-    /// Whether the sequences are equal when all that both have is; tells which element only one of them has.
+    /// Returns `true` if the sequences are equal, given that all common elements are. Otherwise appends the path step to the
+    /// first element that only one of them has.
     pub(super) fn finish(&self, trace: Option<&mut Trace>) -> Result<bool> {
         let (left, right) = (self.lhs.len(), self.rhs.len());
         if left == right {

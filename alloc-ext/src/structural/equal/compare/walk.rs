@@ -1,4 +1,4 @@
-//! The walk itself, and what it knows on its way.
+//! The comparing walk and its state.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -16,35 +16,35 @@ use super::super::bindings::Bindings;
 use super::super::compare_leaf::compare_leaves;
 use super::super::trace::Trace;
 use super::entries::EntriesFrame;
+use super::fast_paths;
 use super::object::ObjectFrame;
-use super::pair::{HeldPair, Pair};
+use super::pair::{NodePair, Pair};
 use super::sequence::SequenceFrame;
-use super::short_ways;
 use crate::reflection::AccessKind;
 use crate::structural::any_arg::AnyArg;
-use crate::structural::kind::Comparables;
+use crate::structural::kind::KindCache;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
     CallbackState, Entered, Fields, Fold, HookState, Hooks, MaybeOwned, NextChild, fold, reserve_frame,
     with_callback,
 };
 
-/// The state of a comparison.
+/// State of a comparison.
 #[derive(Default)]
 pub struct Comparer {
     pub(super) skip_tensor_content: bool,
     bindings: Bindings,
-    /// Where the first difference is, for those who want to know.
+    /// Path to the first difference, if the caller needs it.
     trace: Option<Trace>,
-    types: Comparables,
+    types: KindCache,
     hooks: Hooks,
 }
 
-/// A walk through two values that are lent to it.
+/// A walk over two borrowed values.
 pub(super) struct Walk<'c, 'w> {
     pub comparer: &'c mut Comparer,
     lent: PhantomData<&'w Any>,
-    /// Whether a difference was found in the frame at hand.
+    /// Whether a difference was found in the topmost frame.
     pub differs: bool,
 }
 
@@ -57,15 +57,15 @@ pub(super) enum Frame<'w> {
 impl HookState for Comparer {}
 
 impl<'w> Fold for Walk<'_, 'w> {
-    type Node = HeldPair<'w>;
+    type Node = NodePair<'w>;
     type Frame = Frame<'w>;
     type Value = bool;
     const NAME: &'static str = "StructuralEqual";
 
-    /// Gets to two containers or objects of one type: nobody asks for others.
+    /// Enters two containers or objects of one type. Leaves never get here.
     fn enter(
         &mut self,
-        pair: HeldPair<'w>,
+        pair: NodePair<'w>,
         open: &mut Buffer<Frame<'w>>,
     ) -> Result<Entered<Frame<'w>, bool>> {
         match pair.lhs.type_index() {
@@ -77,7 +77,7 @@ impl<'w> Fold for Walk<'_, 'w> {
                 reserve_frame::<Self>(open)?.fill(Frame::Entries(EntriesFrame::new(pair)));
                 Ok(self.enter_container(open))
             }
-            _ => match self.meet(pair.borrowed())? {
+            _ => match self.enter_object(pair.borrowed())? {
                 ControlFlow::Break(equal) => Ok(Entered::Value(equal)),
                 ControlFlow::Continue((kind, region, fields)) => {
                     let room = reserve_frame::<Self>(open)?;
@@ -88,7 +88,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         }
     }
 
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<HeldPair<'w>>> {
+    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<NodePair<'w>>> {
         let Comparer { skip_tensor_content, bindings, .. } = &*self.comparer;
         match frame {
             Frame::Sequence(frame) => {
@@ -96,14 +96,14 @@ impl<'w> Fold for Walk<'_, 'w> {
             }
             Frame::Entries(frame) => frame.next(bindings, *skip_tensor_content, &mut self.differs),
             Frame::Object(frame) => {
-                Ok(frame.next(*skip_tensor_content, &mut self.differs)?.map(Pair::into_held))
+                Ok(frame.next(*skip_tensor_content, &mut self.differs)?.map(Pair::into_node))
             }
         }
     }
 
     #[inline(always)]
-    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<NextChild<HeldPair<'w>, bool>> {
-        short_ways::descend(self, open)
+    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<NextChild<NodePair<'w>, bool>> {
+        fast_paths::descend(self, open)
     }
 
     fn feed(&mut self, _: &mut Frame<'w>, equal: bool) -> Result<ControlFlow<bool>> {
@@ -130,7 +130,8 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl<'w> Walk<'_, 'w> {
-    /// Closes containers of different sizes, which differ, unless somebody wants to know where. Tells whether it did not.
+    /// Pops the frame of two containers of different sizes, unless the path to the difference is needed. Returns whether the
+    /// frame was kept.
     pub(super) fn keep_container(&self, open: &mut Buffer<Frame<'w>>) -> bool {
         let is_kept = self.comparer.trace.is_some() || open.last().is_none_or(Frame::have_same_len);
         if !is_kept {
@@ -143,9 +144,9 @@ impl<'w> Walk<'_, 'w> {
         if self.keep_container(open) { Entered::Open } else { Entered::Value(false) }
     }
 
-    /// Whether two objects are equal, where their fields do not tell; else what it takes to look at these.
+    /// Decides whether two objects are equal without their fields, or returns what comparing the fields needs.
     #[inline(always)]
-    pub(super) fn meet(
+    pub(super) fn enter_object(
         &mut self,
         pair: Pair<&ObjectRef>,
     ) -> Result<ControlFlow<bool, (StructuralKind, DefRegion, Fields)>> {
@@ -165,7 +166,7 @@ impl<'w> Walk<'_, 'w> {
 }
 
 impl Frame<'_> {
-    /// Whether both sides have as much inside.
+    /// Returns `true` if both sides have the same number of children.
     fn have_same_len(&self) -> bool {
         match self {
             Self::Sequence(frame) => frame.have_same_len(),
@@ -174,7 +175,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Tells where in the values the walk is.
+    /// Appends the path step to the current child.
     fn trace(&self, trace: Option<&mut Trace>) -> Result<()> {
         match (self, trace) {
             (Self::Sequence(frame), Some(trace)) => frame.trace(trace),
@@ -190,17 +191,17 @@ impl Comparer {
         Self { skip_tensor_content, trace, hooks: Hooks::new("__s_equal__"), ..Self::default() }
     }
 
-    /// Whether two values are equal.
+    /// Returns `true` if two values are equal.
     ///
     /// # Errors
-    /// Those of [`structural_equal`](super::super::structural_equal).
+    /// Errors of [`structural_equal`](super::super::structural_equal).
     pub fn compare(&mut self, lhs: MaybeOwned<'_>, rhs: MaybeOwned<'_>, region: DefRegion) -> Result<bool> {
         if let Some(equal) = compare_leaves(&lhs, &rhs, self.skip_tensor_content)? {
             return Ok(equal);
         }
         match (lhs.into_object(), rhs.into_object()) {
             (Some(lhs), Some(rhs)) => {
-                // A hook may give up the references of the values' owners.
+                // A hook may release the references of the values' owners.
                 let _owned = [&lhs, &rhs].map(|object| ObjectRef::clone(object));
                 fold(
                     &mut Walk { comparer: self, lent: PhantomData, differs: false },
@@ -211,12 +212,12 @@ impl Comparer {
         }
     }
 
-    /// The way to the first difference.
+    /// Returns the path to the first difference.
     pub fn into_trace(self) -> Trace {
         self.trace.unwrap_or_else(Trace::new)
     }
 
-    /// The answer where it does not take a look inside.
+    /// Decides by identity and bindings, if the kind allows it.
     #[inline(always)]
     fn compare_by_identity(&self, pair: Pair<&ObjectRef>, kind: StructuralKind) -> Option<bool> {
         match kind {
@@ -227,7 +228,7 @@ impl Comparer {
         }
     }
 
-    /// Whether two objects are equal whose content is.
+    /// Returns `true` if two objects are equal, given that their content is. Binds variables and graph nodes.
     #[inline]
     fn finish_object(&mut self, pair: Pair<&ObjectRef>, kind: StructuralKind) -> Result<bool> {
         let binds = match kind {
@@ -258,7 +259,7 @@ impl Comparer {
         )
     }
 
-    /// What a hook calls to compare two values inside its objects.
+    /// Creates the callback by which a hook compares two children of its objects.
     fn callback(slot: CallbackState<Self>, region: DefRegion) -> Result<Function> {
         Function::from_typed(move |lhs: AnyArg, rhs: AnyArg, kind: i32, name: AnyArg| -> Result<bool> {
             let region = region.in_callback(kind);

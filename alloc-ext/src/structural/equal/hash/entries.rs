@@ -1,4 +1,4 @@
-//! Maps and Dicts while they are hashed: their entries go by the hashes of their keys, so that their order does not count.
+//! Frames of hashed Maps and Dicts. Entries are sorted by the hashes of their keys, so that their order does not count.
 
 use core::ops::Range;
 
@@ -12,32 +12,32 @@ use crate::dataclass::combine;
 use crate::structural::DefRegion;
 use crate::walk::{IdentityMap, MapSlots, prefetch_next, sort};
 
-/// An entry whose key is hashed.
+/// An entry whose key has been hashed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HashedEntry {
     key: u64,
     value: Value,
 }
 
-/// The value of an entry whose key is hashed.
+/// Value of such an entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Value {
-    /// The hash of a number or string.
+    /// Hash of a number or string.
     Hashed(u64),
-    /// The place of the entry, whose value is anything else.
+    /// Index of the entry, for any other value.
     At(u64),
 }
 
-/// The entries of a map in the order of the hashes of their keys, before any of them is hashed.
+/// Entries of one map in `Hasher::entries`, sorted by key hash.
 pub(super) struct Collected {
-    /// Where they are.
+    /// Range of the entries.
     pub range: Range<usize>,
     /// Whether all values are numbers and strings.
     pub is_flat: bool,
 }
 
-/// Hashes the keys of a map, and those values that are numbers and strings. Entries whose key has no hash by itself and is
-/// not `known` are left out.
+/// Hashes the keys of a map, and the values that are numbers or strings. Omits entries whose key is neither a plain value
+/// nor in `known`.
 ///
 /// # Errors
 /// MemoryError.
@@ -96,7 +96,7 @@ impl Collector<'_> {
     fn add_all(&mut self, map: &MapSlots<'_>) -> Result<()> {
         let mut next = map.first();
         while let Some(place) = next {
-            // SAFETY: known hashes, and those of numbers and strings, run no code of users.
+            // SAFETY: looking up known hashes and hashing numbers and strings runs no user callback.
             if let Some((key, value)) = unsafe { map.peek(place) } {
                 self.add(place, key, value)?;
             }
@@ -106,14 +106,14 @@ impl Collector<'_> {
     }
 }
 
-/// The entries of a map that are not hashed yet, and the hash of those before.
+/// Entries not hashed yet, and the hash of those before.
 pub(super) struct Rest {
     pub range: Range<usize>,
     pub hash: u64,
 }
 
 impl Rest {
-    /// Takes entries into the hash up to one whose value is not hashed yet, and gives the place of that one.
+    /// Hashes entries up to one whose value is not hashed yet, and returns the index of that one.
     #[inline(always)]
     pub(super) fn next(&mut self, entries: &[HashedEntry]) -> Option<u64> {
         let mut rest = entries.get(self.range.clone()).unwrap_or_default();
@@ -123,7 +123,7 @@ impl Rest {
             rest = others;
             hash = combine(hash, entry.key);
             if others.first().is_some_and(|other| other.key == entry.key) {
-                // Their values have no order and do not count.
+                // Values of entries with equal key hashes have no order, so they do not count.
                 rest = others.get(ties(others, entry.key)..).unwrap_or_default();
                 continue;
             }
@@ -138,18 +138,18 @@ impl Rest {
     }
 }
 
-/// How many entries at the front have a key of this hash.
+/// Returns the number of leading entries with this key hash.
 #[cold]
 fn ties(entries: &[HashedEntry], key: u64) -> usize {
     entries.iter().take_while(|other| other.key == key).count()
 }
 
-/// A map whose values are being hashed.
+/// Hash of a map in progress.
 pub(super) struct EntriesFrame<'w> {
     map: MapSlots<'w>,
     region: DefRegion,
     is_shared: bool,
-    /// Where its entries begin; those of maps in it are behind them.
+    /// Index of the map's first entry in `Hasher::entries`; entries of nested maps follow.
     first: usize,
     pub rest: Rest,
 }
@@ -160,14 +160,15 @@ impl<'w> EntriesFrame<'w> {
         Self { map, region, is_shared, first: rest.range.start, rest }
     }
 
-    /// Entries that hooks have taken out of a Dict meanwhile do not count, unless their values are numbers or strings.
+    /// Returns the next value that is not a leaf, after hashing the leaves before it. Skips entries that hooks have removed
+    /// from a Dict, unless their values were numbers or strings.
     pub(super) fn next(
         &mut self,
         entries: &[HashedEntry],
         skip_tensor_content: bool,
     ) -> Result<Option<Node<'w>>> {
         while let Some(place) = self.rest.next(entries) {
-            // SAFETY: the hash of a value that has nothing inside runs no code of users.
+            // SAFETY: hashing a leaf runs no user callback.
             let Some((_, value)) = (unsafe { self.map.peek(place) }) else { continue };
             match hash_leaf(value, skip_tensor_content)? {
                 Some(hash) => self.rest.hash = combine(self.rest.hash, hash),
@@ -180,7 +181,7 @@ impl<'w> EntriesFrame<'w> {
         Ok(None)
     }
 
-    /// Gives up the entries of a map that is at its end, and of maps in it.
+    /// Removes the entries of this map and of nested ones from the buffer.
     pub(super) fn forget_entries(&self, entries: &mut Buffer<HashedEntry>) {
         entries.truncate(self.first);
     }

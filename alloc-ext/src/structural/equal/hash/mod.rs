@@ -1,10 +1,10 @@
 //! The walk that hashes a value.
 //!
-//! | part | holds |
+//! | part | content |
 //! |---|---|
-//! | `walk` | the walk itself |
-//! | `node` | what it gets to |
-//! | `sequence`, `entries`, `object` | what is open in it |
+//! | `walk` | the walk and its state |
+//! | `node` | nodes of the walk |
+//! | `sequence`, `entries`, `object` | frames |
 
 mod entries;
 mod node;

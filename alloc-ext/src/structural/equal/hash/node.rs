@@ -1,4 +1,4 @@
-//! What the walk that hashes gets to.
+//! Nodes of the hashing walk.
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectRef;
@@ -7,12 +7,12 @@ use crate::dataclass::{combine, type_key_hash};
 use crate::structural::DefRegion;
 use crate::walk::MaybeOwned;
 
-/// An object to hash, and the region that it is in.
+/// An object to hash, with the definition region around it.
 pub(super) struct Node<'w> {
     pub object: MaybeOwned<'w, ObjectRef>,
     pub region: DefRegion,
-    /// Whether the walk may meet it again. Hashes of containers are not remembered, so that what is in one is met as often
-    /// as the container.
+    /// Whether the walk may reach the object again. Also set for everything in a shared container, since hashes of
+    /// containers are not cached.
     pub is_shared: bool,
 }
 
@@ -22,7 +22,8 @@ impl<'w> Node<'w> {
         Self { object, region, is_shared }
     }
 
-    /// A value in a container that is no leaf, and so an object. `is_shared` says whether the container is.
+    /// Creates a node from an element of a container that is not a leaf, and hence an object. `is_shared` tells whether the
+    /// container is shared.
     #[inline(always)]
     pub(super) fn inside(value: MaybeOwned<'w>, region: DefRegion, is_shared: bool) -> Option<Self> {
         value.into_object().map(|object| {
@@ -31,13 +32,13 @@ impl<'w> Node<'w> {
         })
     }
 
-    /// An object that the walk got from the getter of a field.
+    /// Creates a node from an object that a field getter returned.
     pub(super) fn in_field(object: ObjectRef, region: DefRegion) -> Self {
         Self::new(MaybeOwned::Owned(object), region)
     }
 }
 
-/// What the hash of a container starts with: its type and size.
+/// Returns the initial hash of a container: its type and size.
 pub(super) fn first_hash(type_index: i32, len: usize) -> u64 {
     combine(type_key_hash(type_index), len as u64)
 }

@@ -1,4 +1,4 @@
-//! Objects while they are hashed by their fields.
+//! Frames of objects hashed by fields.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
@@ -11,30 +11,30 @@ use crate::dataclass::combine;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Fields, MaybeOwned};
 
-/// An object that is hashed by its fields.
+/// Hash of an object in progress.
 pub(super) struct ObjectFrame<'w> {
     pub object: MaybeOwned<'w, ObjectRef>,
     pub identity: Identity,
-    /// The region of what is inside.
+    /// Definition region of the fields.
     region: DefRegion,
     fields: Fields,
     pub hash: u64,
 }
 
-/// What the hash of an object takes beside its content.
+/// Properties of an object that its hash depends on, beside its content.
 #[derive(Clone, Copy)]
 pub(super) struct Identity {
     pub kind: StructuralKind,
-    /// The region that the object is in.
+    /// Definition region around the object.
     pub region: DefRegion,
-    /// Whether its hash has to be remembered.
-    pub may_be_met_again: bool,
+    /// Whether its hash has to be cached.
+    pub may_be_revisited: bool,
 }
 
-/// What the hash of an object by its fields starts with.
+/// Initial state for hashing an object by its fields.
 pub(super) struct ObjectStart {
     pub identity: Identity,
-    /// The region of what is inside.
+    /// Definition region of the fields.
     pub region: DefRegion,
     pub fields: Fields,
     pub hash: u64,
@@ -47,7 +47,7 @@ impl<'w> ObjectFrame<'w> {
         Self { object, identity, region, fields, hash }
     }
 
-    /// The next object in a field, and the region that it is in.
+    /// Returns the next field value that is not a leaf, with its definition region, after hashing the leaves before it.
     #[inline(always)]
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<(ObjectRef, DefRegion)>> {
         let object: &ObjectRef = &self.object;

@@ -1,4 +1,4 @@
-//! Arrays and Lists while they are hashed.
+//! Frames of hashed Arrays and Lists.
 
 use core::slice;
 
@@ -12,7 +12,7 @@ use crate::dataclass::combine;
 use crate::structural::DefRegion;
 use crate::walk::{Elements, elements_of_array, prefetch_next};
 
-/// A sequence whose elements are being hashed.
+/// Hash of a sequence in progress.
 pub(super) struct SequenceFrame<'w> {
     elements: Elements<'w>,
     region: DefRegion,
@@ -22,11 +22,11 @@ pub(super) struct SequenceFrame<'w> {
     pub hash: u64,
 }
 
-/// What comes next in a sequence.
+/// Next child of a sequence.
 pub(super) enum Next<'w> {
-    /// An Array whose first `next` elements have nothing inside, and their hash.
+    /// An Array whose first `next` elements are leaves, with their hash.
     Array { node: Node<'w>, next: usize, hash: u64 },
-    /// Anything else.
+    /// Any other object.
     Node(Node<'w>),
 }
 
@@ -38,7 +38,7 @@ impl<'w> SequenceFrame<'w> {
         frame
     }
 
-    /// A sequence whose first `next` elements have this hash.
+    /// Creates a frame for a sequence whose first `next` elements have this hash.
     #[inline(always)]
     pub(super) fn behind(next: usize, hash: u64, node: Node<'w>) -> Self {
         let Node { object, region, is_shared } = node;
@@ -47,13 +47,13 @@ impl<'w> SequenceFrame<'w> {
         Self { elements, region, is_shared, len, next, hash }
     }
 
-    /// Takes elements into the hash up to one that has something inside. Arrays of elements that have nothing inside are
-    /// hashed on the way, without a frame: most Arrays are such, and what goes through a frame is waited for.
+    /// Hashes elements up to one that is neither a leaf nor an Array of leaves. Arrays of leaves are hashed without a frame:
+    /// most Arrays are of that kind, and a frame would be stored and reloaded at once.
     #[inline(always)]
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Next<'w>>> {
-        // SAFETY: the hash of a value that has nothing inside runs no code of users.
+        // SAFETY: hashing leaves runs no user callback.
         let elements = unsafe { self.elements.as_slice() };
-        // A hook may have made a List shorter.
+        // A hook may have shortened a List.
         let elements = elements.get(self.next..self.len.min(elements.len())).unwrap_or_default();
         let mut rest = Rest { elements: elements.iter(), hash: self.hash };
         let begun = rest.skip_flat(skip_tensor_content)?;
@@ -72,7 +72,7 @@ impl<'w> SequenceFrame<'w> {
     }
 }
 
-/// Elements that are not hashed yet, and the hash of those before.
+/// Elements not hashed yet, and the hash of those before.
 struct Rest<'a> {
     elements: slice::Iter<'a, Any>,
     hash: u64,
@@ -93,7 +93,7 @@ impl<'a> Rest<'a> {
         self.hash = combine(self.hash, hash);
     }
 
-    /// Takes elements into the hash up to one that has something inside.
+    /// Hashes elements up to one that is not a leaf.
     #[inline(always)]
     fn skip_leaves(&mut self, skip_tensor_content: bool) -> Result<()> {
         while let Some(element) = self.first() {
@@ -104,7 +104,7 @@ impl<'a> Rest<'a> {
         Ok(())
     }
 
-    /// The same, and Arrays of such elements. When it ends at an Array, tells how many elements of that have nothing inside,
+    /// Hashes leaves and Arrays of leaves. If it ends at an Array, returns the number of its first elements that are leaves,
     /// and their hash.
     #[inline(always)]
     fn skip_flat(&mut self, skip_tensor_content: bool) -> Result<Option<(usize, u64)>> {

@@ -1,4 +1,4 @@
-//! The walk itself, and what it knows on its way.
+//! The hashing walk and its state.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -18,36 +18,36 @@ use super::object::{Identity, ObjectFrame, ObjectStart};
 use super::sequence::{Next, SequenceFrame};
 use crate::dataclass::combine;
 use crate::structural::any_arg::AnyArg;
-use crate::structural::kind::Comparables;
+use crate::structural::kind::KindCache;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
     CallbackState, Entered, Fields, Fold, HookState, Hooks, IdentityMap, MapSlots, MaybeOwned, NextChild,
     fold, is_unshared_while_owned, reserve_frame, with_callback,
 };
 
-/// The state of a hash.
+/// State of a hash.
 #[derive(Default)]
 pub struct Hasher {
     skip_tensor_content: bool,
-    /// The hashes of objects that were met and may be met again.
+    /// Hashes of visited objects that the walk may reach again.
     known: IdentityMap<u64>,
-    /// The entries of the maps that are open, those of inner maps behind those of outer ones.
+    /// Entries of all open maps, outermost map first.
     entries: Buffer<HashedEntry>,
-    /// Variables that were defined so far: each counts by its number.
+    /// Number of variables defined so far. A variable is hashed by its number.
     variables: u32,
-    /// Nodes of a graph so far: each counts by its number, so that sharing shows.
+    /// Number of graph nodes so far. A graph node is hashed by its number, so that sharing counts.
     nodes: u32,
-    types: Comparables,
+    types: KindCache,
     hooks: Hooks,
 }
 
-/// A walk through a value that is lent to it.
+/// A walk over a borrowed value.
 struct Walk<'h, 'w> {
     hasher: &'h mut Hasher,
     lent: PhantomData<&'w Any>,
 }
 
-// So that the tag has a place of its own: one in a niche takes five instructions to read, several times an object.
+// A separate tag: reading one from a niche takes five instructions, several times per object.
 #[repr(u8)]
 enum Frame<'w> {
     Sequence(SequenceFrame<'w>),
@@ -63,7 +63,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     type Value = u64;
     const NAME: &'static str = "StructuralHash";
 
-    /// Gets to a container or object: nobody asks for other values.
+    /// Enters a container or object. Leaves never get here.
     fn enter(&mut self, node: Node<'w>, open: &mut Buffer<Frame<'w>>) -> Result<Entered<Frame<'w>, u64>> {
         match node.object.type_index() {
             type_index::ARRAY | type_index::LIST => {
@@ -73,7 +73,7 @@ impl<'w> Fold for Walk<'_, 'w> {
                 let Node { object, region, is_shared } = node;
                 return self.enter_map(object, region, is_shared, open);
             }
-            _ => match self.meet(&node.object, node.region, node.is_shared)? {
+            _ => match self.enter_object(&node.object, node.region, node.is_shared)? {
                 ControlFlow::Break(hash) => return Ok(Entered::Value(hash)),
                 ControlFlow::Continue(start) => {
                     reserve_frame::<Self>(open)?.fill(Frame::Object(ObjectFrame::new(node.object, start)));
@@ -83,7 +83,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(Entered::Open)
     }
 
-    /// Opens Arrays and objects itself: what would pass through a node and back is waited for.
+    /// Pushes frames of Arrays and objects itself, to avoid a round trip through a node.
     #[inline(always)]
     fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<NextChild<Node<'w>, u64>> {
         let skip_tensor_content = self.hasher.skip_tensor_content;
@@ -138,7 +138,7 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl<'w> Walk<'_, 'w> {
-    /// Gets to a map, which need not be open where its values are numbers and strings.
+    /// Enters a map. Hashes it without a frame if all values are numbers and strings.
     #[inline(always)]
     fn enter_map(
         &mut self,
@@ -163,7 +163,7 @@ impl<'w> Walk<'_, 'w> {
         Ok(Entered::Open)
     }
 
-    /// Goes from an object to an object in a field of it without a detour.
+    /// Descends from an object to an object in one of its fields without making a node.
     #[inline(always)]
     fn enter_field(
         &mut self,
@@ -174,7 +174,7 @@ impl<'w> Walk<'_, 'w> {
         if object.type_index() < type_index::DYN_OBJECT_BEGIN {
             return Ok(NextChild::Child(Node::in_field(object, region)));
         }
-        match self.meet(&object, region, !is_unshared_while_owned(&object))? {
+        match self.enter_object(&object, region, !is_unshared_while_owned(&object))? {
             ControlFlow::Break(hash) => Ok(NextChild::Value(hash)),
             ControlFlow::Continue(start) => {
                 let room = reserve_frame::<Self>(open)?;
@@ -184,9 +184,9 @@ impl<'w> Walk<'_, 'w> {
         }
     }
 
-    /// The hash of an object, where its fields need not be looked at; else what it takes to do that.
+    /// Hashes an object without its fields, or returns what hashing the fields needs.
     #[inline(always)]
-    fn meet(
+    fn enter_object(
         &mut self,
         object: &ObjectRef,
         region: DefRegion,
@@ -194,11 +194,10 @@ impl<'w> Walk<'_, 'w> {
     ) -> Result<ControlFlow<u64, ObjectStart>> {
         let index = object.type_index();
         let (entry, kind) = self.hasher.types.get(index)?;
-        // Those that count by their numbers always may. The hash of another one, should it be met again after all, would be
-        // the same.
+        // Always cached for kinds that are hashed by number. For other kinds, hashing again would give the same result.
         let is_numbered = matches!(kind, StructuralKind::FreeVar | StructuralKind::DagNode);
-        let identity = Identity { kind, region, may_be_met_again: is_numbered || is_shared };
-        if identity.may_be_met_again
+        let identity = Identity { kind, region, may_be_revisited: is_numbered || is_shared };
+        if identity.may_be_revisited
             && let Some(hash) = self.hasher.known.get(object)
         {
             return Ok(ControlFlow::Break(*hash));
@@ -217,10 +216,10 @@ impl Hasher {
         Self { skip_tensor_content, hooks: Hooks::new("__s_hash__"), ..Self::default() }
     }
 
-    /// The hash of a value.
+    /// Returns the hash of a value.
     ///
     /// # Errors
-    /// Those of [`structural_hash`](super::super::structural_hash).
+    /// Errors of [`structural_hash`](super::super::structural_hash).
     pub fn hash(&mut self, value: MaybeOwned<'_>, region: DefRegion) -> Result<u64> {
         if let Some(hash) = hash_leaf(&value, self.skip_tensor_content)? {
             return Ok(hash);
@@ -228,7 +227,7 @@ impl Hasher {
         match value.into_object() {
             Some(object) => {
                 let node = Node::new(object, region);
-                // Beside the count that tells what is shared: a hook may give up the reference of the value's owner.
+                // Taken after the check for sharing: a hook may release the reference of the value's owner.
                 let _owned = ObjectRef::clone(&node.object);
                 fold(&mut Walk { hasher: self, lent: PhantomData }, node)
             }
@@ -236,10 +235,10 @@ impl Hasher {
         }
     }
 
-    /// The hash of an object whose content has this hash.
+    /// Returns the hash of an object from the hash of its content.
     #[inline(always)]
     fn finish_object(&mut self, object: &ObjectRef, identity: Identity, content: u64) -> Result<u64> {
-        if identity.may_be_met_again { self.remember(object, identity, content) } else { Ok(content) }
+        if identity.may_be_revisited { self.remember(object, identity, content) } else { Ok(content) }
     }
 
     #[inline(never)]
@@ -248,7 +247,7 @@ impl Hasher {
             StructuralKind::FreeVar if identity.region.defines() => {
                 combine(content, count(&mut self.variables))
             }
-            // A variable that is used where it was not defined is nothing but itself.
+            // A variable that is used but not defined is hashed by identity.
             StructuralKind::FreeVar => object.as_ptr().addr() as u64,
             StructuralKind::DagNode => combine(content, count(&mut self.nodes)),
             _ => content,
@@ -275,20 +274,20 @@ impl Hasher {
         Ok(hash as u64)
     }
 
-    /// What a hook calls to take a value inside its object into the hash so far.
+    /// Creates the callback by which a hook adds a child of its object to a hash.
     fn callback(slot: CallbackState<Self>, region: DefRegion) -> Result<Function> {
         Function::from_typed(move |value: AnyArg, so_far: u64, kind: i32| -> Result<i64> {
             let region = region.in_callback(kind);
             slot.with(|hasher| {
                 let hash = hasher.hash(MaybeOwned::Owned(value.0), region)?;
-                // Hashes travel as signed numbers with the same bits.
+                // Hashes are passed as signed integers with the same bits.
                 Ok(combine(so_far, hash) as i64)
             })
         })
     }
 }
 
-/// The number of one more, from 0 on.
+/// Returns the next number, from 0.
 fn count(counter: &mut u32) -> u64 {
     let number = *counter;
     *counter = number.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! Equality and hash by one walk, for boards: it takes a third of the code of one for each.
+//! Equality and hash by one walk, which takes a third of the code of two.
 #![forbid(unsafe_code)]
 
 use core::cmp::Ordering;
@@ -11,23 +11,23 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_bail, stack};
 
-use super::Options;
-use super::compare_leaf::compare_any_leaves;
-use super::hash_leaf::{hash_bits, hash_leaf};
-use super::known::{Counted, Known, Side};
+use super::visited::{Counted, Side, VisitedObjects};
 use crate::containers::Container;
 use crate::dataclass::{combine, type_key_hash};
 use crate::operation::{self, Type, Types};
+use crate::structural::equal::Options;
+use crate::structural::equal::compare_leaf::compare_any_leaves;
+use crate::structural::equal::hash_leaf::{hash_bits, hash_leaf};
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Fields, Hooks, MAX_DEPTH, sort};
 
-/// As [`structural_equal`](super::structural_equal).
-pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
+/// Implements [`structural_equal`](crate::structural::equal::structural_equal).
+pub(in crate::structural::equal) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
     start(true, lhs, rhs, options).map(|equal| equal != 0)
 }
 
-/// As [`structural_hash`](super::structural_hash).
-pub(super) fn hash(value: &Any, options: Options) -> Result<u64> {
+/// Implements [`structural_hash`](crate::structural::equal::structural_hash).
+pub(in crate::structural::equal) fn hash(value: &Any, options: Options) -> Result<u64> {
     start(false, value, value, options)
 }
 
@@ -35,52 +35,52 @@ pub(super) fn hash(value: &Any, options: Options) -> Result<u64> {
 fn start(compares: bool, lhs: &Any, rhs: &Any, options: Options) -> Result<u64> {
     let hooks = Hooks::new(if compares { "__s_equal__" } else { "__s_hash__" });
     let skip_tensor_content = options.skip_tensor_content;
-    let walk = Walk { compares, skip_tensor_content, hooks, known: Known::new()? };
+    let walk = Walk { compares, skip_tensor_content, hooks, known: VisitedObjects::new()? };
     walk.run(lhs, rhs, options.region())
 }
 
-/// A walk, or the part of one that a hook asks for. The result for a value is its hash, or 1 when it equals the one on the
-/// right.
+/// A walk, or the part of one that a hook requests. The result for a value is its hash, or in a comparison 1 if it equals
+/// the right value.
 #[derive(Clone)]
 struct Walk {
-    /// Whether it compares two values, and does not hash one.
+    /// Whether the walk compares two values instead of hashing one.
     compares: bool,
     skip_tensor_content: bool,
     hooks: Hooks,
     /// Shared by all parts of a walk.
-    known: Known,
+    known: VisitedObjects,
 }
 
-/// A value to get to, and what is on its right side in a comparison.
+/// A value to enter, and in a comparison the right value.
 struct Node {
     lhs: Any,
     rhs: Any,
     region: DefRegion,
-    /// Whether a container that more than one way leads to is between here and the last object.
+    /// Whether there is a shared container between this value and the last object.
     is_in_shared: bool,
 }
 
-/// A container or object whose content the walk is in.
+/// A container or object whose children are being visited.
 struct Frame {
     lhs: ObjectRef,
     rhs: Option<ObjectRef>,
     kind: StructuralKind,
     region: DefRegion,
-    /// The region of what is inside.
+    /// Definition region of the children.
     inner: DefRegion,
-    /// Whether the walk may meet it again.
+    /// Whether the walk may reach the object again.
     is_shared: bool,
-    /// The place of a container's next entry, and how many are left.
+    /// Index of the container's next entry, and the number of remaining entries.
     place: usize,
     left: usize,
-    /// The entries of a map that is hashed, the next one last.
+    /// Entries of a hashed map, in reverse order.
     keys: Buffer<Key>,
-    /// Those that are left of an object.
+    /// Remaining fields of an object.
     fields: Fields,
     hash: u64,
 }
 
-/// An entry of a map that is hashed. They are ordered by their keys alone.
+/// An entry of a hashed map. Ordered by its key's hash alone.
 #[derive(Clone, Copy)]
 struct Key {
     hash: u64,
@@ -103,13 +103,13 @@ impl PartialOrd for Key {
 
 impl Ord for Key {
     fn cmp(&self, other: &Self) -> Ordering {
-        // The smallest one sorts last.
+        // Reversed, so that the smallest hash is popped first.
         other.hash.cmp(&self.hash)
     }
 }
 
 impl Walk {
-    /// The result for a value, children before parents. Nothing on the right counts in a hash.
+    /// Returns the result for a value. The right side is ignored for a hash.
     fn run(&self, lhs: &Any, rhs: &Any, region: DefRegion) -> Result<u64> {
         let rhs = if self.compares { rhs.clone() } else { Any::NONE };
         let mut node = Node { lhs: lhs.clone(), rhs, region, is_in_shared: false };
@@ -135,8 +135,7 @@ impl Walk {
         }
     }
 
-    /// Gets to a value, which is taken out of the node, and tells whether its result is known. Else that has to wait for what
-    /// is inside.
+    /// Enters a value, which is moved out of the node. Returns `true` if its result is known, `false` if a frame was pushed.
     fn enter(&self, node: &mut Node, open: &mut Buffer<Frame>, result: &mut u64) -> Result<bool> {
         if self.leaf(node, result)? {
             return Ok(true);
@@ -146,7 +145,7 @@ impl Walk {
             let name = if self.compares { "StructuralEqual" } else { "StructuralHash" };
             plain_bail!(VALUE_ERROR, "{}: maximum stack depth ({}) exceeded", name, MAX_DEPTH);
         }
-        // The walk has one reference, and so has who leads to it.
+        // One reference of the walk, and one of the parent.
         let is_shared = node.is_in_shared || lhs.strong_count() > 2 || lhs.weak_count() > 1;
         let mut frame = Frame {
             lhs,
@@ -168,7 +167,7 @@ impl Walk {
         Ok(is_known)
     }
 
-    /// Whether a value has nothing inside, and its result then.
+    /// Computes the result for a leaf. Returns `false` for other values.
     fn leaf(&self, node: &Node, result: &mut u64) -> Result<bool> {
         let known = if self.compares {
             compare_any_leaves(&node.lhs, &node.rhs, self.skip_tensor_content)?.map(u64::from)
@@ -179,7 +178,7 @@ impl Walk {
         Ok(known.is_some())
     }
 
-    /// Gets to a container or object.
+    /// Enters a container or object.
     fn enter_frame(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
         let Some(container) = Container::of(&frame.lhs) else { return self.enter_object(frame, result) };
         (frame.place, frame.left) = (container.first(), container.len());
@@ -189,7 +188,7 @@ impl Walk {
         }
         frame.hash = combine(type_key_hash(frame.lhs.type_index()), frame.left as u64);
         if container.is_table() {
-            // They tell what is left.
+            // Hashed tables are iterated by `keys` instead.
             frame.left = 0;
             self.put_keys(container, &mut frame.keys)?;
         }
@@ -216,7 +215,7 @@ impl Walk {
         Ok(true)
     }
 
-    /// The keys of a map that have a hash whatever was hashed before: those of others leave their entries out.
+    /// Collects the entries of a map whose keys are plain values or have a known hash. Other entries are omitted.
     fn put_keys(&self, map: Container<'_>, keys: &mut Buffer<Key>) -> Result<()> {
         let (mut key, mut value) = (Any::NONE, Any::NONE);
         let mut place = map.first();
@@ -238,7 +237,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Gets what is next inside a value into the node; false when all has been met.
+    /// Moves the next child into the node. Returns `false` at the end.
     fn next(&self, frame: &mut Frame, node: &mut Node) -> Result<bool> {
         let Frame { lhs, rhs, place, left, keys, hash, .. } = frame;
         let Some(container) = Container::of(lhs) else { return frame.next_field(node) };
@@ -253,14 +252,14 @@ impl Walk {
                 return Ok(false);
             };
             let mut key = Any::NONE;
-            // Entries that hooks have taken out of a Dict meanwhile do not count.
+            // Skips entries that hooks have removed from a Dict.
             if !container.entry(at, &mut key, &mut node.lhs)? {
                 continue;
             }
             if let Some(right) = rhs.as_ref().and_then(Container::of) {
                 self.known.to_right(&mut key)?;
                 if !right.value_of(&key, &mut node.rhs)? {
-                    // The walk ends with a difference.
+                    // A difference that ends the walk.
                     (node.lhs, node.rhs) = (Any::NONE, Any::from(false));
                 }
             }
@@ -268,7 +267,7 @@ impl Walk {
         }
     }
 
-    /// The result for a value all of whose content has been met.
+    /// Computes the result for a value whose children have all been visited.
     fn leave(&self, frame: &Frame, result: &mut u64) -> Result<()> {
         if Container::of(&frame.lhs).is_some() {
             *result = if self.compares { frame.have_same_len().into() } else { frame.hash };
@@ -288,24 +287,24 @@ impl Walk {
                 let what = if is_variable { Counted::Variables } else { Counted::Nodes };
                 combine(frame.hash, self.known.count(what)?)
             } else if is_variable {
-                // A variable that is used where it was not defined is nothing but itself.
+                // A variable that is used but not defined is hashed by identity.
                 frame.lhs.as_ptr().addr() as u64
             } else {
                 frame.hash
             };
             (&frame.lhs, Any::from(*result as i64))
         };
-        if binds || frame.rhs.is_none() && frame.may_be_met_again() {
+        if binds || frame.rhs.is_none() && frame.may_be_revisited() {
             self.known.set(&frame.lhs, right, known)?;
         }
         Ok(())
     }
 
-    /// Whether an object need not be looked into, and its result then.
+    /// Computes the result for an object if its fields are not needed. Returns `false` otherwise.
     fn is_known(&self, frame: &Frame, result: &mut u64) -> Result<bool> {
         let mut known = Any::NONE;
         let Some(rhs) = &frame.rhs else {
-            if frame.may_be_met_again() {
+            if frame.may_be_revisited() {
                 self.known.of(&frame.lhs, Side::Left, &mut known)?;
                 *result = known.view().payload_bits();
             }
@@ -325,14 +324,14 @@ impl Walk {
         })
     }
 
-    /// Asks the hook of a type. Its answer does not count what the kind of the type adds.
+    /// Calls the hook of a type. Its result does not include the contribution of the structural kind.
     fn call_hook(&self, hook: &Function, frame: &Frame) -> Result<u64> {
         stack::nest(|| {
             let callback = callback(self.clone(), frame.inner)?;
             let seed = frame.hash as i64;
             let second = frame.rhs.as_ref().map_or(AnyView::from(seed), AnyView::from);
             let answer = hook.call(&[AnyView::from(&frame.lhs), second, AnyView::from(&callback)])?;
-            // A bool is an int, too.
+            // A bool converts to an int, too.
             answer.get::<i64>().map(i64::cast_unsigned)
         })
     }
@@ -354,24 +353,24 @@ impl Frame {
         Ok(false)
     }
 
-    /// Whether both sides are one object.
+    /// Returns `true` if both sides are the same object.
     fn is_same(&self) -> bool {
         self.rhs.as_ref().is_some_and(|rhs| rhs.ptr_eq(&self.lhs))
     }
 
-    /// Whether both containers have as many entries.
+    /// Returns `true` if both containers have the same number of entries.
     fn have_same_len(&self) -> bool {
         self.rhs.as_ref().is_some_and(|rhs| len(rhs) == len(&self.lhs))
     }
 
-    /// Whether the hash of an object has to be remembered. Those that count by their numbers always have to; that of
-    /// another one, should it be met again after all, would be the same.
-    fn may_be_met_again(&self) -> bool {
+    /// Returns `true` if the hash of an object must be cached. Always the case for kinds that are hashed by number; for
+    /// others, hashing again would give the same result.
+    fn may_be_revisited(&self) -> bool {
         matches!(self.kind, StructuralKind::FreeVar | StructuralKind::DagNode) || self.is_shared
     }
 }
 
-/// Number of entries of a container.
+/// Returns the number of entries of a container.
 #[inline(never)]
 fn len(object: &ObjectRef) -> usize {
     Container::of(object).map_or(0, Container::len)
@@ -381,8 +380,8 @@ fn take_object(value: &mut Any) -> Option<ObjectRef> {
     core::mem::take(value).into_object().ok()
 }
 
-/// Takes keys into a hash up to one that is alone with its own, and gives the place of that one. The values of others have
-/// no order and do not count.
+/// Hashes keys up to one with a unique hash, and returns the index of that one. Values of keys with equal hashes have no
+/// order and do not count.
 fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
     let mut alike = 0;
     loop {
@@ -399,7 +398,7 @@ fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
     }
 }
 
-/// What a hook calls to compare two values inside its objects, or to take one inside its object into the hash so far.
+/// Creates the callback by which a hook compares two children of its objects, or adds a child of its object to a hash.
 fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
     const COMPARED: Types = Types::new(&[Type::AnyView, Type::AnyView, Type::Int, Type::AnyView], Type::Bool);
     const HASHED: Types = Types::new(&[Type::AnyView, Type::Int, Type::Int], Type::Int);
@@ -407,12 +406,12 @@ fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
         let types = if walk.compares { &COMPARED } else { &HASHED };
         let mut owned = operation::NO_ARGUMENTS;
         operation::convert("", types, None, args, &mut owned)?;
-        // In a hash, the second one is the hash so far.
+        // For a hash, the second argument is the hash so far.
         let [lhs, rhs, kind, _] = &owned;
         let region = region.in_callback(kind.view().payload_bits() as i32);
         let so_far = rhs.view().payload_bits();
         let result = walk.run(lhs, rhs, region)?;
-        // Hashes travel as signed numbers with the same bits.
+        // Hashes are passed as signed integers with the same bits.
         Ok(if walk.compares { Any::from(result != 0) } else { Any::from(combine(so_far, result) as i64) })
     })
 }

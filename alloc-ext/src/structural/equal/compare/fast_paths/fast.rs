@@ -1,4 +1,5 @@
-//! Ways past nodes and frames: what passes through them has to be written and read again, and that is waited for.
+//! Fast paths that compare leaves without pushing a frame: a frame would be stored and reloaded at once, and the load would
+//! wait for the store.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -9,22 +10,26 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
-use super::super::compare_leaf::compare_leaves;
-use super::object::ObjectFrame;
-use super::pair::{HeldPair, Pair};
-use super::sequence::SequenceFrame;
-use super::walk::{Frame, Walk};
+use crate::structural::equal::compare::object::ObjectFrame;
+use crate::structural::equal::compare::pair::{NodePair, Pair};
+use crate::structural::equal::compare::sequence::SequenceFrame;
+use crate::structural::equal::compare::walk::{Frame, Walk};
+use crate::structural::equal::compare_leaf::compare_leaves;
 use crate::walk::{NextChild, elements_of_array, prefetch_next, reserve_frame};
 
-/// Compares the first elements of two Arrays of one size that have nothing inside: most Arrays have no others, and need not be
-/// open. None when the Arrays are equal; otherwise how many of their first elements are known to be, 0 for all other values.
+/// Compares two Arrays up to the first elements that are not equal leaves. Returns `None` if the Arrays are equal, as most
+/// are; otherwise the number of their first elements known to be equal, 0 for values other than Arrays of one size.
 ///
 /// # Errors
-/// Those of tensors.
+/// Errors of tensors.
 #[inline(always)]
-pub(super) fn compare_arrays(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<usize>> {
+pub(in crate::structural::equal::compare) fn compare_arrays(
+    lhs: &Any,
+    rhs: &Any,
+    skip_tensor_content: bool,
+) -> Result<Option<usize>> {
     let (Some(lhs), Some(rhs)) = (elements_of_array(lhs), elements_of_array(rhs)) else { return Ok(Some(0)) };
-    // These differ, and nothing in them needs a look, which might be an error.
+    // Arrays of different sizes differ. Comparing their elements could only raise an error.
     if lhs.len() != rhs.len() {
         return Ok(Some(0));
     }
@@ -38,16 +43,16 @@ pub(super) fn compare_arrays(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
     Ok(None)
 }
 
-/// Goes down from the last frame to Arrays in sequences and to objects in fields without a node between: the frame is
-/// written where it stays and need not be moved.
+/// Descends from the topmost frame to Arrays in sequences and to objects in fields without a node between, so that the frame
+/// is built in place.
 ///
 /// # Errors
-/// Those of the walk.
+/// Errors of the walk.
 #[inline(always)]
-pub(super) fn descend<'w>(
+pub(in crate::structural::equal::compare) fn descend<'w>(
     walk: &mut Walk<'_, 'w>,
     open: &mut Buffer<Frame<'w>>,
-) -> Result<NextChild<HeldPair<'w>, bool>> {
+) -> Result<NextChild<NodePair<'w>, bool>> {
     let skip_tensor_content = walk.comparer.skip_tensor_content;
     match open.last_mut() {
         Some(Frame::Sequence(frame)) => match frame.next(skip_tensor_content, &mut walk.differs)? {
@@ -65,10 +70,10 @@ pub(super) fn descend<'w>(
 #[inline(always)]
 fn enter_element<'w>(
     walk: &Walk<'_, 'w>,
-    pair: HeldPair<'w>,
+    pair: NodePair<'w>,
     equal: usize,
     open: &mut Buffer<Frame<'w>>,
-) -> Result<NextChild<HeldPair<'w>, bool>> {
+) -> Result<NextChild<NodePair<'w>, bool>> {
     if pair.lhs.type_index() != type_index::ARRAY {
         return Ok(NextChild::Child(pair));
     }
@@ -81,17 +86,17 @@ fn enter_field<'w>(
     walk: &mut Walk<'_, 'w>,
     pair: Pair<ObjectRef>,
     open: &mut Buffer<Frame<'w>>,
-) -> Result<NextChild<HeldPair<'w>, bool>> {
+) -> Result<NextChild<NodePair<'w>, bool>> {
     if pair.lhs.type_index() < type_index::DYN_OBJECT_BEGIN {
-        return Ok(NextChild::Child(pair.into_held()));
+        return Ok(NextChild::Child(pair.into_node()));
     }
-    // Word by word: who reads more at once waits for those that were written a moment ago.
+    // Moved word by word: a wider load would wait for the stores of its parts.
     let Pair { lhs, rhs, region } = pair;
-    match walk.meet(Pair { lhs: &lhs, rhs: &rhs, region })? {
+    match walk.enter_object(Pair { lhs: &lhs, rhs: &rhs, region })? {
         ControlFlow::Break(equal) => Ok(NextChild::Value(equal)),
         ControlFlow::Continue((kind, inner, fields)) => {
             let room = reserve_frame::<Walk<'_, 'w>>(open)?;
-            let pair = Pair { lhs, rhs, region }.into_held();
+            let pair = Pair { lhs, rhs, region }.into_node();
             room.fill(Frame::Object(ObjectFrame::new(pair, kind, inner, fields)));
             Ok(NextChild::Open)
         }

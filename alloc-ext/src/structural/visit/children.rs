@@ -1,4 +1,4 @@
-//! The children of a value that count for its structure, one by one, with the regions of definitions.
+//! Children of a visited value, with their definition regions.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
@@ -10,11 +10,12 @@ use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::Fields;
 
-/// A walk through the elements of a sequence, the values of a map (of earlier releases, its keys too), or the fields of another object.
+/// Iterator over the elements of a sequence, the values of a map (in earlier releases of upstream also its keys), or the
+/// fields of another object.
 ///
-/// It holds what it walks through, and goes on when that is changed meanwhile: elements and entries that have gone are
-/// not met, and new ones may or may not be.
-pub(super) struct Descent {
+/// Keeps its value alive and tolerates changes: removed elements and entries are skipped, and added ones may or may not be
+/// visited.
+pub(super) struct VisitChildren {
     children: Children,
     region: DefRegion,
 }
@@ -27,7 +28,7 @@ enum Children {
     Fields { object: Any, fields: Fields },
 }
 
-/// Which half of an entry comes next: its value, but in releases that give keys, too, the key before it.
+/// Alternation of keys and values: only values are visited, except in releases that visit each key before its value.
 struct Halves {
     gives_keys: bool,
     key_is_given: bool,
@@ -38,19 +39,19 @@ impl Halves {
         Halves { gives_keys: upstream_release::visits_give_keys(), key_is_given: false }
     }
 
-    /// Whether it is the key's turn, which it then has had.
+    /// Returns `true` if a key is next, and advances to its value.
     fn take_key(&mut self) -> bool {
         self.key_is_given = self.gives_keys && !self.key_is_given;
         self.key_is_given
     }
 }
 
-impl Descent {
-    /// A walk through a value that was met in a region; None for a value that is no object.
+impl VisitChildren {
+    /// Creates an iterator over a value in a region; `None` for a value that is not an object.
     ///
     /// # Errors
     /// InternalError for an object of an unregistered type.
-    pub(super) fn into(value: &Any, region: DefRegion) -> Result<Option<Self>> {
+    pub(super) fn of(value: &Any, region: DefRegion) -> Result<Option<Self>> {
         let index = value.type_index();
         let children = match index {
             ..type_index::STATIC_OBJECT_BEGIN => return Ok(None),
@@ -81,10 +82,10 @@ impl Descent {
         Ok(Self { children: Children::Fields { object: object.clone(), fields: Fields::of(entry) }, region })
     }
 
-    /// The next child, and the region where it is met.
+    /// Returns the next child and its definition region.
     ///
     /// # Errors
-    /// Those of getters.
+    /// Errors of getters.
     pub(super) fn next(&mut self) -> Result<Option<(Any, DefRegion)>> {
         let child = match &mut self.children {
             Children::Array { array, next } => {

@@ -1,4 +1,4 @@
-//! What a walk knows of objects that it has met, in a Dict: boards have the code for those anyway, and hooks may share it.
+//! State of visited objects in a Dict, whose code size-optimised builds contain anyway, and which hooks can share.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,29 +7,28 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use crate::containers::{Container, DictObject};
 
-/// Where an object was met. Objects begin at even addresses above both, so that the sum with the address tells objects and
-/// sides apart.
+/// Side of an object. Keys are the sum of address and side, which is unique because addresses are even and larger than both.
 #[derive(Clone, Copy)]
 pub(super) enum Side {
     Left = 0,
     Right = 1,
 }
 
-/// What counts by its number.
+/// Objects that are hashed by number.
 #[derive(Clone, Copy)]
 pub(super) enum Counted {
-    /// Variables that were defined so far.
+    /// Variables defined so far.
     Variables = 0,
-    /// Nodes of a graph so far.
+    /// Graph nodes so far.
     Nodes = 1,
 }
 
-/// What is known of objects on the left side, and which objects on the right side they go with.
+/// State of visited objects on the left, and their counterparts on the right.
 #[derive(Clone)]
-pub(super) struct Known(DictObject);
+pub(super) struct VisitedObjects(DictObject);
 
-impl Known {
-    /// Nothing is known yet.
+impl VisitedObjects {
+    /// Creates an empty map.
     ///
     /// # Errors
     /// MemoryError.
@@ -37,8 +36,8 @@ impl Known {
         DictObject::with_capacity(0).map(Self)
     }
 
-    /// Puts what is known of an object where it is asked for, or the object on the left that one on the right goes with;
-    /// leaves what is there when nothing is known.
+    /// Copies the state of a left object, or the left counterpart of a right object, to `known`. Leaves `known` unchanged if
+    /// there is none.
     ///
     /// # Errors
     /// None: keys are numbers.
@@ -46,10 +45,10 @@ impl Known {
         self.get(key(object, side), known)
     }
 
-    /// Puts the object on the right that the one in `value` goes with in its place, if there is one.
+    /// Replaces a left object in `value` by its right counterpart, if it has one.
     ///
     /// # Errors
-    /// As for [`of`](Self::of).
+    /// None: keys are numbers.
     pub(super) fn to_right(&self, value: &mut Any) -> Result<()> {
         match value.as_object().map(|object| key(object, Side::Left)) {
             Some(key) => self.get(key, value),
@@ -57,8 +56,8 @@ impl Known {
         }
     }
 
-    /// Says what is known of an object on the left, which goes with one on the right. Both are alive from now on when they
-    /// are the same one, or what is known is the right one.
+    /// Sets the state of a left object and its right counterpart. Keeps both alive if they are the same, or if the state is
+    /// the right object.
     ///
     /// # Errors
     /// MemoryError.
@@ -67,7 +66,7 @@ impl Known {
         self.put(key(right, Side::Right), Any::new(left.clone()))
     }
 
-    /// The number of one more, from 0 on.
+    /// Returns the next number of a counter, from 0.
     ///
     /// # Errors
     /// MemoryError.
@@ -93,7 +92,7 @@ impl Known {
     }
 }
 
-/// What stands for an object of a side.
+/// Returns the key of an object and side.
 fn key(object: &ObjectRef, side: Side) -> usize {
     object.as_ptr().addr() + side as usize
 }

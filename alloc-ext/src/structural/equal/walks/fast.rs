@@ -1,0 +1,24 @@
+//! Equality and hash by separate walks over borrowed values, with tight loops for runs of leaves.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+
+use crate::structural::equal::Options;
+use crate::structural::equal::compare::Comparer;
+use crate::structural::equal::hash::Hasher;
+use crate::walk::MaybeOwned;
+
+/// Implements [`structural_equal`](crate::structural::equal::structural_equal).
+pub(in crate::structural::equal) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
+    Comparer::new(options.skip_tensor_content, None).compare(
+        MaybeOwned::Borrowed(lhs),
+        MaybeOwned::Borrowed(rhs),
+        options.region(),
+    )
+}
+
+/// Implements [`structural_hash`](crate::structural::equal::structural_hash).
+pub(in crate::structural::equal) fn hash(value: &Any, options: Options) -> Result<u64> {
+    Hasher::new(options.skip_tensor_content).hash(MaybeOwned::Borrowed(value), options.region())
+}
