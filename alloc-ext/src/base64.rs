@@ -22,7 +22,7 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// Writes bytes as text.
+/// Encodes bytes as text.
 ///
 /// # Errors
 /// MemoryError.
@@ -50,7 +50,7 @@ pub fn encode(bytes: &[u8]) -> Result<String> {
     String::from_bytes(&text)
 }
 
-/// The four characters of one to three bytes.
+/// Encodes one to three bytes as four characters.
 fn encode_group(group: &[u8]) -> [u8; 4] {
     let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
     let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
@@ -62,14 +62,14 @@ fn encode_group(group: &[u8]) -> [u8; 4] {
     text
 }
 
-/// Reads the bytes that [`encode`] wrote. Bits behind the last byte are ignored, as upstream does.
+/// Decodes text to bytes. Bits after the last byte are ignored, as upstream does.
 ///
 /// # Errors
-/// InternalError when the length is no multiple of four, with upstream's text; ValueError for a character that is not in
+/// InternalError if the length is not a multiple of four, with upstream's message; ValueError for a character that is not in
 /// the alphabet, or padding that is not at the end; MemoryError.
 ///
 /// # Upstream
-/// `Base64Decode` in `extra/base64.h`, which looks beyond its table for foreign characters, or takes them as zeros.
+/// `Base64Decode` in `extra/base64.h`, which reads beyond its table for other characters, or decodes them as zeros.
 pub fn decode(text: &[u8]) -> Result<Bytes> {
     plain_ensure!(
         text.len().is_multiple_of(4),
@@ -92,7 +92,7 @@ pub fn decode(text: &[u8]) -> Result<Bytes> {
     Bytes::new(&bytes)
 }
 
-/// The bytes of two to four characters, one less than those; what is behind them has no meaning.
+/// Decodes two to four characters. The first bytes, one less than the characters, are the result.
 fn decode_group(group: &[u8]) -> Option<[u8; 3]> {
     let mut bits = 0;
     for at in 0..4 {

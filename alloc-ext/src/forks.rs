@@ -1,4 +1,4 @@
-//! The state of this crate that must be at rest during a fork: every static lock, in locking order.
+//! The locks of this crate that a fork must hold: every static lock, in locking order.
 //!
 //! The streams and the tensor allocator of the environment are each thread's own or one atomic pointer. States of walks and of
 //! mutators belong to objects, whose locks are those of [`ObjectMutex`](ferrite_core::sync::ObjectMutex). Modules that another
@@ -18,11 +18,11 @@ static PARTS: &[&dyn AtFork] = &[
 
 ferrite_core::at_load!(install);
 
-/// Makes forks hold the locks of this crate. Happens by itself when the program or library with this crate is loaded, where
-/// objects can have constructors.
+/// Makes forks hold the locks of this crate. Called automatically when the program or library with this crate is loaded, if
+/// the platform has load-time constructors.
 ///
 /// # Threads
-/// Any; calling it again changes nothing.
+/// Any thread. Calling it again has no effect.
 pub fn install() {
     enlist(Ring::AllocExt, PARTS);
 }

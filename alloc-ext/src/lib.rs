@@ -1,23 +1,23 @@
 //! The rest of the TVM-FFI stable ABI in `no_std` Rust: containers, JSON, reflection, structural operations, modules and the
 //! environment. This is ring 2 of Ferrite; ring 1 is `ferrite-ffi-core`.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | [`base64`] | bytes as text |
+//! | [`base64`] | base64 encoding of bytes |
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
 //! | `cxx` | calls to and from C++ code, with the feature `cxx` |
-//! | [`dataclass`] | operations on whole values: text, copies, order and hash |
-//! | [`device`] | devices beside the CPU: back ends by device type, their memory, tensors and workspaces |
-//! | [`mod@env`] | streams, the tensor allocator and functions of the surrounding language |
-//! | [`graph`] | graphs of objects as JSON, both ways |
-//! | [`json`] | JSON text to values and back |
+//! | [`dataclass`] | recursive operations on values: text, deep copy, equality, order and hash |
+//! | [`device`] | devices other than the CPU: back ends by device type, memory, tensors and workspaces |
+//! | [`mod@env`] | streams, the tensor allocator and functions of the host language |
+//! | [`graph`] | serialisation of object graphs to JSON, and deserialisation |
+//! | [`json`] | JSON parser and writer |
 //! | [`module`] | modules of functions from libraries, Rust or C++, their imports, and the system library |
-//! | [`walk`] | walks through values by reflection, however deep they are |
-//! | [`reflection`] | the reflected classes of the library itself, and making and changing objects by name |
-//! | [`structural`] | equality, hash, visits and mutations by structure, where variables count by where they are bound, not by name |
+//! | [`walk`] | iterative walks over values by reflection, to any depth |
+//! | [`reflection`] | the library's own reflected classes, and creation and modification of objects by field names |
+//! | [`structural`] | structural equality, hash, visits and mutations, where variables count by where they are bound, not by name |
 //!
 //! Nothing here needs an allocator crate: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and
-//! every request may be refused.
+//! every allocation may fail.
 //!
 //! # Features
 //! - `speed` (default), `std`: those of `ferrite-ffi-core`.

@@ -12,19 +12,19 @@ pub(super) const CELL_BYTES: usize = size_of::<TVMFFIAny>();
 
 const _: () = assert!(CELL_BYTES == 16 && size_of::<Any>() == 16 && align_of::<TVMFFIAny>() <= 8);
 
-/// The owned form of a view, such as a raw string, that cannot be stored as it is; None for one that can.
+/// Converts a view that cannot be stored as it is, such as a raw string, to an owned value; `None` for other views.
 ///
 /// # Errors
-/// Those of [`AnyView::to_owned`].
+/// Errors of [`AnyView::to_owned`].
 #[inline]
 pub(super) fn owned_form(view: &AnyView<'_>) -> Result<Option<Any>> {
     if type_index::is_view_only(view.type_index()) { view.to_owned().map(Some) } else { Ok(None) }
 }
 
-/// An owned value of a view, as [`AnyView::to_owned`] makes it, with a fast path in line.
+/// Converts a view to an owned value like [`AnyView::to_owned`], with an inlined fast path.
 ///
 /// # Errors
-/// Those of [`AnyView::to_owned`].
+/// Errors of [`AnyView::to_owned`].
 #[inline]
 pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
     if type_index::is_view_only(view.type_index()) {
@@ -37,16 +37,16 @@ pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
 /// Writes an owned value of a view to a cell as whole words: store forwarding fails for a copy in pieces.
 ///
 /// # Errors
-/// Those of [`AnyView::to_owned`].
+/// Errors of [`AnyView::to_owned`].
 ///
 /// # Safety
-/// `cell` is valid for writing; what it holds is not released.
+/// `cell` must be valid for writing. Its old content is not released.
 #[inline]
 pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: the caller vouches for the cell, and the view's value is alive while it is borrowed.
+    // SAFETY: the caller guarantees the cell, and the view's value is alive while it is borrowed.
     unsafe {
         if view.type_index() < type_index::RAW_STR {
-            // Numbers and the like, which most values are, own nothing.
+            // Most values are plain and own nothing.
             cell.copy_from_nonoverlapping(view.as_raw(), 1);
         } else if type_index::is_view_only(view.type_index()) {
             cell.write(view.to_owned()?.into_raw());
@@ -60,23 +60,23 @@ pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Resu
 /// Writes an owned copy of the value in one cell to another one.
 ///
 /// # Safety
-/// The contract of [`copy_of`]; `target` is another cell, valid for writing, and what it holds is not released.
+/// The contract of [`copy_of`]; `target` must be another cell, valid for writing; its old content is not released.
 #[inline]
 pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
-    // SAFETY: the caller vouches for both cells; Any is transparent over one, and the reference taken is the target's.
+    // SAFETY: the caller guarantees both cells; Any is transparent over one, and the reference taken is the target's.
     unsafe {
         target.copy_from_nonoverlapping(cell, 1);
         core::mem::forget(Any::clone(&*cell.cast::<Any>()));
     }
 }
 
-/// An owned copy of the value in a cell.
+/// Returns an owned copy of the value in a cell.
 ///
 /// # Safety
 /// `cell` points to an initialised cell that nobody writes during the call.
 #[inline]
 pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
-    // SAFETY: the caller vouches for the cell; the reference that it holds is not given up here.
+    // SAFETY: the caller guarantees the cell; its reference is not released here.
     let value = ManuallyDrop::new(unsafe { Any::from_raw(cell.read()) });
     Any::clone(&value)
 }
@@ -87,7 +87,7 @@ pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
 /// `cell` points to an initialised cell that nobody else uses.
 #[inline]
 pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
-    // SAFETY: the caller vouches for the cell and gives up its reference.
+    // SAFETY: the caller guarantees the cell and gives up its reference.
     unsafe { Any::from_raw(cell.read()) }
 }
 
@@ -97,7 +97,7 @@ pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
 /// The contract of [`take`], for each of the cells.
 pub(super) unsafe fn release_all(cells: *mut TVMFFIAny, len: usize) {
     for index in 0..len {
-        // SAFETY: the caller vouches for the cells; only objects have something to release.
+        // SAFETY: the caller guarantees the cells; only objects have something to release.
         unsafe {
             let cell = cells.add(index);
             if (*cell).type_index >= type_index::STATIC_OBJECT_BEGIN {

@@ -9,10 +9,10 @@ use ferrite_core::type_index;
 use super::sequence::Seq;
 use super::table::Table;
 
-/// The slot behind the last entry of a table.
+/// Stands for the end of a table.
 const END: usize = usize::MAX;
 
-/// A container while it is borrowed. Others may change it meanwhile.
+/// A borrowed container, which other references may change at the same time.
 #[derive(Clone, Copy)]
 pub(crate) struct Container<'a>(Kind<'a>);
 
@@ -23,7 +23,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// The container of an object; None for an object of another class.
+    /// Returns the container of an object; None for an object of another class.
     pub(crate) fn of(object: &'a ObjectRef) -> Option<Self> {
         // SAFETY: the type index tells the class.
         unsafe {
@@ -35,12 +35,12 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Whether it is a table, with keys other than indices.
+    /// Returns `true` for a Map or Dict, whose keys are not indices.
     pub(crate) fn is_table(self) -> bool {
         matches!(self.0, Kind::Table(_))
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub(crate) fn len(self) -> usize {
         match self.0 {
             Kind::Sequence(seq) => seq.len(),
@@ -48,7 +48,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// The slot of the first entry in order.
+    /// Returns the slot of the first entry in order.
     pub(crate) fn first(self) -> usize {
         match self.0 {
             Kind::Sequence(_) => 0,
@@ -56,7 +56,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// The slot of the entry after the one at `slot`.
+    /// Returns the slot of the entry after the one at `slot`.
     pub(crate) fn next(self, slot: usize) -> usize {
         match self.0 {
             Kind::Sequence(_) => slot.wrapping_add(1),
@@ -64,7 +64,8 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Writes key and value of the entry at `slot` to `key` and `value`. Returns false when a table has no entry there any more.
+    /// Writes key and value of the entry at `slot` to `key` and `value`. Returns false when a table has no entry there any
+    /// more.
     ///
     /// # Errors
     /// IndexError when a sequence has none there any more.

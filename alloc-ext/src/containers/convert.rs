@@ -16,7 +16,7 @@ use ferrite_core::type_index;
 use super::key::same_words;
 use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, Map, MapObject};
 
-/// The value that an rvalue reference refers to; any other value unchanged.
+/// Dereferences an rvalue reference; returns any other value unchanged.
 ///
 /// The conversion then shares the object, and the caller's reference stays what it is.
 pub(crate) fn referent(view: AnyView<'_>) -> AnyView<'_> {
@@ -35,12 +35,12 @@ pub(crate) fn referent(view: AnyView<'_>) -> AnyView<'_> {
     }
 }
 
-/// Whether the type accepts every element or entry without conversion.
+/// Returns `true` if the type accepts every element or entry without conversion.
 fn takes_all<T: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<Any>() || TypeId::of::<T>() == TypeId::of::<(Any, Any)>()
 }
 
-/// Whether a value is a `T` without conversion, that is whether converting gives the same words.
+/// Returns `true` if a value is a `T` without conversion, so that converting it gives the same words.
 pub(super) fn is_a<T: AnyCompatible + 'static>(value: &Any) -> Result<bool> {
     if takes_all::<T>() {
         return Ok(true);
@@ -70,7 +70,7 @@ impl Elements {
         }
     }
 
-    /// Whether `test` holds for all elements; the first failure ends the walk.
+    /// Returns `true` if `test` holds for all elements. Stops at the first failure.
     fn all(&self, test: &mut dyn FnMut(&Any) -> Result<bool>) -> Result<bool> {
         match self {
             Self::Array(array) => {
@@ -93,7 +93,7 @@ impl Elements {
     }
 }
 
-/// Writes `Array[index 1: int]` for the first element that is no `T`.
+/// Writes `Array[index 1: int]` for the first element that is not a `T`.
 fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     let mut index = 0;
@@ -114,7 +114,7 @@ fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mu
 
 macro_rules! sequence_conversions {
     ($name:ident, $object:ident, $text:literal) => {
-        // SAFETY: see the trait's contract: view and into_any hand out the reference that the value holds.
+        // SAFETY: view and into_any return the value's own reference, as the trait requires.
         unsafe impl<T: AnyCompatible + 'static> AnyCompatible for $name<T> {
             const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[T::TEXT]);
 
@@ -183,7 +183,7 @@ impl Entries {
         }
     }
 
-    /// Whether `test` holds for all keys and values; the first failure ends the walk.
+    /// Returns `true` if `test` holds for all entries. Stops at the first failure.
     fn all(&self, test: &mut dyn FnMut(&Any, &Any) -> Result<bool>) -> Result<bool> {
         match self {
             Self::Map(map) => {
@@ -205,7 +205,7 @@ impl Entries {
     }
 }
 
-/// Writes `Map[some key is int, V]` for the first entry with a key that is no `K`, or a value that is no `V`.
+/// Writes `Map[some key is int, V]` for the first entry whose key is not a `K` or whose value is not a `V`.
 fn describe_entries<K: AnyCompatible, V: AnyCompatible>(name: &str, entries: &Entries, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     // An error of a hook ends the text here.
@@ -228,7 +228,7 @@ fn describe_entries<K: AnyCompatible, V: AnyCompatible>(name: &str, entries: &En
 
 macro_rules! map_conversions {
     ($name:ident, $object:ident, $text:literal) => {
-        // SAFETY: see the trait's contract: view and into_any hand out the reference that the value holds.
+        // SAFETY: view and into_any return the value's own reference, as the trait requires.
         unsafe impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> AnyCompatible for $name<K, V> {
             const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[K::TEXT, V::TEXT]);
 

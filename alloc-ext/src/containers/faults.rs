@@ -1,4 +1,4 @@
-//! For tests: refuses the n-th request of this thread for memory, for objects and blocks alike.
+//! Fault injection for tests: fails the n-th allocation of this thread, of objects and blocks alike.
 
 use core::ffi::c_void;
 use std::cell::Cell;
@@ -9,15 +9,15 @@ use ferrite_core::abi::TVMFFICustomAllocator;
 use ferrite_core::object_alloc;
 
 std::thread_local! {
-    /// Requests that are still granted; None for all.
+    /// Number of allocations that still succeed; `None` for all.
     static GRANTED: Cell<Option<usize>> = const { Cell::new(None) };
-    /// Runs before each request is granted or refused.
+    /// Callback before each allocation.
     static MEANWHILE: Cell<Option<fn()>> = const { Cell::new(None) };
 }
 
-/// Whether the present request is refused.
+/// Returns `true` if the current allocation must fail.
 pub(super) fn refuse() -> bool {
-    // The callback may request memory itself.
+    // The callback may allocate, too.
     if let Some(meanwhile) = MEANWHILE.take() {
         meanwhile();
         MEANWHILE.set(Some(meanwhile));
@@ -32,7 +32,7 @@ pub(super) fn refuse() -> bool {
     })
 }
 
-/// Runs `body` again and again, granting it one more request each time, until it asks for no more than it gets.
+/// Runs `body` repeatedly with one more successful allocation each time, until none fails.
 ///
 /// `body` is told whether its run is the last.
 pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
@@ -48,8 +48,8 @@ pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
     unreachable!("the loop has no end")
 }
 
-/// Runs `body` as [`with_every_refusal`] does, in a thread of its own that does something at each request. Fails when that
-/// waits for ever, as for a lock that is held.
+/// Runs `body` like [`with_every_refusal`], on a thread of its own that calls `meanwhile` at each allocation. Fails if that
+/// never returns, for example because it waits for a lock.
 pub(crate) fn asked_while(meanwhile: fn(), body: impl FnMut() + Send + 'static) {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || {
@@ -61,7 +61,7 @@ pub(crate) fn asked_while(meanwhile: fn(), body: impl FnMut() + Send + 'static) 
     assert!(requests > 0);
 }
 
-/// Puts an allocator that asks [`refuse`] before the built-in one.
+/// Installs an allocator that consults [`refuse`] before the built-in one.
 fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

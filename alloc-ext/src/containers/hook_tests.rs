@@ -16,14 +16,14 @@ use ferrite_core::type_table::{self, NewTypeRequest};
 
 use super::{Array, DictObject, MapObject, key};
 
-/// An object that is known by a number.
+/// An object identified by a number.
 #[repr(C)]
 struct NumberRecord {
     header: TVMFFIObject,
     number: i64,
 }
 
-/// The number of objects whose end changes [`VICTIM`].
+/// Number of the objects whose destructor changes [`VICTIM`].
 const SPOILER: i64 = -77;
 
 // SAFETY: repr(C), header first, nothing to destroy.
@@ -65,7 +65,7 @@ fn number_of(value: AnyView<'_>) -> i64 {
 /// # Safety
 /// `cell` points to an object value.
 unsafe fn number_at(cell: *const TVMFFIAny) -> i64 {
-    // SAFETY: the caller vouches for the cell.
+    // SAFETY: the caller guarantees the cell.
     number_of(unsafe { AnyView::from_raw(cell.read()) })
 }
 

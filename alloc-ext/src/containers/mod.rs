@@ -3,17 +3,17 @@
 //! | type | changes | storage |
 //! |---|---|---|
 //! | [`Array`] | copied on write while shared | elements in the object |
-//! | [`List`] | seen by all holders | elements in a block that growth replaces |
+//! | [`List`] | visible to all references | elements in a block that growth replaces |
 //! | [`Map`] | copied on write while shared | up to four entries side by side, more in a hash table |
-//! | [`Dict`] | seen by all holders | the same tables, switched inside the object |
+//! | [`Dict`] | visible to all references | the same tables, switched inside the object |
 //!
 //! A [`Tuple`] is an Array of a fixed number of elements, each of a type of its own.
 //!
 //! Each has an untyped twin ([`ArrayObject`] and so on), which works on [`Any`](ferrite_core::any::Any) values and is
-//! what signatures call `ffi.Array`; the typed ones convert at the border and cost nothing else.
+//! `ffi.Array` in signatures; the typed containers convert elements on access and cost nothing else.
 //!
-//! Everything that needs memory can fail with a MemoryError and then leaves the container as it was. Releasing a
-//! container releases its elements in a loop, however deep they nest.
+//! Every operation that allocates can fail with a MemoryError and then leaves the container unchanged. Releasing a
+//! container releases nested elements in a loop, without recursion.
 //!
 //! Objects from C++ code are used as they are, with their own deleters, and ours may be grown in place by C++ code. Side
 //! blocks therefore come from `malloc` on hosts.

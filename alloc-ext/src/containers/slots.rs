@@ -1,4 +1,5 @@
-//! The values of any container by slot, for code that reads or replaces them in place: elements of sequences and values of maps.
+//! The values of any container by slot, for code that reads or replaces them in place: elements of sequences and values of
+//! maps.
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -21,7 +22,7 @@ pub(crate) struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    /// The slots of a container; None for any other value.
+    /// Returns the slots of a container; None for any other value.
     pub(crate) fn of(value: AnyView<'a>) -> Option<Self> {
         let object = value.object_ptr()?;
         let is_container = matches!(
@@ -33,12 +34,12 @@ impl<'a> Slots<'a> {
         is_container.then(|| Self { container: container(), borrowed: PhantomData })
     }
 
-    /// Whether other holders may change the container while it is borrowed here.
+    /// Returns `true` if the container may be changed through other references while it is borrowed here.
     pub(crate) fn may_change(&self) -> bool {
         matches!(self.container.type_index(), type_index::LIST | type_index::DICT)
     }
 
-    /// The slot of the first value.
+    /// Returns the slot of the first value.
     pub(crate) fn first(&self) -> Option<u64> {
         match self.seq() {
             Some(seq) => (seq.len() > 0).then_some(0),
@@ -46,7 +47,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// The slot of the value after the one in `slot`.
+    /// Returns the slot of the value after the one in `slot`.
     pub(crate) fn next(&self, slot: u64) -> Option<u64> {
         match self.seq() {
             Some(seq) => slot.checked_add(1).filter(|next| *next < seq.len() as u64),
@@ -54,7 +55,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// The borrowed value in `slot`.
+    /// Returns the borrowed value in `slot`.
     ///
     /// # Safety
     /// The container keeps that value for `'a`.
@@ -67,12 +68,12 @@ impl<'a> Slots<'a> {
             }
             None => self.table().entry(slot as usize)?.value(),
         };
-        // SAFETY: the cell is initialised; the caller vouches for the life of its value.
+        // SAFETY: the cell is initialised; the caller guarantees the life of its value.
         Some(unsafe { AnyView::from_raw(*cell) })
     }
 
-    /// Replaces the value in `slot`, even if the container is shared. A map whose value there is no longer `old`, because another
-    /// holder changed it, stays unchanged.
+    /// Replaces the value in `slot`, even if the container is shared. A map whose value there is no longer `old`, because
+    /// other code changed it, stays unchanged.
     pub(crate) fn replace(&self, slot: u64, old: AnyView<'_>, value: Any) {
         if let Some(seq) = self.seq() {
             if let Some(index) = usize::try_from(slot).ok().filter(|index| *index < seq.len()) {
@@ -87,7 +88,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// A container of the same class with the same values in the same slots.
+    /// Copies the container, with the same values in the same slots.
     ///
     /// # Errors
     /// MemoryError.

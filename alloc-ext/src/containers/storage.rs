@@ -15,7 +15,7 @@ const BLOCK_ALIGN: usize = 8;
 /// Allocation: one, released with [`release_block`]. On hosts the block comes from `malloc`.
 ///
 /// # Errors
-/// MemoryError when memory is refused or the size exceeds the address space.
+/// MemoryError when out of memory, or if the size exceeds the address space.
 pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
     allocate_by(memory::allocate, bytes)
 }
@@ -23,7 +23,7 @@ pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
 /// Allocates a block of which every page is written at once: on Linux a large one is in huge pages.
 ///
 /// # Errors
-/// Those of [`allocate_block`].
+/// Errors of [`allocate_block`].
 pub(super) fn allocate_table(bytes: usize) -> Result<NonNull<c_void>> {
     allocate_by(memory::allocate_large, bytes)
 }
@@ -54,13 +54,13 @@ fn allocate_by(
 /// `operator new` that nobody uses any more.
 pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {
     let Some(block) = NonNull::new(block) else { return };
-    // The size is not known here: no client can tell it, and the memory hook does not need it.
+    // The size is unknown here: clients do not pass it, and the memory hook does not need it.
     let layout = Layout::new::<u64>();
     // SAFETY: the caller hands over a block of the memory hook, or one from malloc where the hook is malloc.
     unsafe { memory::release(block.cast(), layout) }
 }
 
-/// The bytes of `count` elements of `size` bytes.
+/// Returns the size of `count` elements of `size` bytes.
 ///
 /// # Errors
 /// MemoryError when the product exceeds the address space.

@@ -1,4 +1,4 @@
-//! Tests of several containers: models, layouts in memory, refused memory, deep nesting, conversions.
+//! Tests of several containers: models, layouts in memory, out of memory, deep nesting, conversions.
 
 use std::string::ToString;
 use std::vec::Vec;
@@ -50,8 +50,8 @@ fn text(value: &str) -> Any {
     Any::new(String::new(value).expect("memory"))
 }
 
-/// A vector of entries with the order rules of maps: setting a present key keeps its position in the small layout, and moves it
-/// to the end in the dense one.
+/// A vector of entries with the order rules of maps: setting a present key keeps its position in the small layout, and moves
+/// it to the end in the dense one.
 #[derive(Default)]
 struct Model {
     entries: Vec<(std::string::String, i64)>,
@@ -238,7 +238,7 @@ fn tables_of_texts_have_upstreams_slots() -> Result<()> {
     Ok(())
 }
 
-/// The behaviour of upstream's library: it grows before it looks the key up.
+/// Matches upstream, which grows before it looks the key up.
 #[test]
 fn setting_a_key_in_a_full_small_table_makes_it_dense() -> Result<()> {
     let dict = DictObject::with_capacity(0)?;
@@ -295,7 +295,7 @@ fn missing_keys_are_key_errors() -> Result<()> {
     Ok(())
 }
 
-/// An object that tells, by its count, whether containers keep or lose references.
+/// Returns an object whose reference count shows whether containers leak or lose references.
 fn witness() -> Array<i64> {
     Array::from_slice(&[1]).expect("memory")
 }

@@ -25,16 +25,16 @@ pub trait TupleTypes: Sized {
     /// MemoryError.
     fn push_to(self, array: &mut ArrayObject) -> Result<()>;
 
-    /// The elements of an array of [`LEN`](Self::LEN) values, converted; None when one does not convert.
+    /// Converts [`LEN`](Self::LEN) values to the element types; `None` if one does not convert.
     ///
     /// # Errors
     /// MemoryError; errors of user hooks.
     fn convert(values: &[Any]) -> Result<Option<Self>>;
 
-    /// Whether the values are of these types without conversion.
+    /// Returns `true` if the values are of these types without conversion.
     ///
     /// # Errors
-    /// Those of [`convert`](Self::convert).
+    /// Errors of [`convert`](Self::convert).
     fn are(values: &[Any]) -> Result<bool>;
 
     /// Writes `Array[index 1: int]` for the first value that does not convert.
@@ -101,7 +101,7 @@ tuple_types! {
     6: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F;
 }
 
-/// A reference to an array that holds one element of each of the types in `T`.
+/// A reference to an array with one element of each type in `T`.
 ///
 /// # Examples
 /// ```
@@ -132,7 +132,7 @@ impl<T: TupleTypes> Tuple<T> {
         Ok(Self { object, elements: PhantomData })
     }
 
-    /// The elements.
+    /// Returns the elements.
     ///
     /// # Errors
     /// TypeError when C code put a value of another type there; MemoryError.
@@ -143,7 +143,7 @@ impl<T: TupleTypes> Tuple<T> {
         }
     }
 
-    /// The array behind it.
+    /// Returns the underlying array.
     pub fn as_untyped(&self) -> &ArrayObject {
         &self.object
     }
@@ -161,7 +161,7 @@ impl<T> fmt::Debug for Tuple<T> {
     }
 }
 
-// SAFETY: view and into_any hand out the reference that the value holds.
+// SAFETY: view and into_any return the value's own reference, as the trait requires.
 unsafe impl<T: TupleTypes> AnyCompatible for Tuple<T> {
     const TEXT: &'static TypeText = &TypeText::generic("Tuple", "Tuple", T::TEXTS);
 

@@ -1,4 +1,4 @@
-//! The methods that all typed containers share: an object of any values, viewed as one of certain types.
+//! Methods common to all typed containers, which view an untyped container with element types.
 #![forbid(unsafe_code)]
 
 /// Defines the typed container `$name`, whose fields are `object`, a `$object`, and `types`, as a view of its object.
@@ -11,22 +11,22 @@ macro_rules! typed_container {
                 Self { object, types: PhantomData }
             }
 
-            /// The untyped object.
+            /// Returns the untyped object.
             pub fn as_untyped(&self) -> &$object {
                 &self.object
             }
 
-            /// The untyped object.
+            /// Returns the untyped object.
             pub fn into_untyped(self) -> $object {
                 self.object
             }
 
-            /// Number of elements or entries.
+            /// Returns the number of elements or entries.
             pub fn len(&self) -> usize {
                 self.object.len()
             }
 
-            /// Whether there are no elements or entries.
+            /// Returns `true` if there are no elements or entries.
             pub fn is_empty(&self) -> bool {
                 self.object.is_empty()
             }

@@ -200,7 +200,7 @@ impl DeviceTensor {
         Ok(())
     }
 
-    /// Refuses to write to main memory, where [`Tensor::data`] may have lent a slice.
+    /// Refuses to write to main memory, where a slice of [`Tensor::data`] may be borrowed.
     fn check_target(&self) -> Result<()> {
         let in_main_memory = is_main_memory(self.device().device_type());
         plain_ensure!(

@@ -58,7 +58,7 @@ pub(super) fn slot_address(slot: &Cell<*mut c_void>) -> *mut c_void {
     slot.as_ptr().cast()
 }
 
-/// A symbol that doubles its argument, and fails if it gets a handle.
+/// Doubles its argument. Fails if it gets a handle.
 pub(super) unsafe extern "C" fn double(
     handle: *mut c_void,
     args: *const TVMFFIAny,
@@ -74,7 +74,7 @@ pub(super) unsafe extern "C" fn double(
     0
 }
 
-/// A symbol that returns text.
+/// Returns a text.
 pub(super) unsafe extern "C" fn text(
     _: *mut c_void,
     _: *const TVMFFIAny,

@@ -120,7 +120,7 @@ pub(crate) unsafe fn plain<K: StaticOperation>(
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: passed on.
+    // SAFETY: guaranteed by the caller.
     unsafe { serve::<false>(K::OPERATION, args, count, result) }
 }
 
@@ -134,7 +134,7 @@ pub(crate) unsafe fn owning<K: StaticOperation>(
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: passed on.
+    // SAFETY: guaranteed by the caller.
     unsafe { serve::<true>(K::OPERATION, args, count, result) }
 }
 

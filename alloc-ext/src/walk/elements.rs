@@ -37,7 +37,7 @@ impl<'w> Elements<'w> {
         };
         match (sequence.as_class::<ArrayObject>(), sequence.as_class::<ListObject>()) {
             (Some(array), _) => array.as_slice(),
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             (None, Some(list)) => unsafe { list.as_slice() },
             (None, None) => &[],
         }

@@ -63,7 +63,7 @@ impl<'w> OtherMap<'w> {
     /// Same as [`Entries::peek`].
     #[inline]
     unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { MapOrDict::of(&self.map)?.entry_refs(place) }
     }
 
@@ -158,7 +158,7 @@ impl<'w> Entries<'w> {
     pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
         match &self.source {
             Source::Borrowed(_, next) => next.entry().map(|[key, value]| (key, value)),
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             Source::Other(other) => unsafe { other.at(other.place()?) },
         }
     }

@@ -54,7 +54,7 @@ impl<'a> MapOrDict<'a> {
     pub(super) unsafe fn entry_refs(self, place: u64) -> Option<(&'a Any, &'a Any)> {
         match self {
             Self::Map(map) => map.entry_refs(place),
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             Self::Dict(dict) => unsafe { dict.entry_refs(place) },
         }
     }

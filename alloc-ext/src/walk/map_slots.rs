@@ -54,7 +54,7 @@ impl<'w> MapSlots<'w> {
     /// # Safety
     /// A Dict must not change while the references are in use, so no user callback may run.
     pub unsafe fn peek(&self, place: u64) -> Option<(&Any, &Any)> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.map()?.entry_refs(place) }
     }
 

@@ -1,4 +1,4 @@
-//! The copy-on-write array of elements of one type.
+//! The typed copy-on-write array.
 
 mod object;
 
@@ -13,7 +13,7 @@ use super::sequence::position_of;
 use super::typed::typed_container;
 pub use object::ArrayObject;
 
-/// Cells of an array that starts out empty.
+/// Capacity of a new empty array.
 const FIRST_CAPACITY: usize = 4;
 
 /// A reference to an array whose elements convert to `T`.
@@ -86,15 +86,15 @@ impl<T: AnyCompatible + 'static> Array<T> {
         Self::from_iter(values.iter().cloned())
     }
 
-    /// The elements as values, in place.
+    /// Returns the elements as values, in place.
     pub fn as_slice(&self) -> &[Any] {
         self.object.as_slice()
     }
 
-    /// The element at `index`.
+    /// Returns the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length; TypeError when C code put another type there.
+    /// IndexError when the index is not below the length; TypeError if C code stored another type.
     pub fn get(&self, index: usize) -> Result<T> {
         self.object.get(position_of(index))?.get()
     }
@@ -147,7 +147,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
         self.object.clear()
     }
 
-    /// The elements in order.
+    /// Returns the elements in order.
     pub fn iter(&self) -> ArrayIter<'_, T> {
         ArrayIter { values: self.as_slice().iter(), element: PhantomData }
     }
@@ -206,7 +206,7 @@ mod tests {
 
     /// Reads the words behind the handle as C code does.
     fn word<T>(array: &ArrayObject, offset: usize) -> T {
-        // SAFETY: the record has 56 bytes, and tests ask for what lies there.
+        // SAFETY: the record has 56 bytes, and tests read fields inside it.
         unsafe { array.as_object().as_ptr().byte_add(offset).cast::<T>().read() }
     }
 

@@ -1,4 +1,4 @@
-//! The copy-on-write array of any elements.
+//! The untyped copy-on-write array.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -87,28 +87,28 @@ impl ArrayObject {
         unsafe { Seq::of(&self.0) }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.seq().len()
     }
 
-    /// Whether there are no elements.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of elements that the object can hold.
+    /// Returns the number of elements that the object can hold.
     pub fn capacity(&self) -> usize {
         self.seq().capacity()
     }
 
-    /// The elements, in place.
+    /// Returns the elements, in place.
     pub fn as_slice(&self) -> &[Any] {
-        // SAFETY: an array changes only through the only reference to it, and ours is not borrowed mutably.
+        // SAFETY: an array changes only through a unique reference, and this one is not borrowed mutably.
         unsafe { self.seq().as_slice() }
     }
 
-    /// The element at `index`.
+    /// Returns the element at `index`.
     ///
     /// # Errors
     /// IndexError when the index is negative or not below the length.
@@ -206,7 +206,7 @@ impl ArrayObject {
         Ok(())
     }
 
-    /// Removes all elements; a shared array is left to its other holders.
+    /// Removes all elements. If the array is shared, other references keep theirs.
     ///
     /// # Errors
     /// MemoryError when the array is shared and no empty one can be made.

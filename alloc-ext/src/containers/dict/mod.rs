@@ -1,4 +1,4 @@
-//! The map of keys of one type and values of one type that all its holders change in place.
+//! The typed mutable map, which all references change in place.
 
 mod object;
 
@@ -71,7 +71,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
         Ok(dict)
     }
 
-    /// The value of `key`, or None if it is not present.
+    /// Returns the value of `key`, or None if it is not present.
     ///
     /// # Errors
     /// Errors of key hooks; RuntimeError when one changed the dict; TypeError when another holder put a value of another
@@ -80,15 +80,15 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
         self.object.get(key.view())?.map(|value| value.get()).transpose()
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; else those of [`get`](Self::get).
+    /// KeyError when the key is not present; otherwise errors of [`get`](Self::get).
     pub fn at(&self, key: &K) -> Result<V> {
         self.object.at(key.view())?.get()
     }
 
-    /// Whether `key` is present.
+    /// Returns `true` if `key` is present.
     ///
     /// # Errors
     /// Errors of key hooks; RuntimeError when one changed the dict.
@@ -117,7 +117,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
         self.object.clear();
     }
 
-    /// The entries in order. Entries that are added or removed meanwhile may or may not be seen.
+    /// Returns the entries in order. Entries that are added or removed meanwhile may or may not be seen.
     pub fn iter(&self) -> DictIter<K, V> {
         DictIter { entries: self.object.iter(), entry: PhantomData }
     }

@@ -1,4 +1,4 @@
-//! The map of any keys and values that all its holders change in place, in insertion order.
+//! The untyped mutable map in insertion order, which all references change in place.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -12,10 +12,10 @@ use crate::containers::table::{self, Table, missing_key};
 object_class!(
     /// A reference to a dict object of any keys and values: what signatures call `ffi.Dict`.
     ///
-    /// All references see every change; growth replaces the storage, and with it the layout, inside the object. Keys are compared
-    /// as [`key`](crate::containers::key) says. The order of entries is that of a [`MapObject`].
+    /// All references see every change; growth replaces the storage, and with it the layout, inside the object. Keys are
+    /// compared as [`key`](crate::containers::key) says. The order of entries is that of a [`MapObject`].
     ///
-    /// Threads: a dict is not synchronised. While one thread changes it, no other may use it; the holders see to that.
+    /// Threads: a dict is not synchronised. While one thread changes it, no other may use it, which the owners must ensure.
     ///
     /// # Upstream
     /// `DictObj` in `include/tvm/ffi/container/dict.h`.
@@ -36,17 +36,17 @@ impl DictObject {
         unsafe { Table::of(&self.0) }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.table().len()
     }
 
-    /// Whether there are no entries.
+    /// Returns `true` if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of `key`, or None if it is not present.
+    /// Returns the value of `key`, or None if it is not present.
     ///
     /// # Errors
     /// Errors of key hooks; RuntimeError when one changed the dict; MemoryError for a raw string that is copied.
@@ -58,18 +58,18 @@ impl DictObject {
         Ok(entry.map(|entry| unsafe { entry.copy_value() }))
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; else those of [`get`](Self::get).
+    /// KeyError when the key is not present; otherwise errors of [`get`](Self::get).
     pub fn at(&self, key: AnyView<'_>) -> Result<Any> {
         self.get(key)?.ok_or_else(missing_key)
     }
 
-    /// Whether `key` is present.
+    /// Returns `true` if `key` is present.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// Errors of [`get`](Self::get).
     pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
         Ok(self.table().find_entry_of_any(&key)?.is_some())
     }
@@ -77,7 +77,7 @@ impl DictObject {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get); MemoryError when the dict must grow. The entries are unchanged then.
+    /// Errors of [`get`](Self::get); MemoryError when the dict must grow. The entries are unchanged then.
     pub fn insert(&self, key: Any, value: Any) -> Result<()> {
         // SAFETY: one thread at a time uses the dict.
         unsafe { table::insert(&self.0, key, value) }
@@ -86,7 +86,7 @@ impl DictObject {
     /// Removes the entry of a key. Returns its value, or None if the key is not present.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// Errors of [`get`](Self::get).
     pub fn remove(&self, key: AnyView<'_>) -> Result<Option<Any>> {
         // An owned form of the key lives until the entry is removed: its release may run user callbacks.
         let owned = cell::owned_form(&key)?;
@@ -106,28 +106,28 @@ impl DictObject {
         }
     }
 
-    /// The entries in order, as owned values. Entries that are added or removed meanwhile may or may not be seen.
+    /// Returns the entries in order, as owned values. Entries that are added or removed meanwhile may or may not be seen.
     pub fn iter(&self) -> DictEntries {
         DictEntries { dict: self.clone(), next: self.first_slot() }
     }
 
-    /// The slot of the first entry in order.
+    /// Returns the slot of the first entry in order.
     pub(crate) fn first_slot(&self) -> Option<u64> {
         self.table().first().map(|slot| slot as u64)
     }
 
-    /// The slot of the entry after the one at `slot`, if there are both.
+    /// Returns the slot of the entry after the one at `slot`, if there are both.
     pub(crate) fn next_slot(&self, slot: u64) -> Option<u64> {
         self.table().next(slot as usize).map(|slot| slot as u64)
     }
 
-    /// Owned copies of key and value at `slot`, if an entry is there.
+    /// Returns owned copies of key and value at `slot`, if an entry is there.
     pub(crate) fn entry_at(&self, slot: u64) -> Option<(Any, Any)> {
         // SAFETY: one thread at a time uses the dict, and no user callback runs while the cells are copied.
         self.table().entry(slot as usize).map(|entry| unsafe { entry.copy() })
     }
 
-    /// Key and value at `slot`, if an entry is there, as they lie in memory.
+    /// Returns key and value at `slot`, if an entry is there, in place.
     ///
     /// # Safety
     /// Nobody changes the dict while they are in use.
@@ -137,7 +137,7 @@ impl DictObject {
         self.table().entry(slot as usize).map(|entry| unsafe { entry.references() })
     }
 
-    /// A new dict with the same entries in the same slots.
+    /// Returns a new dict with the same entries in the same slots.
     ///
     /// # Errors
     /// MemoryError.
@@ -145,7 +145,7 @@ impl DictObject {
         table::copy_object(type_index::DICT, self.table()).map(Self)
     }
 
-    /// A dict with the entries of a map, in the same slots.
+    /// Returns a dict with the entries of a map, in the same slots.
     pub(crate) fn copy_of(map: &MapObject) -> Result<Self> {
         table::copy_object(type_index::DICT, map.table()).map(Self)
     }

@@ -12,13 +12,13 @@ use crate::containers::sequence::{Seq, reverse};
 use crate::containers::table::Table;
 use crate::walk::{IdentityMap, is_unshared_while_owned};
 
-/// The device of the first tensor off the CPU in nested sequences and map values, depth first; else the CPU.
+/// Returns the device of the first non-CPU tensor in nested sequences and map values, depth first; the CPU if there is none.
 ///
 /// # Upstream
-/// `FindFirstNonCPUDevice` in `src/ffi/container.cc`, which recurses, for ever in a list that holds itself, and looks into what
-/// is shared as often as it is reached.
+/// `FindFirstNonCPUDevice` in `src/ffi/container.cc`, which recurses, does not terminate for a cyclic list, and searches a
+/// shared container as often as it is reached.
 pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
-    // Values still to look at, the next one last.
+    // Stack of values to search.
     let mut pending = Buffer::new();
     let mut visited = IdentityMap::default();
     pending.try_push(container)?;
@@ -37,7 +37,7 @@ pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
     Ok(DLDevice { device_type: kDLCPU, device_id: 0 })
 }
 
-/// Whether a container is visited for the first time; what one reference leads to cannot be visited twice.
+/// Returns `true` for the first visit of a container. An unshared container cannot be reached twice.
 fn is_new(container: &ObjectRef, visited: &mut IdentityMap<()>) -> Result<bool> {
     let before = visited.len();
     if !is_unshared_while_owned(container) {
@@ -64,7 +64,7 @@ fn push_children(value: &Any, visited: &mut IdentityMap<()>, pending: &mut Buffe
         let table = unsafe { Table::of(object) };
         let mut place = table.first();
         while let Some(entry) = place.and_then(|place| table.entry(place)) {
-            // SAFETY: the entry is in the table, and no foreign code runs meanwhile.
+            // SAFETY: the entry is in the table, and no user callback runs meanwhile.
             pending.try_push(unsafe { entry.copy_value() })?;
             place = place.and_then(|place| table.next(place));
         }

@@ -1,4 +1,4 @@
-//! The function that walks the entries of a map from outside, one command per call.
+//! Iterator functions over the entries of a map, controlled by one command per call.
 
 use ferrite_core::any::Any;
 use ferrite_core::convert::AnyCompatible;
@@ -13,7 +13,7 @@ use crate::containers::table::Table;
 const KEY: i64 = 0;
 const VALUE: i64 = 1;
 
-/// Where a walk stands: a place, or the end.
+/// Position of an iteration: a slot, or the end.
 struct Position(AtomicUsize);
 
 impl Position {
@@ -32,10 +32,10 @@ impl Position {
     }
 }
 
-/// Makes a function that stands at the first entry of a Map or Dict: 0 gives its key, 1 its value, and any other command
-/// steps on and tells whether there is another entry.
+/// Creates an iterator function at the first entry of a Map or Dict. Command 0 returns its key, 1 its value, and any other
+/// command advances and returns whether there is another entry.
 ///
-/// It holds the map, and may outlive changes of it: an entry that has gone is an IndexError.
+/// Keeps the map alive and tolerates changes of it: an entry that was removed is an IndexError.
 ///
 /// # Errors
 /// MemoryError.
@@ -43,7 +43,7 @@ impl Position {
 /// # Safety
 /// `map` is a Map or a Dict.
 pub(super) unsafe fn functor(map: ObjectRef) -> Result<Any> {
-    // SAFETY: the caller vouches for the class; the table is looked at anew in each call.
+    // SAFETY: the caller guarantees the class; each call reads the table anew.
     let table = |map| unsafe { Table::of(map) };
     let position = Position::new(table(&map).first());
     let functor = Function::from_typed(move |command: i64| -> Result<Any> {
@@ -52,7 +52,7 @@ pub(super) unsafe fn functor(map: ObjectRef) -> Result<Any> {
         let here = position.get();
         if matches!(command, KEY | VALUE) {
             let entry = here.and_then(|here| table.entry_before_next(here)).ok_or_else(no_entry)?;
-            // SAFETY: one thread at a time uses the table, and no foreign code runs while a cell is copied.
+            // SAFETY: one thread at a time uses the table, and no user callback runs while a cell is copied.
             return Ok(unsafe { if command == KEY { entry.copy_key() } else { entry.copy_value() } });
         }
         let next = here.and_then(|here| table.next(here));

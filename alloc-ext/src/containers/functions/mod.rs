@@ -1,4 +1,4 @@
-//! The global functions on containers.
+//! Global functions for containers.
 
 use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;
@@ -16,7 +16,7 @@ use crate::operation::{Key, operation};
 use sequence::Sequence;
 use table::Entries;
 
-/// The functions of this module.
+/// Static function table of this module.
 ///
 /// # Upstream
 /// The registrations in `src/ffi/container.cc`, and `ffi.GetRegisteredTypeKeys` in `src/ffi/object.cc`.

@@ -20,14 +20,14 @@ pub(super) fn create_dict(args: &[AnyView<'_>]) -> Result<Any> {
     create(type_index::DICT, args)
 }
 
-/// An object of alternating keys and values.
+/// Creates an object from alternating keys and values.
 fn create(type_index: i32, args: &[AnyView<'_>]) -> Result<Any> {
     let (pairs, rest) = args.as_chunks();
     plain_ensure!(rest.is_empty(), INTERNAL_ERROR, "Check failed: args.size() % 2 == 0 (1 vs. 0) : ");
     build::of_pairs(type_index, pairs).map(Any::new)
 }
 
-/// The operations on Maps and Dicts, with their operands.
+/// Operations on Maps and Dicts with their operands.
 #[derive(Clone, Copy)]
 pub(super) enum Entries {
     Size(Operand<0, Shared>),
@@ -41,10 +41,10 @@ pub(super) enum Entries {
 }
 use Entries::*;
 
-/// The Dict that an operation changes.
+/// The operand that an operation changes.
 type This = Operand<0, Dict>;
 
-/// Reads a Map or a Dict whose entries are only looked at.
+/// Reader of a Map or Dict argument that is not changed.
 pub(crate) enum Shared {}
 
 impl Read for Shared {

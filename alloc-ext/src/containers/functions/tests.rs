@@ -1,4 +1,4 @@
-//! The functions as callers meet them, through packed calls.
+//! The global functions, through packed calls.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};

@@ -7,7 +7,7 @@ use ferrite_core::type_table;
 
 use crate::containers::Array;
 
-/// The keys of all types in the order of their indices.
+/// Returns the keys of all types in the order of their indices.
 ///
 /// # Upstream
 /// `TypeTable::GetRegisteredTypeKeys` in `src/ffi/object.cc`.

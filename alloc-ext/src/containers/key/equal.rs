@@ -9,10 +9,10 @@ use ferrite_core::{prefetch, type_index};
 
 use super::hooks::EQUAL_HOOKS;
 
-/// Whether two values are the same key.
+/// Returns `true` if two values are equal as keys.
 ///
 /// # Errors
-/// Errors of a registered `__any_equal__`; InternalError when it is no function or returns no bool.
+/// Errors of a registered `__any_equal__`; InternalError if it is not a function or does not return a bool.
 ///
 /// # Upstream
 /// `AnyEqual` in `include/tvm/ffi/any.h`.
@@ -23,7 +23,7 @@ pub fn equal(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
     }
 }
 
-/// The result of [`equal`], or None where it takes a call of a registered hook.
+/// Returns the result of [`equal`], or `None` if it requires a call of a registered hook.
 ///
 /// Takes references: a copy of a view that was just stored in pieces would wait for store forwarding.
 pub(crate) fn equal_without_hook(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
@@ -37,7 +37,7 @@ pub(crate) fn equal_inline(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool>
     if same_words(lhs.as_raw(), rhs.as_raw()) {
         return Some(true);
     }
-    // Plain values are equal only by their words; short texts may equal long ones of another type.
+    // Plain values are equal only by their words; a small string may equal a string on the heap, which has another type index.
     let (left, right) = (lhs.type_index(), rhs.type_index());
     if is_plain(lhs) || is_plain(rhs) {
         return Some(false);
@@ -74,13 +74,13 @@ fn equal_by_content(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
     }
 }
 
-/// The result of [`equal`] for two different objects of one type.
+/// Implements [`equal`] for two different objects of one type, by hook or by identity.
 pub(crate) fn equal_by_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
     // C++ writes a bool to the lowest byte and leaves the others as they were.
     Ok(EQUAL_HOOKS.call(&[lhs, rhs])?.is_some_and(|result| result as u8 != 0))
 }
 
-/// Whether two big integers have the same value. They have as few words as possible, so equal values have equal words.
+/// Returns `true` if two big integers have the same value. They are normalised, so equal values have equal words.
 fn equal_big_ints(lhs: AnyView<'_>, rhs: AnyView<'_>) -> bool {
     let value = |key| BigInt::try_from_view(key).ok().flatten();
     match (value(lhs), value(rhs)) {
@@ -89,13 +89,13 @@ fn equal_big_ints(lhs: AnyView<'_>, rhs: AnyView<'_>) -> bool {
     }
 }
 
-/// Whether a key is plain: a number, a bool or another value without text and object, equal only to the same words.
+/// Returns `true` if a key is plain: neither string, bytes nor object, and so equal only to the same words.
 #[inline]
 pub(crate) fn is_plain(key: &AnyView<'_>) -> bool {
     key.type_index() < type_index::SMALL_STR
 }
 
-/// Whether two cells hold the same words, that is the same plain value, short text or object.
+/// Returns `true` if two cells are bitwise equal: the same plain value, small string or object.
 #[inline]
 pub(crate) fn same_words(lhs: &TVMFFIAny, rhs: &TVMFFIAny) -> bool {
     // SAFETY: all payload bytes are initialised in every value.
@@ -112,8 +112,8 @@ pub(crate) fn prefetch(key: &AnyView<'_>) {
     }
 }
 
-/// Prefetches the second cache line of a text's object, into which its content extends. The first line, which says where the
-/// content is, loads at the same time.
+/// Prefetches the second cache line of a string object, into which its content extends. The first line, which has the
+/// address of the content, loads at the same time.
 #[inline]
 pub(crate) fn prefetch_text(text: &AnyView<'_>) {
     if let Some(object) = text.object_ptr() {

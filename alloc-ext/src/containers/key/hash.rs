@@ -1,4 +1,4 @@
-//! The hash of a key, the same that upstream's C++ code computes.
+//! Hash of keys, equal to upstream's C++ code.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::AnyView;
@@ -15,10 +15,10 @@ const MODULUS: u64 = 0x7fff_ffff;
 /// Multiplier of the text hash, the prime of the 64-bit FNV hash.
 const MULTIPLIER: u64 = 1_099_511_628_211;
 
-/// The hash of a value as a key.
+/// Returns the hash of a value as a key.
 ///
 /// # Errors
-/// Errors of a registered `__any_hash__`; InternalError when it is no function or returns no int.
+/// Errors of a registered `__any_hash__`; InternalError if it is not a function or does not return an int.
 ///
 /// # Examples
 /// ```
@@ -51,13 +51,13 @@ fn hash_content(key: &AnyView<'_>) -> Result<u64> {
     })
 }
 
-/// The hash of a short string in the cell itself, by the bits of its payload.
+/// Returns the hash of a small string from the bits of its payload.
 #[inline]
 pub(crate) fn hash_short_text(payload: u64) -> u64 {
     combine(type_index::STR, hash_word(payload))
 }
 
-/// The hash of a string in an object.
+/// Returns the hash of a string in an object.
 #[cfg_attr(feature = "speed", inline(always))]
 pub(crate) fn hash_long_text(text: &AnyView<'_>) -> u64 {
     prefetch_text(text);
@@ -80,7 +80,7 @@ fn hash_rare(key: &AnyView<'_>) -> Result<u64> {
     Ok(combine(type_index, content))
 }
 
-/// Whether hashing keys of this type calls a registered hook.
+/// Returns `true` if hashing keys of this type calls a registered hook.
 pub(crate) fn has_hash_hook(type_index: i32) -> bool {
     !matches!(type_index, i32::MIN..=type_index::BYTES | type_index::BIG_INT)
         && HASH_HOOKS.get(type_index).is_some()
@@ -90,12 +90,12 @@ fn hash_big_int(key: AnyView<'_>) -> u64 {
     BigInt::try_from_view(key).ok().flatten().map_or(0, |value| hash_words(&value))
 }
 
-/// The hash of a big integer: that of its words as a text.
+/// Returns the hash of a big integer, whose words are hashed like a string.
 pub(crate) fn hash_words(value: &BigInt) -> u64 {
     value.words().iter().fold(0, |result, word| hash_step(result, *word as u64))
 }
 
-/// The hash of a text: 8 bytes at a time, the last word filled up with zeros.
+/// Hashes bytes, eight at a time, with the last word padded with zeros.
 ///
 /// # Upstream
 /// `StableHashBytes` in `include/tvm/ffi/base_detail.h`.
@@ -111,17 +111,17 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The hash of a payload word that holds up to 7 bytes.
+/// Returns the hash of a string of up to seven bytes in a payload word.
 fn hash_word(word: u64) -> u64 {
     modulo(u64::from_le_bytes(word.to_ne_bytes()))
 }
 
-/// Adds one word of a text to its hash.
+/// Adds a word of a string to its hash.
 fn hash_step(result: u64, word: u64) -> u64 {
     modulo(result.wrapping_mul(MULTIPLIER).wrapping_add(word))
 }
 
-/// The remainder of a division by [`MODULUS`], which is 2^31 - 1: the bits above the lowest 31 are added to them.
+/// Reduces modulo [`MODULUS`], which is 2^31 - 1, by adding the bits above the lowest 31 to them.
 fn modulo(number: u64) -> u64 {
     let folded = (number & MODULUS) + (number >> 31);
     let rest = (folded & MODULUS) + (folded >> 31);

@@ -14,7 +14,7 @@ use ferrite_core::{plain_bail, type_index};
 
 use crate::cxx;
 
-/// Registers a function as the hook of a type, unless there is one.
+/// Registers the hook function of a type, unless it has one.
 ///
 /// # Errors
 /// MemoryError.
@@ -39,7 +39,7 @@ impl Hooks {
         Self { name, column: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The hook of a type.
+    /// Returns the hook of a type.
     pub(super) fn get(&self, type_index: i32) -> Option<AnyView<'static>> {
         if type_index < type_index::STATIC_OBJECT_BEGIN {
             return None;
@@ -58,7 +58,8 @@ impl Hooks {
         Some(column)
     }
 
-    /// Calls the hook of the type of the first key: returns the hash of one key, or whether two are equal. None without a hook.
+    /// Calls the hook of the type of the first key: returns the hash of one key, or whether two are equal. None without a
+    /// hook.
     pub(super) fn call(&self, keys: &[AnyView<'_>]) -> Result<Option<u64>> {
         let [key, others @ ..] = keys else { return Ok(None) };
         let Some(hook) = self.get(key.type_index()) else { return Ok(None) };
@@ -77,7 +78,7 @@ impl Hooks {
     }
 }
 
-/// The address in a hook of pointer form, or None for a Function.
+/// Returns the address of a pointer hook, or `None` for a Function.
 fn native(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
     match hook.type_index() {
         type_index::OPAQUE_PTR => {
@@ -98,8 +99,9 @@ fn native(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
     }
 }
 
-/// The payload that a hook of pointer form returned, in either of its signatures: since 0.1.15 a cell of the expected type or an
-/// Error, before that a plain number in place of the cell's head. An old hash that equals one of these two heads is misread.
+/// Returns the payload of the result of a pointer hook, in either of its signatures: since 0.1.15 a cell of the expected
+/// type or an Error, before that a plain number in place of the cell's head. An old hash that equals one of these two heads
+/// is misread.
 fn native_payload(cell: TVMFFIAny, expected: i32) -> Result<u64> {
     let head = u64::from(cell.type_index as u32) | u64::from(cell.small_str_len) << 32;
     if head == expected as u64 || head == type_index::ERROR as u64 {
@@ -110,7 +112,7 @@ fn native_payload(cell: TVMFFIAny, expected: i32) -> Result<u64> {
     }
 }
 
-/// The payload of a result of the expected type. A returned Error is raised.
+/// Returns the payload of a result of the expected type. A returned Error is raised.
 fn payload_of(result: Any, expected: i32) -> Result<u64> {
     if result.type_index() == expected {
         return Ok(result.view().payload_bits());

@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(one.type_index(), type_index::BIG_INT);
         assert_eq!(hash(&one.view())?, hash(&same.view())?);
         assert!(equal(one.view(), same.view())? && !equal(one.view(), other.view())?);
-        // The hook that clients call returns what is computed here.
+        // The hook that clients call agrees with the functions here.
         let result = HASH_HOOKS.call(&[one.view()])?.expect("just installed");
         assert_eq!(combine(type_index::BIG_INT, result), hash(&one.view())?);
         assert!(equal_by_hook(one.view(), same.view())? && !equal_by_hook(one.view(), other.view())?);

@@ -1,4 +1,4 @@
-//! The list of elements of one type that all its holders change in place.
+//! The typed mutable list, which all references change in place.
 
 mod object;
 
@@ -83,10 +83,10 @@ impl<T: AnyCompatible + 'static> List<T> {
         Self::from_iter(values.iter().cloned())
     }
 
-    /// The element at `index`.
+    /// Returns the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length; TypeError when another holder put another type there.
+    /// IndexError when the index is not below the length; TypeError if other code stored another type.
     pub fn get(&self, index: usize) -> Result<T> {
         self.object.get(position_of(index))?.get()
     }
@@ -138,7 +138,7 @@ impl<T: AnyCompatible + 'static> List<T> {
         self.object.clear();
     }
 
-    /// The elements in order. Elements that are added or removed meanwhile may or may not be seen.
+    /// Returns the elements in order. Elements that are added or removed meanwhile may or may not be seen.
     pub fn iter(&self) -> ListIter<T> {
         ListIter { list: self.object.clone(), next: 0, element: PhantomData }
     }

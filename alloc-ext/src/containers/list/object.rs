@@ -1,4 +1,4 @@
-//! The list of any elements that all its holders change in place.
+//! The untyped mutable list, which all references change in place.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -12,14 +12,14 @@ object_class!(
     ///
     /// All references see every change. The elements lie in a block of their own, which growth replaces.
     ///
-    /// Threads: a list is not synchronised. While one thread changes it, no other may use it; the holders see to that.
+    /// Threads: a list is not synchronised. While one thread changes it, no other may use it, which the owners must ensure.
     ///
     /// # Upstream
     /// `ListObj` in `include/tvm/ffi/container/list.h`.
     pub struct ListObject, type_index::LIST, "ffi.List"
 );
 
-/// The least capacity of a list that is created with elements.
+/// Minimum capacity of a list that is created with elements.
 const LEAST_CAPACITY: usize = 4;
 
 impl ListObject {
@@ -59,31 +59,31 @@ impl ListObject {
         unsafe { Seq::of(&self.0) }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.seq().len()
     }
 
-    /// Whether there are no elements.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of elements that the present block can hold.
+    /// Returns the number of elements that the present block can hold.
     pub fn capacity(&self) -> usize {
         self.seq().capacity()
     }
 
-    /// The elements, in place.
+    /// Returns the elements, in place.
     ///
     /// # Safety
     /// Nobody changes the list while the slice is in use.
     pub(crate) unsafe fn as_slice(&self) -> &[Any] {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.seq().as_slice() }
     }
 
-    /// An owned copy of the element at `index`.
+    /// Returns an owned copy of the element at `index`.
     ///
     /// # Errors
     /// IndexError when the index is negative or not below the length.
@@ -91,7 +91,7 @@ impl ListObject {
         self.seq().element(index)
     }
 
-    /// The element at `index`, or None beyond the end.
+    /// Returns the element at `index`, or None beyond the end.
     pub(in crate::containers) fn element(&self, index: usize) -> Option<Any> {
         self.seq().get(index)
     }
@@ -183,8 +183,8 @@ impl ListObject {
     ) -> Result<()> {
         if !values.is_empty() {
             self.make_room(values.len())?;
-            // SAFETY: the list has the capacity, and one thread at a time uses it. The copies go to the end of the range; in front
-            // of it the old elements leave.
+            // SAFETY: the list has the capacity, and one thread at a time uses it. The copies go to the end of the range; in
+            // front of it the old elements leave.
             unsafe { self.seq().insert_slice_reserved(range.end, values) }
         }
         self.seq().remove_range(range);
@@ -234,7 +234,7 @@ impl ListObject {
         }
     }
 
-    /// A snapshot of the elements that later changes do not touch.
+    /// Returns a snapshot of the elements that later changes do not touch.
     ///
     /// # Errors
     /// MemoryError.

@@ -1,4 +1,4 @@
-//! The copy-on-write map of keys of one type and values of one type.
+//! The typed copy-on-write map.
 
 mod object;
 
@@ -70,23 +70,23 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
         Ok(map)
     }
 
-    /// The value of `key`, or None if it is not present.
+    /// Returns the value of `key`, or None if it is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; TypeError when C code put a value of another type there; MemoryError.
+    /// Errors of key hooks; TypeError if C code stored a value of another type; MemoryError.
     pub fn get(&self, key: &K) -> Result<Option<V>> {
         self.object.get(key.view())?.map(Any::get).transpose()
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; else those of [`get`](Self::get).
+    /// KeyError when the key is not present; otherwise errors of [`get`](Self::get).
     pub fn at(&self, key: &K) -> Result<V> {
         self.object.at(key.view())?.get()
     }
 
-    /// Whether `key` is present.
+    /// Returns `true` if `key` is present.
     ///
     /// # Errors
     /// Errors of key hooks.
@@ -118,7 +118,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
         self.object.clear()
     }
 
-    /// The entries in order.
+    /// Returns the entries in order.
     pub fn iter(&self) -> MapIter<'_, K, V> {
         MapIter { entries: self.object.iter(), entry: PhantomData }
     }

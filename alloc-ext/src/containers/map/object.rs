@@ -1,4 +1,4 @@
-//! The copy-on-write map of any keys and values, in insertion order.
+//! The untyped copy-on-write map in insertion order.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -12,11 +12,11 @@ use crate::containers::table::{self, MapCursor, Table, build, missing_key};
 object_class!(
     /// A reference to a map object of any keys and values: what signatures call `ffi.Map`.
     ///
-    /// A change through one reference is never seen through another: while the object is shared, the first change copies it. Keys
-    /// are compared as [`key`](crate::containers::key) says.
+    /// A change through one reference is never seen through another: while the object is shared, the first change copies it.
+    /// Keys are compared as [`key`](crate::containers::key) says.
     ///
-    /// Entries are in the order of insertion. Setting the value of a present key leaves the entry where it is in a map of up to
-    /// four entries, and moves it to the end in a larger one, as upstream does.
+    /// Entries are in the order of insertion. Setting the value of a present key leaves the entry where it is in a map of up
+    /// to four entries, and moves it to the end in a larger one, as upstream does.
     ///
     /// # Upstream
     /// `MapObj` in `include/tvm/ffi/container/map.h`.
@@ -32,19 +32,19 @@ impl MapObject {
         table::allocate_for(type_index::MAP, expected, &mut Apart).map(Self)
     }
 
-    /// Whether the table has the capacity that inserting its entries one after the other into a new map gives.
+    /// Returns `true` if the table has the capacity that repeated insertion into a new map would give.
     pub(crate) fn is_as_grown(&self) -> bool {
         matches!(self.table(), Table::Dense(dense) if dense.is_as_grown())
     }
 
-    /// Whether its table has the dense layout.
+    /// Returns `true` if its table has the dense layout.
     #[cfg(test)]
     pub(crate) fn is_dense(&self) -> bool {
         matches!(self.table(), Table::Dense(_))
     }
 
-    /// A Map like [`of_tail`](Self::of_tail) makes, without hashing, if the keys are those of this Map in the same order; else
-    /// None.
+    /// Builds a Map like [`of_tail`](Self::of_tail), without hashing, if the keys are those of this Map in the same order;
+    /// else None.
     ///
     /// # Errors
     /// MemoryError; the entries are then still in `values`.
@@ -63,8 +63,8 @@ impl MapObject {
         Ok(Some(Self(map)))
     }
 
-    /// Creates a map of the keys, which are texts, and values that alternate in `values` from `first` on and move here. The last
-    /// value of a repeated key remains.
+    /// Creates a map from keys, which are strings, and values that alternate in `values` from `first` on and move here. The
+    /// last value of a repeated key remains.
     ///
     /// # Errors
     /// ValueError on hosts when too many keys collide; MemoryError. The entries are then released, or still in `values`.
@@ -77,17 +77,17 @@ impl MapObject {
         unsafe { Table::of(&self.0) }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.table().len()
     }
 
-    /// Whether there are no entries.
+    /// Returns `true` if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of `key`, or None if it is not present.
+    /// Returns the value of `key`, or None if it is not present.
     ///
     /// # Errors
     /// Errors of key hooks; MemoryError for a raw string that is copied.
@@ -97,18 +97,18 @@ impl MapObject {
         Ok(entry.map(|entry| unsafe { entry.references() }.1))
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; else those of [`get`](Self::get).
+    /// KeyError when the key is not present; otherwise errors of [`get`](Self::get).
     pub fn at(&self, key: AnyView<'_>) -> Result<&Any> {
         self.get(key)?.ok_or_else(missing_key)
     }
 
-    /// Whether `key` is present.
+    /// Returns `true` if `key` is present.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// Errors of [`get`](Self::get).
     pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
         Ok(self.get(key)?.is_some())
     }
@@ -139,7 +139,7 @@ impl MapObject {
     /// Removes the entry of a key. Returns its value, or None if the key is not present.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get); MemoryError when a shared map is copied.
+    /// Errors of [`get`](Self::get); MemoryError when a shared map is copied.
     pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
         // An owned form of the key lives until the entry is removed: its release may run user callbacks.
         let owned = cell::owned_form(&key)?;
@@ -153,7 +153,7 @@ impl MapObject {
         Ok(unsafe { self.table().remove(slot) })
     }
 
-    /// Removes all entries; a shared map is left to its other holders.
+    /// Removes all entries. If the map is shared, other references keep theirs.
     ///
     /// # Errors
     /// MemoryError when no empty map can be allocated.
@@ -162,12 +162,12 @@ impl MapObject {
         Ok(())
     }
 
-    /// The entries in order.
+    /// Returns the entries in order.
     pub fn iter(&self) -> MapEntries<'_> {
         MapEntries { next: self.cursor(), left: self.len() }
     }
 
-    /// A cursor at the first entry in order.
+    /// Returns a cursor at the first entry in order.
     #[inline]
     pub(crate) fn cursor(&self) -> MapCursor<'_> {
         // SAFETY: a Map cannot change while it is borrowed.
@@ -192,23 +192,23 @@ impl MapObject {
         }
     }
 
-    /// The slot of the first entry in order.
+    /// Returns the slot of the first entry in order.
     pub(crate) fn first_slot(&self) -> Option<u64> {
         self.table().first().map(|slot| slot as u64)
     }
 
-    /// The slot of the entry after the one at `slot`.
+    /// Returns the slot of the entry after the one at `slot`.
     pub(crate) fn next_slot(&self, slot: u64) -> Option<u64> {
         self.table().next(slot as usize).map(|slot| slot as u64)
     }
 
-    /// Key and value at `slot`.
+    /// Returns key and value at `slot`.
     pub(crate) fn entry_refs(&self, slot: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
         self.table().entry(slot as usize).map(|entry| unsafe { entry.references() })
     }
 
-    /// Key and value at `slot`, as they lie in memory.
+    /// Returns key and value at `slot`, in place.
     pub(crate) fn entry_pair(&self, slot: u64) -> Option<&[Any; 2]> {
         // SAFETY: as for `entry_refs`.
         self.table().entry(slot as usize).map(|entry| unsafe { entry.pair() })
@@ -221,7 +221,7 @@ impl MapObject {
         Ok(())
     }
 
-    /// A new map with the same entries in the same slots.
+    /// Returns a new map with the same entries in the same slots.
     ///
     /// # Errors
     /// MemoryError.

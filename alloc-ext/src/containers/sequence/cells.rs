@@ -1,4 +1,4 @@
-//! The raw operations on the cells of an Array or List.
+//! Raw operations on the cells of an Array or List.
 
 use core::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use super::record::{SeqRecord, count};
 use crate::containers::cell::{self, CELL_BYTES};
 use crate::containers::storage;
 
-/// An index as the ABI's signed number; a larger one is beyond every end.
+/// Converts an index to the ABI's signed type; too large ones become out of bounds.
 pub(crate) fn position_of(index: usize) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
@@ -32,8 +32,8 @@ fn out_of_bounds(index: i64, len: usize) -> Error {
 
 /// A sequence object while it is borrowed: raw access to its cells.
 ///
-/// No reference to the record or its cells outlives a call, since other holders, C++ code among them, may write both.
-/// Nothing here is synchronised: as upstream, one thread at a time may change a sequence.
+/// No Rust reference to the record or its cells outlives a call, since other code, such as C++, may write both.
+/// Not synchronised: like upstream, only one thread at a time may change a sequence.
 #[derive(Clone, Copy)]
 pub(crate) struct Seq<'a> {
     record: *mut SeqRecord,
@@ -41,7 +41,7 @@ pub(crate) struct Seq<'a> {
 }
 
 impl<'a> Seq<'a> {
-    /// The sequence of an object.
+    /// Returns the sequence of an object.
     ///
     /// # Safety
     /// `object` is an Array or a List.
@@ -56,14 +56,14 @@ impl<'a> Seq<'a> {
         unsafe { &raw mut (*self.record).cell }
     }
 
-    /// Number of elements; a negative number, which only a broken client writes, counts as none.
+    /// Returns the number of elements; 0 for a negative number, which only a broken client writes.
     #[inline]
     pub(crate) fn len(self) -> usize {
         // SAFETY: the record is alive for 'a.
         count(unsafe { (*self.cell()).size })
     }
 
-    /// Number of cells that the storage has.
+    /// Returns the number of cells that the storage has.
     #[inline]
     pub(crate) fn capacity(self) -> usize {
         // SAFETY: the record is alive for 'a.
@@ -83,7 +83,7 @@ impl<'a> Seq<'a> {
         unsafe { (*self.cell()).size = len as i64 }
     }
 
-    /// The elements as they lie in memory.
+    /// Returns the elements in place.
     ///
     /// # Safety
     /// Nobody changes the sequence while the slice is in use.
@@ -97,7 +97,7 @@ impl<'a> Seq<'a> {
         unsafe { core::slice::from_raw_parts(cells.cast::<Any>(), len) }
     }
 
-    /// An owned copy of element `index`, or None beyond the end.
+    /// Returns an owned copy of element `index`, or None beyond the end.
     #[inline]
     pub(crate) fn get(self, index: usize) -> Option<Any> {
         if index >= self.len() {
@@ -107,7 +107,7 @@ impl<'a> Seq<'a> {
         Some(unsafe { cell::copy_of(self.cells().add(index)) })
     }
 
-    /// The element at `index`, viewed in place, or None beyond the end.
+    /// Returns the element at `index`, viewed in place, or None beyond the end.
     ///
     /// # Safety
     /// Nobody changes the sequence while the view is in use.
@@ -117,10 +117,10 @@ impl<'a> Seq<'a> {
         (index < self.len()).then(|| unsafe { AnyView::in_place(&*self.cells().add(index)) })
     }
 
-    /// An owned copy of the element that `index` names.
+    /// Returns an owned copy of the element that `index` names.
     ///
     /// # Errors
-    /// Those of [`position`](Self::position).
+    /// Errors of [`position`](Self::position).
     #[inline]
     pub(crate) fn element(self, index: i64) -> Result<Any> {
         let position = self.position(index)?;
@@ -128,7 +128,7 @@ impl<'a> Seq<'a> {
         Ok(unsafe { cell::copy_of(self.cells().add(position)) })
     }
 
-    /// The position that `index` names.
+    /// Returns the position that `index` names.
     ///
     /// # Errors
     /// IndexError when it is negative or not below the length.
@@ -141,7 +141,7 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// The position before which `index` inserts.
+    /// Returns the position before which `index` inserts.
     ///
     /// # Errors
     /// IndexError when it is negative or above the length.
@@ -154,7 +154,7 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// The range `start..stop` to erase; an empty range is valid wherever it lies.
+    /// Validates the range `start..stop` to erase. An empty range is always valid.
     ///
     /// # Errors
     /// IndexError when the range is reversed or reaches outside.
@@ -169,7 +169,7 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// The capacity to grow to for `extra` more elements: twice the present one, or what is needed if that is more.
+    /// Returns the capacity to grow to for `extra` more elements: twice the current one, or more if needed.
     ///
     /// # Errors
     /// MemoryError when the number does not fit.
@@ -211,7 +211,8 @@ impl<'a> Seq<'a> {
     /// Inserts owned copies of `values` before `position`, which is at most the length.
     ///
     /// # Safety
-    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all of them; `values` lies outside this sequence.
+    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all of them; `values` lies outside this
+    /// sequence.
     pub(crate) unsafe fn insert_slice_reserved(self, position: usize, values: &[Any]) {
         let len = self.len();
         debug_assert!(position <= len && len + values.len() <= self.capacity());
@@ -233,7 +234,7 @@ impl<'a> Seq<'a> {
     pub(crate) unsafe fn push_words_reserved(self, values: &[Any]) {
         let len = self.len();
         debug_assert!(len + values.len() <= self.capacity());
-        // SAFETY: the caller vouches for the capacity; Any is transparent over a cell.
+        // SAFETY: the caller guarantees the capacity; Any is transparent over a cell.
         unsafe {
             let target = self.cells().add(len).cast::<Any>();
             target.copy_from_nonoverlapping(values.as_ptr(), values.len());
@@ -244,7 +245,7 @@ impl<'a> Seq<'a> {
     /// Appends owned values of `views`. Those before the first that fails stay.
     ///
     /// # Errors
-    /// Those of [`cell::write_own`].
+    /// Errors of [`cell::write_own`].
     ///
     /// # Safety
     /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all of them.
@@ -253,7 +254,7 @@ impl<'a> Seq<'a> {
         debug_assert!(len + views.len() <= self.capacity());
         let cells = self.cells();
         for (offset, view) in views.iter().enumerate() {
-            // SAFETY: the caller vouches for the capacity.
+            // SAFETY: the caller guarantees the capacity.
             if let Err(error) = unsafe { cell::write_own(view, cells.add(len + offset)) } {
                 self.set_len(len + offset);
                 return Err(error);
@@ -331,7 +332,7 @@ impl<'a> Seq<'a> {
     /// Moves all cells to `target`, which is empty and has the capacity. This sequence is empty afterwards.
     ///
     /// # Safety
-    /// Nobody else uses either sequence now.
+    /// There must be no other user of either sequence.
     pub(crate) unsafe fn move_cells_to(self, target: Seq<'_>) {
         let len = self.len();
         debug_assert!(target.len() == 0 && len <= target.capacity());
@@ -343,10 +344,10 @@ impl<'a> Seq<'a> {
         target.set_len(len);
     }
 
-    /// Grows the block of a List to `capacity` cells; does nothing when it has as many.
+    /// Grows the block of a List to `capacity` cells; does nothing if it is large enough.
     ///
-    /// The old block is released by the deleter in the object, and the new one gets ours, so that each block has the deleter of
-    /// its allocator.
+    /// The old block is released by the deleter in the object, and the new one gets ours, so that each block has the deleter
+    /// of its allocator.
     ///
     /// # Errors
     /// MemoryError; the sequence is then unchanged.

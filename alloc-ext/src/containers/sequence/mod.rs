@@ -1,6 +1,6 @@
-//! The sequence of elements that Array and List share, in the layout that C++ code reads and writes in place.
+//! The element storage that Array and List share, in the layout that C++ code reads and writes in place.
 //!
-//! | part | holds |
+//! | part | content |
 //! |---|---|
 //! | `record` | objects with a sequence: layout, allocation and release |
 //! | `cells` | the elements while the object is borrowed: access, insertion and removal |

@@ -48,7 +48,7 @@ unsafe impl ObjectRecord for SeqRecord {
     }
 }
 
-/// Creates a sequence object whose cells lie behind the record, as an Array has them.
+/// Creates a sequence object whose cells follow the record, like an Array.
 ///
 /// # Errors
 /// MemoryError.
@@ -74,7 +74,7 @@ pub(crate) fn allocate_in_place(
     unsafe { object_alloc::allocate_in::<SeqRecord>(space, type_index, bytes, init) }
 }
 
-/// Creates a sequence object whose cells lie in a block of their own, as a List has them. No block for no capacity.
+/// Creates a sequence object whose cells are in a separate block, like a List. No block is allocated for capacity 0.
 ///
 /// # Errors
 /// MemoryError.
@@ -102,7 +102,7 @@ pub(crate) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     object
 }
 
-/// A number of cells from memory; a negative one counts as 0. Numbers that exceed an address do not occur.
+/// Converts a number of cells from memory; a negative one becomes 0. Numbers beyond the address space do not occur.
 #[inline]
 pub(crate) fn count(number: i64) -> usize {
     (number as isize).max(0) as usize

@@ -6,7 +6,7 @@ use super::entry::Entry;
 use super::layout::NO_SLOT;
 use super::view::Table;
 
-/// The position of an iteration over a Map: at an entry, or behind the last one.
+/// Position of an iteration over a Map: at an entry, or past the end.
 #[derive(Clone, Copy)]
 pub(crate) struct MapCursor<'a> {
     table: Table<'a>,
@@ -21,10 +21,10 @@ unsafe impl Send for MapCursor<'_> {}
 unsafe impl Sync for MapCursor<'_> {}
 
 impl<'a> MapCursor<'a> {
-    /// At the first entry of a table.
+    /// Returns a cursor at the first entry of a table.
     ///
     /// # Safety
-    /// Nobody changes the table for `'a`.
+    /// The table must not change for `'a`.
     #[inline]
     pub(crate) unsafe fn first(table: Table<'a>) -> Self {
         Self::at(table, table.head())
@@ -35,14 +35,14 @@ impl<'a> MapCursor<'a> {
         Self { table, slot, entry: table.entry(slot) }
     }
 
-    /// Key and value of the entry, as they lie in memory.
+    /// Returns key and value of the entry, in place.
     #[inline]
     pub(crate) fn entry(&self) -> Option<&'a [Any; 2]> {
-        // SAFETY: the entry is in the table, which nobody changes, as `first` was promised.
+        // SAFETY: the entry is in the table, which does not change, as the caller of `first` guarantees.
         self.entry.map(|entry| unsafe { entry.pair() })
     }
 
-    /// The slot of the entry.
+    /// Returns the slot of the entry.
     #[cfg(feature = "speed")]
     #[inline]
     pub(crate) fn slot(&self) -> Option<u64> {

@@ -15,40 +15,40 @@ use crate::containers::{cell, key};
 pub(crate) struct Entry(NonNull<TVMFFIAny>);
 
 impl Entry {
-    /// The entry whose key cell is at `key`.
+    /// Returns the entry whose key cell is at `key`.
     ///
     /// # Safety
-    /// Two cells are there, for key and value.
+    /// There must be two cells at `key`, for key and value.
     #[inline]
     pub(crate) unsafe fn at(key: *mut TVMFFIAny) -> Self {
-        // SAFETY: where there are cells, there is an address.
+        // SAFETY: the address of a cell is not null.
         Self(unsafe { NonNull::new_unchecked(key) })
     }
 
-    /// The cell of the key.
+    /// Returns the cell of the key.
     #[inline]
     pub(crate) fn key(self) -> *mut TVMFFIAny {
         self.0.as_ptr()
     }
 
-    /// The cell of the value.
+    /// Returns the cell of the value.
     #[inline]
     pub(crate) fn value(self) -> *mut TVMFFIAny {
-        // SAFETY: `at` was promised two cells.
+        // SAFETY: the caller of `at` guarantees two cells.
         unsafe { self.0.add(1).as_ptr() }
     }
 
-    /// The key, viewed in place.
+    /// Returns the key, viewed in place.
     ///
     /// # Safety
-    /// Nobody changes the entry for `'a`.
+    /// The entry must not change for `'a`.
     #[inline]
     pub(crate) unsafe fn key_view<'a>(self) -> &'a AnyView<'a> {
         // SAFETY: the cell is initialised; the caller excludes writers.
         unsafe { AnyView::in_place(&*self.key()) }
     }
 
-    /// The value, viewed in place.
+    /// Returns the value, viewed in place.
     ///
     /// # Safety
     /// The contract of [`key_view`](Self::key_view).
@@ -58,7 +58,7 @@ impl Entry {
         unsafe { AnyView::in_place(&*self.value()) }
     }
 
-    /// References to the cells.
+    /// Returns references to the cells.
     ///
     /// # Safety
     /// The entry is in a table that does not change for `'a`.
@@ -68,7 +68,7 @@ impl Entry {
         unsafe { (&*self.key().cast::<Any>(), &*self.value().cast::<Any>()) }
     }
 
-    /// Key and value as one array, as they lie in memory.
+    /// Returns key and value as one array, in place.
     ///
     /// # Safety
     /// The contract of [`references`](Self::references).
@@ -78,7 +78,7 @@ impl Entry {
         unsafe { &*self.key().cast::<[Any; 2]>() }
     }
 
-    /// Owned copies of key and value.
+    /// Returns owned copies of key and value.
     ///
     /// # Safety
     /// The entry is in a table that nobody changes during the call.
@@ -87,7 +87,7 @@ impl Entry {
         unsafe { (cell::copy_of(self.key()), cell::copy_of(self.value())) }
     }
 
-    /// An owned copy of the key.
+    /// Returns an owned copy of the key.
     ///
     /// # Safety
     /// The contract of [`copy`](Self::copy).
@@ -97,7 +97,7 @@ impl Entry {
         unsafe { cell::copy_of(self.key()) }
     }
 
-    /// An owned copy of the value.
+    /// Returns an owned copy of the value.
     ///
     /// # Safety
     /// The contract of [`copy`](Self::copy).
@@ -154,11 +154,11 @@ impl Entry {
     }
 }
 
-/// The entry that a key gets in a table.
+/// Entry of a key in a table, found or new.
 pub(crate) enum KeyEntry {
     /// An entry of an equal key.
     Present(Entry),
-    /// The cells of a new entry, which the caller fills before anything else happens.
+    /// The cells of a new entry, which the caller must fill before any other operation.
     New(Entry),
 }
 
@@ -180,9 +180,9 @@ impl KeyEntry {
     }
 }
 
-/// Whether the key of an entry is `key`.
+/// Returns `true` if the key of an entry is `key`.
 ///
-/// After a hook that left data, size and slots as they were, `still_there` says whether the entry is in use.
+/// `still_there` is called after a hook that left data, size and slots unchanged, and returns whether the entry is in use.
 ///
 /// # Errors
 /// Errors of the equality hook; RuntimeError when it changed the table.
@@ -199,7 +199,7 @@ pub(crate) unsafe fn entry_has_key(
     // SAFETY: the key cell is initialised, and no user callback runs while the view is in use.
     match key::equal_inline(unsafe { entry.key_view() }, key) {
         Some(answer) => Ok(answer),
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         None => unsafe { entry_has_key_slowly(fields, entry, key, &still_there) },
     }
 }
@@ -231,7 +231,7 @@ unsafe fn entry_has_key_slowly(
     Ok(answer)
 }
 
-/// The error of a lookup that must find an entry.
+/// Creates the KeyError of a failed lookup.
 #[cold]
 pub(crate) fn missing_key() -> Error {
     plain_error!(KEY_ERROR, "key is not in Map")

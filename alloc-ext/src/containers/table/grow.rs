@@ -1,4 +1,5 @@
-//! Larger storage for a full table, filled before the table changes, so that a failure leaves the table as it was.
+//! Growth of a full table. The larger storage is filled before the table changes, so that a failure leaves the table
+//! unchanged.
 
 use core::ffi::c_void;
 use core::mem;
@@ -42,7 +43,7 @@ pub(crate) unsafe fn grow(object: &ObjectRef) -> Result<()> {
     Ok(())
 }
 
-/// Cells of `capacity` entries, the first of which hold copies of the words of all entries of `table`.
+/// Allocates cells for `capacity` entries and copies the words of all entries of `table` to the first of them.
 fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
     let bytes = storage::block_bytes(capacity, small::ENTRY_BYTES)?;
     let block = storage::allocate_block(bytes)?.as_ptr();
@@ -57,8 +58,8 @@ fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
     Ok(block)
 }
 
-/// A larger dense table with copies of the words of all entries: until the caller forgets one of the two, the entries are in
-/// both.
+/// Returns a larger dense table with copies of the words of all entries: until the caller forgets one of the two, the
+/// entries are in both.
 fn larger_dense(table: Table<'_>) -> Result<TableFields> {
     let mut slots = match table {
         Table::Small(small) => (2 * small.len()).next_power_of_two(),
@@ -83,16 +84,16 @@ fn larger_dense(table: Table<'_>) -> Result<TableFields> {
     }
 }
 
-/// The outcome of filling a table.
+/// Outcome of filling a table.
 enum Filled {
     All,
     /// Some entry found no slot.
     Partly,
-    /// The hash of some key takes a call of a registered hook, which has not run.
+    /// The hash of some key requires a registered hook, which has not been called.
     NeedsHooks,
 }
 
-/// Entries between the one that is hashed, whose home is prefetched, and the one that is added.
+/// Prefetch distance in entries: between the one that is hashed and the one that is added.
 const PREFETCH_DISTANCE: usize = if prefetch::GIVEN { 8 } else { 2 };
 
 /// Copies the words of all entries to a new table.
@@ -121,7 +122,7 @@ fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled>
 
 /// The hashes of all keys of a table.
 enum Hashes {
-    /// Computed from the keys: no hook has been met.
+    /// Computed from the keys on demand, since no hook is needed so far.
     OfKeys,
     /// Computed beforehand, with the keys: a hook may change the table, which must not happen while entries are in two tables.
     ByHooks(Buffer<(Any, u64)>),
@@ -139,7 +140,7 @@ impl Hashes {
         Ok(Self::ByHooks(keys))
     }
 
-    /// The hash of the key of an entry; None when it takes a call of a registered hook.
+    /// Returns the hash of the key of an entry; `None` if it requires a registered hook.
     fn get(&self, number: usize, entry: Entry) -> Result<Option<u64>> {
         // SAFETY: the entry is in a table that nobody changes now.
         let key = unsafe { entry.key_view() };
@@ -154,7 +155,7 @@ impl Hashes {
     }
 }
 
-/// The hash of a key by its hook.
+/// Returns the hash of a key by its hook.
 ///
 /// # Errors
 /// Errors of the hook; RuntimeError when it changed the table, whose layout may be another one then.

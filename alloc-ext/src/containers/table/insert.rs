@@ -1,4 +1,4 @@
-//! Insertion: the one way for Maps and Dicts. A table that is full moves to larger storage in the same object.
+//! Insertion, common to Maps and Dicts. A full table moves to larger storage in the same object.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -16,7 +16,7 @@ use super::view::Table;
 /// The object is a Map or Dict, and nobody else uses it now; key hooks may.
 #[cfg_attr(feature = "speed", inline)]
 pub(crate) unsafe fn insert(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
-    // SAFETY: the caller vouches for the object and excludes other users.
+    // SAFETY: the caller guarantees the object and excludes other users.
     unsafe {
         let entry = loop {
             match Table::of(object).find_or_add(&key.view())? {

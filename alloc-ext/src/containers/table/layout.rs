@@ -1,4 +1,4 @@
-//! The fields of a table in its object.
+//! Layout of the table fields in an object.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
@@ -37,7 +37,7 @@ pub(crate) struct TableFields {
 
 /// The bit of `slots` that marks the small layout.
 pub(crate) const SMALL_TAG: u64 = 1 << 63;
-/// The slot number that means none, in links and as the end of an iteration.
+/// The slot number for no slot, in links and at the end of an iteration.
 pub(crate) const NO_SLOT: usize = usize::MAX;
 
 /// Offset of the fields in a Map or Dict: they follow the header.
@@ -69,7 +69,7 @@ const _: () = {
 /// Marks borrowed access to a table's fields.
 pub(crate) type Borrow<'a> = PhantomData<&'a ObjectRef>;
 
-/// The fields that show whether a key hook changed a table.
+/// Snapshot of the fields that show whether a key hook changed a table.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct TableMark {
     data: *mut c_void,

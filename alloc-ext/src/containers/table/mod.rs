@@ -1,6 +1,6 @@
-//! The table of entries that Map and Dict share, in the layout that C++ code reads and writes in place.
+//! The hash table that Map and Dict share, in the layout that C++ code reads and writes in place.
 //!
-//! | part | holds |
+//! | part | content |
 //! |---|---|
 //! | `layout` | the fields of a table in its object |
 //! | `record` | objects with a table: their allocation and release |
@@ -9,11 +9,11 @@
 //! | `dense` | the layout of more entries: hash chains in one array of slots |
 //! | `view` | a table in either layout, while its object is borrowed: lookup and removal |
 //! | `insert`, `grow` | insertion; larger storage for a full table |
-//! | `build` | tables of entries that are all known |
+//! | `build` | bulk construction |
 //! | `copy` | copies of whole tables |
-//! | `cursor` | iteration over a table that does not change |
+//! | `cursor` | iteration over an immutable table |
 //!
-//! A table starts small, unless it is made for more entries, and becomes dense in the same object when it grows.
+//! A table starts small, unless it is created for more entries, and becomes dense in the same object when it grows.
 
 pub(super) mod build;
 mod copy;

@@ -14,7 +14,7 @@ use super::small;
 use super::view::Table;
 use crate::containers::storage;
 
-/// The object of a table that starts out small; entries follow it.
+/// Object of a table that starts small. Its entries follow it.
 #[repr(C)]
 struct SmallRecord {
     header: TVMFFIObject,
@@ -24,7 +24,7 @@ struct SmallRecord {
     data_deleter: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 
-/// The object of a table that is dense from the start.
+/// Object of a table that is dense from the start.
 #[repr(C)]
 struct DenseRecord {
     header: TVMFFIObject,
@@ -35,7 +35,7 @@ const _: () = {
     assert!(offset_of!(SmallRecord, data) == 24 && offset_of!(SmallRecord, size) == 32);
     assert!(offset_of!(SmallRecord, slots) == 40 && offset_of!(SmallRecord, data_deleter) == 48);
     assert!(size_of::<SmallRecord>() == 56 && offset_of!(DenseRecord, fields) == 24);
-    // A table becomes dense in the same object, so a small object must have the bytes of a dense one.
+    // A table becomes dense in the same object, so a small object must be as large as a dense one.
     assert!(
         size_of::<SmallRecord>() + small::LEAST_CAPACITY * small::ENTRY_BYTES >= size_of::<DenseRecord>()
     );
@@ -88,7 +88,7 @@ pub(crate) fn allocate_small(type_index: i32, capacity: usize, space: &mut impl 
     unsafe { object_alloc::allocate_in::<SmallRecord>(space, type_index, bytes, init) }
 }
 
-/// Creates an object that takes over a dense table; on failure the table stays the caller's.
+/// Creates an object that takes ownership of a dense table. On failure the caller keeps it.
 ///
 /// # Errors
 /// MemoryError.
@@ -101,7 +101,7 @@ pub(crate) fn allocate_dense(type_index: i32, fields: TableFields) -> Result<Obj
     unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) }
 }
 
-/// Creates an object that takes over an empty dense table, whose storage is released on failure.
+/// Creates an object that takes ownership of an empty dense table, whose storage is released on failure.
 ///
 /// # Errors
 /// MemoryError.

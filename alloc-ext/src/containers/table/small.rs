@@ -34,27 +34,27 @@ impl<'a> Small<'a> {
         Self { fields, borrow: PhantomData }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[inline]
     pub(crate) fn len(self) -> usize {
         // SAFETY: the table is alive.
         unsafe { (*self.fields).size as usize }
     }
 
-    /// Number of entries that fit the storage.
+    /// Returns the number of entries that fit the storage.
     #[inline]
     pub(crate) fn capacity(self) -> usize {
         // SAFETY: the table is alive.
         unsafe { ((*self.fields).slots & !SMALL_TAG) as usize }
     }
 
-    /// The capacity after growth, as upstream chooses it; None when the table becomes dense.
+    /// Returns the capacity after growth, as upstream chooses it; None when the table becomes dense.
     pub(crate) fn larger(self) -> Option<usize> {
         let capacity = self.capacity();
         (capacity < MOST_CAPACITY).then(|| (2 * capacity).clamp(LEAST_CAPACITY, MOST_CAPACITY))
     }
 
-    /// The entry at `slot`, or None beyond the end.
+    /// Returns the entry at `slot`, or None beyond the end.
     #[inline]
     pub(crate) fn entry(self, slot: usize) -> Option<Entry> {
         // SAFETY: below the length, the cells exist.
@@ -65,14 +65,14 @@ impl<'a> Small<'a> {
     /// `slot` is below the capacity.
     #[inline]
     pub(crate) unsafe fn cells(self, slot: usize) -> Entry {
-        // SAFETY: the caller vouches for the slot.
+        // SAFETY: the caller guarantees the slot.
         unsafe { Entry::at((*self.fields).data.cast::<TVMFFIAny>().add(2 * slot)) }
     }
 
-    /// Slot of the entry of `key`; [`NO_SLOT`] when there is none.
+    /// Returns the slot of the entry of `key`; [`NO_SLOT`] when there is none.
     ///
     /// # Errors
-    /// Those of [`entry::entry_has_key`].
+    /// Errors of [`entry::entry_has_key`].
     pub(crate) fn find(self, key: &AnyView<'_>) -> Result<usize> {
         let mut slot = 0;
         while let Some(entry) = self.entry(slot) {
@@ -85,11 +85,11 @@ impl<'a> Small<'a> {
         Ok(NO_SLOT)
     }
 
-    /// The entry for a key, a new one at the end. None when the table must grow: as upstream, a table of four entries grows
-    /// even for a key that it has.
+    /// Returns the entry for a key, a new one at the end. None when the table must grow: as upstream, a table of four
+    /// entries grows even for a key that it has.
     ///
     /// # Errors
-    /// Those of [`find`](Self::find).
+    /// Errors of [`find`](Self::find).
     ///
     /// # Safety
     /// The contract of [`append`](Self::append); key hooks may use the table.
@@ -108,7 +108,7 @@ impl<'a> Small<'a> {
     /// Closes the gap that a removed entry leaves.
     ///
     /// # Safety
-    /// Nobody else uses the table now; the entry is in it, and its cells have been moved out.
+    /// There must be no other user of the table; the entry is in it, and its cells have been moved out.
     pub(crate) unsafe fn close_gap(self, slot: usize) {
         // SAFETY: the entries behind `slot` move down by one.
         unsafe {
@@ -118,12 +118,12 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// The cells of a new entry behind the last one, which the caller fills before anything else happens.
+    /// Appends the cells of a new entry, which the caller must fill before any other operation.
     ///
     /// # Safety
     /// The length is below the capacity, and nobody else uses the table.
     pub(crate) unsafe fn append(self) -> Entry {
-        // SAFETY: the caller vouches for the capacity.
+        // SAFETY: the caller guarantees the capacity.
         unsafe {
             (*self.fields).size += 1;
             self.cells(self.len() - 1)
@@ -135,7 +135,7 @@ impl<'a> Small<'a> {
     /// # Safety
     /// The contract of [`append`](Self::append), for each of them; the caller forgets the entries.
     pub(crate) unsafe fn append_words(self, entries: &[[Any; 2]]) {
-        // SAFETY: the caller vouches for the capacity; Any has the layout of a cell, and entries lie side by side in both.
+        // SAFETY: the caller guarantees the capacity; Any has the layout of a cell, and entries lie side by side in both.
         unsafe {
             self.cells(self.len()).key().copy_from_nonoverlapping(entries.as_ptr().cast(), 2 * entries.len());
             (*self.fields).size += entries.len() as u64;
@@ -145,7 +145,7 @@ impl<'a> Small<'a> {
     /// Replaces the storage by a block for `capacity` entries, which holds copies of the words of the present ones.
     ///
     /// # Safety
-    /// Nobody else uses the table now; `block` came from [`storage::allocate_block`].
+    /// There must be no other user of the table; `block` came from [`storage::allocate_block`].
     pub(crate) unsafe fn switch_block(self, block: *mut c_void, capacity: usize) {
         // SAFETY: the caller excludes other users; the entries live on in the new block.
         unsafe {

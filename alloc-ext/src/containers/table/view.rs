@@ -1,4 +1,4 @@
-//! A table in either layout, while its object is borrowed: lookup, iteration step by step, removal.
+//! A borrowed table in either layout: lookup, iteration by slot, removal.
 
 use core::mem;
 
@@ -16,8 +16,8 @@ use crate::containers::key;
 
 /// A table in one of the two layouts, while its object is borrowed.
 ///
-/// No Rust reference outlives a call, as for sequences, and one thread at a time may change a table. Key hooks are user callbacks
-/// that may even change this table: after calling one, read the layout again with [`of`](Self::of).
+/// No Rust reference outlives a call, as for sequences, and one thread at a time may change a table. Key hooks are user
+/// callbacks that may even change this table: after calling one, read the layout again with [`of`](Self::of).
 #[derive(Clone, Copy)]
 pub(crate) enum Table<'a> {
     Small(Small<'a>),
@@ -25,13 +25,13 @@ pub(crate) enum Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table of an object, in its present layout.
+    /// Returns the table of an object, in its present layout.
     ///
     /// # Safety
     /// `object` is a Map or a Dict.
     #[inline]
     pub(crate) unsafe fn of(object: &'a ObjectRef) -> Self {
-        // SAFETY: the caller vouches for the class, the borrow for the life.
+        // SAFETY: the caller guarantees the class, the borrow for the life.
         unsafe { Self::at(object.as_ptr()) }
     }
 
@@ -39,7 +39,7 @@ impl<'a> Table<'a> {
     /// `object` is a Map or a Dict that lives for `'a`.
     #[inline]
     pub(crate) unsafe fn at(object: *mut TVMFFIObject) -> Self {
-        // SAFETY: the caller vouches for the object.
+        // SAFETY: the caller guarantees the object.
         unsafe {
             let fields = object.byte_add(FIELDS_OFFSET).cast::<TableFields>();
             if (*fields).slots & SMALL_TAG != 0 {
@@ -50,7 +50,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The fields in the object, of which a small table has the first four.
+    /// Returns the fields in the object, of which a small table has the first four.
     pub(crate) fn fields(self) -> *mut TableFields {
         match self {
             Self::Small(table) => table.fields,
@@ -58,7 +58,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[inline]
     pub(crate) fn len(self) -> usize {
         match self {
@@ -67,7 +67,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Slot of the entry of `key`; [`NO_SLOT`] when there is none, as an Option would not be returned in registers.
+    /// Returns the slot of the entry of `key`; [`NO_SLOT`] when there is none, as an Option would not be returned in
+    /// registers.
     ///
     /// # Errors
     /// Errors of key hooks; RuntimeError when one changed the table.
@@ -79,10 +80,10 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The entry of `key`, which has the form of an owned value.
+    /// Looks up `key`, which must have the representation of an owned value.
     ///
     /// # Errors
-    /// Those of [`find`](Self::find).
+    /// Errors of [`find`](Self::find).
     #[inline]
     pub(crate) fn find_entry(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
         let slot = self.find(key)?;
@@ -98,10 +99,10 @@ impl<'a> Table<'a> {
         }))
     }
 
-    /// The entry of a key in any form: one that only views have, such as a raw string, is made owned first, as stored keys are.
+    /// Looks up a key in any representation. A view that cannot be stored, such as a raw string, is converted first.
     ///
     /// # Errors
-    /// Those of [`find_entry`](Self::find_entry) and [`AnyView::to_owned`].
+    /// Errors of [`find_entry`](Self::find_entry) and [`AnyView::to_owned`].
     #[inline]
     pub(crate) fn find_entry_of_any(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
         if type_index::is_view_only(key.type_index()) {
@@ -110,7 +111,7 @@ impl<'a> Table<'a> {
         self.find_entry(key)
     }
 
-    /// The entry at a slot, or None when there is no entry any more.
+    /// Returns the entry at a slot, or None when there is no entry any more.
     #[inline]
     pub(crate) fn entry(self, slot: usize) -> Option<Entry> {
         match self {
@@ -119,7 +120,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Slot of the first entry in order, if there is one; else a slot without entry.
+    /// Returns the slot of the first entry in order, if there is one; else a slot without entry.
     #[inline]
     pub(crate) fn head(self) -> usize {
         match self {
@@ -128,7 +129,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Slot of the entry after the one at `slot`, if there is one; else a slot without entry.
+    /// Returns the slot of the entry after the one at `slot`, if there is one; else a slot without entry.
     ///
     /// # Safety
     /// There is an entry at `slot`.
@@ -136,18 +137,18 @@ impl<'a> Table<'a> {
     pub(crate) unsafe fn slot_after(self, slot: usize) -> usize {
         match self {
             Self::Small(_) => slot + 1,
-            // SAFETY: passed on.
+            // SAFETY: guaranteed by the caller.
             Self::Dense(table) => unsafe { table.slot_after(slot) },
         }
     }
 
-    /// Slot of the first entry in order.
+    /// Returns the slot of the first entry in order.
     pub(crate) fn first(self) -> Option<usize> {
         let slot = self.head();
         self.entry(slot).map(|_| slot)
     }
 
-    /// Slot of the entry after the one at `slot` in order.
+    /// Returns the slot of the entry after the one at `slot` in order.
     #[inline]
     pub(crate) fn next(self, slot: usize) -> Option<usize> {
         self.entry(slot)?;
@@ -156,7 +157,7 @@ impl<'a> Table<'a> {
         self.entry(next).map(|_| next)
     }
 
-    /// The entry at `slot`, if there is one. Prefetches the next one, which the iteration reads some calls later.
+    /// Returns the entry at `slot`, if there is one. Prefetches the next one, which the iteration reads some calls later.
     #[inline]
     pub(crate) fn entry_before_next(self, slot: usize) -> Option<Entry> {
         let entry = self.entry(slot)?;
@@ -167,7 +168,7 @@ impl<'a> Table<'a> {
         Some(entry)
     }
 
-    /// The entries in order. Entries that are added or removed meanwhile may or may not be seen.
+    /// Returns the entries in order. Entries that are added or removed meanwhile may or may not be seen.
     pub(crate) fn entries(self) -> impl Iterator<Item = Entry> {
         let mut next = self.first();
         core::iter::from_fn(move || {
@@ -178,13 +179,13 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The entry for a key, a new one at the end; None when the table must grow first.
+    /// Returns the entry for a key, a new one at the end; None when the table must grow first.
     ///
     /// # Errors
     /// Errors of key hooks. The table is unchanged then.
     ///
     /// # Safety
-    /// Nobody else uses the table now; key hooks may.
+    /// There must be no other user of the table; key hooks may.
     pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>) -> Result<Option<KeyEntry>> {
         // SAFETY: the caller excludes other users.
         unsafe {
@@ -204,7 +205,7 @@ impl<'a> Table<'a> {
     /// Removes the entry at `slot`, if one is there. Returns its value.
     ///
     /// # Safety
-    /// Nobody else uses the table now.
+    /// There must be no other user of the table.
     pub(crate) unsafe fn remove(self, slot: usize) -> Option<Any> {
         // SAFETY: the caller excludes other users; the cells are given up. The table is complete when the key is released.
         unsafe {
@@ -218,7 +219,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Number of slots that may have entries: those of the dense layout need not be linked, while C++ code clears it.
+    /// Returns the number of slots that may have entries. In the dense layout they need not be linked while C++ code clears
+    /// it.
     fn slots(self) -> usize {
         match self {
             Self::Small(table) => table.len(),
@@ -232,7 +234,7 @@ impl<'a> Table<'a> {
     /// The other table has not released them.
     pub(crate) unsafe fn retain_entries(self) {
         for entry in (0..self.slots()).filter_map(|slot| self.entry(slot)) {
-            // SAFETY: the caller vouches for the values; the references are the table's.
+            // SAFETY: the caller guarantees the values; the references are the table's.
             mem::forget(unsafe { entry.copy() });
         }
     }
@@ -240,7 +242,7 @@ impl<'a> Table<'a> {
     /// Releases the storage without its entries, which have moved to another table. The table is empty then, of capacity 0.
     ///
     /// # Safety
-    /// Nobody else uses the table now.
+    /// There must be no other user of the table.
     pub(crate) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users.
         unsafe {
@@ -254,7 +256,7 @@ impl<'a> Table<'a> {
     /// Releases entries and storage.
     ///
     /// # Safety
-    /// Nobody uses the table any more.
+    /// The table must not be used afterwards.
     pub(crate) unsafe fn destroy(self) {
         if let Self::Dense(table) = self {
             table.prefetch();

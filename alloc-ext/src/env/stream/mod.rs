@@ -1,7 +1,7 @@
 //! Current stream of each thread and device.
 //!
-//! Hosts keep the streams of each thread in thread-locals (`std.rs`); on bare metal all threads share them (`bare.rs`). Both files
-//! have `replace`, `replace_inline` and `find`.
+//! Hosts keep the streams of each thread in thread-locals (`std.rs`); on bare metal all threads share them (`bare.rs`). Both
+//! files have `replace`, `replace_inline` and `find`.
 
 use core::ffi::c_void;
 

@@ -1,7 +1,7 @@
 //! Builder of objects from a parsed document.
 //!
-//! The fast `ValueBuilder` caches keys and table layouts, since many JSON objects of a document have the same keys; the small one
-//! creates every object by itself.
+//! The fast `ValueBuilder` caches keys and table layouts, since many JSON objects of a document have the same keys; the
+//! small one creates every object by itself.
 
 #[cfg(feature = "speed")]
 mod fast;

@@ -28,8 +28,8 @@ const TREE: &[u8] = b"_import_tree";
 /// Creates the modules of a stream, which is given without its length field. Returns the root and the library's own module.
 ///
 /// # Errors
-/// InternalError that names the field and its offset; RuntimeError if a kind is unknown or has no loader, or the imports form a cycle;
-/// errors of loaders; MemoryError.
+/// InternalError that names the field and its offset; RuntimeError if a kind is unknown or has no loader, or the imports
+/// form a cycle; errors of loaders; MemoryError.
 pub(crate) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
     let mut reader = BinReader::new(stream);
     let count = reader.word("the number of modules")?;

@@ -1,4 +1,5 @@
-//! Payloads of device modules at that time, turned into those of today. They end where their content does: no length stands before.
+//! Payloads of device modules at that time, turned into those of today. They end where their content does: no length stands
+//! before.
 //!
 //! ```text
 //! bytes         format, such as `ptx`
@@ -7,8 +8,8 @@
 //! cuda, opencl, hip: bytes     code
 //! vulkan: u64, shaders         bytes: name; u32 flags; u64, u32[n]: words
 //! ```
-//! Today a kernel has one more list, and a shader a length. Names of tags began with `tir.`, now `tirx.`. OpenCL source up to 0.7 has
-//! no line before each kernel: here it gets one for each, with all of the source behind it.
+//! Today a kernel has one more list, and a shader a length. Names of tags began with `tir.`, now `tirx.`. OpenCL source up
+//! to 0.7 has no line before each kernel: here it gets one for each, with all of the source behind it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -146,7 +147,7 @@ mod tests {
         stream.extend(bytes);
     }
 
-    /// A module with the kernels `one` and `two`; `is_today` has what has been added since.
+    /// Returns a module with the kernels `one` and `two`; `is_today` has what has been added since.
     fn kernels(format: &[u8], tag: &[u8], is_today: bool) -> Vec<u8> {
         let mut stream = Vec::new();
         bytes(&mut stream, format);

@@ -1,5 +1,5 @@
-//! Differences of earlier releases of upstream in classes and global functions. Hosts can imitate each of them, bare-metal builds
-//! the latest only.
+//! Differences of earlier releases of upstream in classes and global functions. Hosts can imitate each of them, bare-metal
+//! builds the latest only.
 //!
 //! Both files have `fields_of`, `install` and `register_copy_method`.
 

@@ -1,5 +1,5 @@
 //! In-place sorting of values whose equal elements are identical: the standard library's sort in fast builds, a comb sort
-//! where size counts.
+//! in small ones.
 //!
 //! The interface is one function, `sort(values: &mut [T])`.
 #![forbid(unsafe_code)]

@@ -8,10 +8,10 @@ use super::operands::Sequence::{self, *};
 use crate::containers::ListObject;
 use crate::operation::Operands;
 
-/// Changes a list, and returns the element that a `Pop` takes out.
+/// Changes a list. Returns the element that a `Pop` removes.
 ///
 /// # Errors
-/// Those of the methods of a list.
+/// Errors of the methods of a list.
 #[inline(always)]
 pub(super) fn change(operation: Sequence, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
     match operation {

@@ -65,7 +65,7 @@ impl Operations for Sequence {
 /// Returns `true` if an element equals `key`. Hooks get a copy of the element, since they may change a list.
 fn contains(seq: Seq<'_>, key: &AnyView<'_>) -> Result<bool> {
     let mut index = 0;
-    // SAFETY: the view is not used any more when a hook runs.
+    // SAFETY: the view is not used after a hook has run.
     while let Some(element) = unsafe { seq.borrow(index) } {
         let is_equal = match key::equal_without_hook(element, key) {
             Some(answer) => answer,

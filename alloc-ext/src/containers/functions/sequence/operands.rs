@@ -1,4 +1,4 @@
-//! The operations on Arrays and Lists, with the types that read their operands.
+//! Operations on Arrays and Lists, and the readers of their operands.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::object::ObjectClass;
@@ -7,7 +7,7 @@ use crate::containers::sequence::Seq;
 use crate::containers::{ArrayObject, List, ListObject};
 use crate::operation::{self, Key, Operand, Operands, Parameter, Read};
 
-/// The operations on Arrays and Lists, with their operands.
+/// Operations on Arrays and Lists with their operands.
 #[derive(Clone, Copy)]
 pub(crate) enum Sequence {
     Size(Operand<0, Elements>),
@@ -26,12 +26,12 @@ pub(crate) enum Sequence {
 }
 use Sequence::*;
 
-/// The List that an operation changes.
+/// The operand that an operation changes.
 type This = Operand<0, List>;
 type Index = Operand<1, i64>;
 type Stop = Operand<2, i64>;
 
-/// Reads an Array or a List whose elements are only looked at.
+/// Reader of an Array or List argument that is not changed.
 pub(crate) enum Elements {}
 
 impl Read for Elements {
@@ -82,7 +82,7 @@ impl Read for List {
 }
 
 impl Sequence {
-    /// The Array or List that all operations have first: read once for all of them, which makes less code.
+    /// Returns the first operand of any operation, the Array or List. One function for all operations saves code.
     #[inline(always)]
     pub(super) fn sequence(self, operands: Operands<'_>) -> ArrayOrList<'_> {
         match self {

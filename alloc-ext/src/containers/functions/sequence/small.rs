@@ -11,10 +11,10 @@ use crate::containers::ListObject;
 use crate::containers::sequence::Seq;
 use crate::operation::Operands;
 
-/// Changes a list, and returns the element that a `Pop` takes out.
+/// Changes a list. Returns the element that a `Pop` removes.
 ///
 /// # Errors
-/// Those of the methods of a list.
+/// Errors of the methods of a list.
 #[inline]
 pub(super) fn change(operation: Sequence, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
     // SAFETY: the object is a List.

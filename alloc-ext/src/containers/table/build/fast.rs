@@ -1,4 +1,4 @@
-//! The speed-optimised implementation: tables in their final size, and a limit to collisions.
+//! Speed-optimised bulk construction: tables in their final size, and a limit on collisions.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
@@ -18,19 +18,19 @@ use crate::containers::{cell, key};
 /// Entries whose homes are prefetched together.
 const BATCH: usize = 8;
 
-/// Collisions that one object of a document may have. The hash is part of the ABI and has no secret, so the author of a document
-/// can make all keys collide. Without a limit that takes quadratic time; honest keys stay far below it: of all numbers of
-/// eight digits, 625 have one hash.
+/// Collisions that one object of a document may have. The hash is part of the ABI and has no secret, so the author of a
+/// document can make all keys collide. Without a limit that takes quadratic time; honest keys stay far below it: of all
+/// numbers of eight digits, 625 have one hash.
 const MOST_COLLISIONS: usize = 1024;
 
-/// The Map or Dict that inserting these keys and values one after the other makes, slot by slot: a table of fewer slots than keys
+/// Builds the Map or Dict that repeated insertion would make, slot by slot: a table of fewer slots than keys
 /// grows in any case, and after that it is as if it had always been larger.
 ///
-/// None where that would not hold or does not pay: for a key that is repeated, hashed by a hook or no value that a map may
-/// hold, and for a value that can be read only once.
+/// Returns `None` where that would not hold or not pay: for a key that is repeated, hashed by a hook or not a valid map
+/// key, and for a value that can be read only once.
 ///
 /// # Errors
-/// Those of inserting.
+/// Errors of inserting.
 pub(super) fn of_pairs(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<ObjectRef>> {
     if pairs.iter().any(is_excluded) {
         return Ok(None);
@@ -76,14 +76,14 @@ fn dense_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<Object
     Ok(Some(object))
 }
 
-/// Whether a key is hashed by a hook or no value that a map may hold, or reading the value moves it.
+/// Returns `true` if a key is hashed by a hook or is not a valid map key, or if reading the value moves it.
 fn is_excluded([key, value]: &[AnyView<'_>; 2]) -> bool {
     type_index::is_view_only(key.type_index())
         || key::has_hash_hook(key.type_index())
         || value.type_index() == type_index::OBJECT_RVALUE_REF
 }
 
-/// The hashes of some keys, whose homes in a table are prefetched.
+/// Hashes some keys and prefetches their homes in a table.
 fn hashes(table: Dense<'_>, pairs: &[[AnyView<'_>; 2]]) -> Result<[u64; BATCH]> {
     let mut hashes = [0; BATCH];
     for ([key, _], hash) in pairs.iter().zip(&mut hashes) {
@@ -102,7 +102,7 @@ fn hashes(table: Dense<'_>, pairs: &[[AnyView<'_>; 2]]) -> Result<[u64; BATCH]> 
 /// The contract of [`insert`](super::super::insert).
 #[inline(always)]
 pub(super) unsafe fn insert_text(map: &ObjectRef, key: Any, value: Any) -> Result<()> {
-    // SAFETY: the caller vouches for the object and excludes other users.
+    // SAFETY: the caller guarantees the object and excludes other users.
     unsafe {
         let entry = loop {
             let view = key.view();
@@ -123,7 +123,7 @@ pub(super) unsafe fn insert_text(map: &ObjectRef, key: Any, value: Any) -> Resul
     Ok(())
 }
 
-/// The slot of the entry of a text, or [`NO_SLOT`]; fails where the text would make its chain too long.
+/// Returns the slot of the entry of a text, or [`NO_SLOT`]; fails where the text would make its chain too long.
 #[inline]
 fn find_within_limit(table: Dense<'_>, key: &AnyView<'_>, hash: u64) -> Result<usize> {
     let (text, mut steps) = (key.bytes_of_string().unwrap_or_default(), 0);
@@ -177,7 +177,7 @@ mod tests {
         of_pairs(type_index, &pairs)
     }
 
-    /// The capacity of a table, and in order the slot and the words of each entry.
+    /// Returns the capacity of a table, and in order the slot and the words of each entry.
     fn layout(object: &ObjectRef) -> (usize, std::vec::Vec<(usize, [u64; 2])>) {
         // SAFETY: a Map or Dict, which does not change meanwhile.
         let table = unsafe { Table::of(object) };
@@ -245,8 +245,8 @@ mod tests {
         Ok(())
     }
 
-    /// Texts of eight letters with one hash for each `family`: 2^32 counts twice as much as 1 in it, so that what the first four
-    /// letters lose the last four make up for.
+    /// Texts of eight letters with one hash for each `family`: 2^32 counts twice as much as 1 in it, so that what the first
+    /// four letters lose the last four make up for.
     fn colliding(family: u8) -> impl Iterator<Item = [u8; 8]> {
         (0..31 * 31 * 31_u32).map(move |number| {
             let digits = [number % 31, number / 31 % 31, number / 961].map(|digit| digit as u8);

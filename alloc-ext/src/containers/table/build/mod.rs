@@ -1,9 +1,10 @@
-//! Maps and Dicts of entries that are all known: the one way to build in bulk, with the entries as arguments of a call, as
-//! owned values of a document, or as values for the keys of another Map.
+//! Bulk construction of Maps and Dicts from known entries, which are the arguments of a call,
+//! owned values of a document, or values for the keys of another Map.
 //!
 //! `fast` and `small` are the two implementations of
 //!
-//! - `of_pairs(type_index, pairs)`, which builds a table in its final size, or returns None where inserting the entries one after
+//! - `of_pairs(type_index, pairs)`, which builds a table in its final size, or returns None where inserting the entries one
+//! after
 //!   the other is as good or could end in another layout;
 //! - `insert_text(object, key, value)`, which inserts a text from an untrusted document, and may limit how many keys collide.
 
@@ -28,7 +29,7 @@ mod same_keys;
 
 pub(crate) use same_keys::with_keys_of;
 
-/// The Map or Dict, as the type index says, that inserting these keys and values one after the other makes.
+/// Builds the Map or Dict, by type index, that repeated insertion of these keys and values would make.
 ///
 /// # Errors
 /// Errors of key hooks; MemoryError; those of [`AnyView::to_owned`].
@@ -46,8 +47,8 @@ pub(crate) fn of_pairs(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Ob
     Ok(object)
 }
 
-/// A Map of the keys, which are texts, and values that alternate in `values` from `first` on and move here. The last value of a
-/// repeated key remains.
+/// Builds a Map from keys, which are strings, and values that alternate in `values` from `first` on and move here. The last
+/// value of a repeated key remains.
 ///
 /// # Errors
 /// ValueError on hosts when too many keys collide; MemoryError. The entries are then released, or still in `values`.

@@ -14,7 +14,7 @@ use crate::containers::table::record;
 use crate::containers::table::small::Small;
 use crate::containers::table::view::Table;
 
-/// A Map with its storage in the object, made of the words of `entries`. None unless their keys are those of `pattern` in the
+/// Builds a Map with in-object storage from the words of `entries`. `None` unless their keys are those of `pattern` in the
 /// same order.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ fn dense_with(pattern: Dense<'_>, entries: &[[Any; 2]], space: &mut impl Space) 
     Ok(ManuallyDrop::into_inner(map))
 }
 
-/// Whether the keys of a table are these, in this order, as far as equality needs no hooks.
+/// Returns `true` if the keys of a table equal these in this order, without calling hooks.
 fn has_dense_keys(table: Dense<'_>, entries: &[[Any; 2]]) -> bool {
     let mut slot = table.first_slot();
     entries.iter().all(|[key, _]| {
@@ -103,7 +103,7 @@ fn has_dense_keys(table: Dense<'_>, entries: &[[Any; 2]]) -> bool {
     })
 }
 
-/// [`has_dense_keys`] for a small table.
+/// Implements [`has_dense_keys`] for a small table.
 fn has_small_keys(table: Small<'_>, entries: &[[Any; 2]]) -> bool {
     entries.iter().enumerate().all(|(slot, [key, _])| {
         // SAFETY: the entry is in the table, and no user callback runs.
@@ -111,7 +111,7 @@ fn has_small_keys(table: Small<'_>, entries: &[[Any; 2]]) -> bool {
     })
 }
 
-/// Whether a key equals a known one. Most do by their words: short texts, and long texts that are one object.
+/// Returns `true` if a key equals a known one. Most are bitwise equal: small strings, and strings that are one object.
 #[inline]
 fn is_key(known: &AnyView<'_>, key: &Any) -> bool {
     key::same_words(known.as_raw(), key.as_raw()) || key::equal_without_hook(known, &key.view()) == Some(true)

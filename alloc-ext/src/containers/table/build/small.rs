@@ -1,4 +1,4 @@
-//! The size-optimised implementation: entries are inserted one after the other.
+//! Size-optimised bulk construction: repeated insertion.
 
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
@@ -7,7 +7,7 @@ use ferrite_core::object::ObjectRef;
 /// Inserts a text from a document: the memory of a microcontroller limits how many keys can collide.
 pub(super) use crate::containers::table::insert as insert_text;
 
-/// Always None.
+/// Returns `None`.
 ///
 /// # Errors
 /// None: the signature is that of `fast`.

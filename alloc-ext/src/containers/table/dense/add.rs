@@ -10,7 +10,8 @@ use crate::containers::table::entry::{Entry, KeyEntry};
 use crate::containers::table::layout::NO_SLOT;
 
 impl Dense<'_> {
-    /// The entry for a key of hash `hash`; None when the table must grow. A key that is present moves to the end of the order.
+    /// Returns the entry for a key of hash `hash`; None when the table must grow. A key that is present moves to the end of
+    /// the order.
     ///
     /// # Errors
     /// Errors of key hooks. The table is unchanged then.
@@ -20,7 +21,7 @@ impl Dense<'_> {
     #[cfg_attr(feature = "speed", inline)]
     pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>, hash: u64) -> Result<Option<KeyEntry>> {
         let slot = self.find(key, hash)?;
-        // SAFETY: passed on; no user callback runs any more.
+        // SAFETY: guaranteed by the caller; no user callback runs any more.
         Ok(unsafe { self.present_or_add(slot, hash) })
     }
 
@@ -35,16 +36,16 @@ impl Dense<'_> {
             self.order_push(slot);
             return Some(KeyEntry::Present(self.cells(slot)));
         }
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.add(hash) }.map(KeyEntry::New)
     }
 
     /// Occupies a slot for a key of hash `hash`, at the end of its chain and of the order. None when the table must grow.
     ///
-    /// The caller fills the cells before anything else happens.
+    /// The caller must fill the cells before any other operation.
     ///
     /// # Safety
-    /// Nobody else uses the table now, and the key is not in it.
+    /// There must be no other user of the table, and the key is not in it.
     pub(crate) unsafe fn add(self, hash: u64) -> Option<Entry> {
         if self.slots() == 0 {
             return None;
@@ -79,7 +80,7 @@ impl Dense<'_> {
     /// Frees the slot of a removed entry. When its chain goes on, the last item of the chain moves there.
     ///
     /// # Safety
-    /// Nobody else uses the table now; the entry is in it, and its cells have been moved out.
+    /// There must be no other user of the table; the entry is in it, and its cells have been moved out.
     pub(crate) unsafe fn vacate(self, slot: usize) {
         self.order_unlink(slot);
         let (before, last) = self.chain_end(slot);

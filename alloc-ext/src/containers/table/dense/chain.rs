@@ -4,7 +4,7 @@ use super::probe::{DISTANCES, distance};
 use super::slots::{DISTANCE_BITS, Dense, EMPTY, PROTECTED, TAIL};
 
 impl Dense<'_> {
-    /// The slot before this one in its chain; None for the head.
+    /// Returns the slot before this one in its chain; None for the head.
     ///
     /// Searches for the slot that leads here instead of walking from the home, so that no key hook has to run.
     pub(super) fn chain_prev(self, slot: usize) -> Option<usize> {
@@ -18,7 +18,7 @@ impl Dense<'_> {
         })
     }
 
-    /// The last two slots of the chain that `slot` is in, from `slot` on; `slot` twice when it is the last one.
+    /// Returns the last two slots of the chain that `slot` is in, from `slot` on; `slot` twice when it is the last one.
     pub(super) fn chain_end(self, slot: usize) -> (usize, usize) {
         let (mut before, mut last) = (slot, slot);
         while let Some(next) = self.chain_next(last, self.meta(last)) {
@@ -32,7 +32,7 @@ impl Dense<'_> {
         self.set_meta(slot, self.meta(slot) & TAIL | index);
     }
 
-    /// The nearest empty slot that `slot` can lead on to, and the index of the distance.
+    /// Returns the nearest empty slot that `slot` can lead on to, and the index of the distance.
     pub(super) fn next_empty(self, slot: usize) -> Option<(usize, u8)> {
         (1..DISTANCES as u8).find_map(|index| {
             let candidate = self.wrap(slot.wrapping_add(distance(index.into())?));

@@ -5,7 +5,7 @@
 //! insertion. The layout, the hash and the rules of the chains are part of the ABI: C++ code reads and writes tables in
 //! place.
 //!
-//! | part | holds |
+//! | part | content |
 //! |---|---|
 //! | `slots` | the storage: metadata bytes and items by slot number |
 //! | `probe` | lookup: from the home of a key along its chain |
@@ -26,5 +26,6 @@ mod slots;
 pub(crate) use prefetch::RELEASE_DISTANCE;
 pub(crate) use slots::{Dense, LEAST_SLOTS, bytes_of, mark_empty};
 
-/// Whether speed counts more than flash: probe distances come from a table, and long texts have a lookup of their own.
+/// Whether the build is speed-optimised: probe distances come from a lookup table, and strings on the heap have a
+/// specialised lookup.
 const SPEED: bool = cfg!(feature = "speed");

@@ -3,27 +3,27 @@
 use super::slots::{Dense, Link};
 use crate::containers::table::layout::NO_SLOT;
 
-/// The slot that a link names.
+/// Returns the slot of a link.
 #[inline]
 fn slot_of(link: Link) -> usize {
     link as usize
 }
 
-/// The link that names a slot: sign-extended, so that [`NO_SLOT`] stays all ones. Slots are far fewer than addresses.
+/// Returns the link to a slot, sign-extended so that [`NO_SLOT`] stays all ones.
 #[inline]
 fn link_to(slot: usize) -> Link {
     slot as isize as Link
 }
 
 impl Dense<'_> {
-    /// The first slot in order, as the fields have it: in use, unless there is no entry.
+    /// Returns the first slot in order, as the fields have it: in use, unless there is no entry.
     #[inline]
     pub(crate) fn first_slot(self) -> usize {
         // SAFETY: the table is alive.
         slot_of(unsafe { (*self.fields).iter_head })
     }
 
-    /// The slot after one in order, as its link has it: in use, or [`NO_SLOT`].
+    /// Returns the slot after one in order, as its link has it: in use, or [`NO_SLOT`].
     ///
     /// # Safety
     /// The slot is in use.
@@ -36,7 +36,7 @@ impl Dense<'_> {
     /// Moves the words of an item to another slot, which takes its place in the order. Metadata stays.
     ///
     /// # Safety
-    /// The cells at `target` are not in use, and those at `source` will not be used any more.
+    /// The cells at `target` must be unused, and those at `source` must not be used afterwards.
     pub(super) unsafe fn move_item(self, source: usize, target: usize) {
         // SAFETY: both slots exist; the links of the source are initialised.
         unsafe {
@@ -65,7 +65,7 @@ impl Dense<'_> {
         }
     }
 
-    /// The slots before and after a slot in the order.
+    /// Returns the slots before and after a slot in the order.
     ///
     /// # Safety
     /// The slot is in use.

@@ -7,11 +7,11 @@ use super::slots::{BLOCK_SLOTS, Dense, Item, PROTECTED};
 /// Bytes of a cache line, or half of one.
 const LINE_BYTES: usize = 64;
 
-/// Slots between the one that is released and the one whose objects are prefetched.
+/// Prefetch distance during release, in slots.
 pub(crate) const RELEASE_DISTANCE: usize = 16;
 
 impl Dense<'_> {
-    /// Prefetches the objects of the entry at a slot, if there is one, to be written: their counts change soon.
+    /// Prefetches the objects of the entry at a slot, if there is one, for writing, since their counts change soon.
     #[inline]
     pub(crate) fn prefetch_objects(self, slot: usize) {
         if !self.exceeds_cache() {
@@ -26,7 +26,7 @@ impl Dense<'_> {
         }
     }
 
-    /// Prefetches the entry after the one at a slot in use, for an iteration from outside that reads it some calls later: it
+    /// Prefetches the entry after the one at a slot in use, for an external iteration that reads it some calls later: it
     /// loads while the caller waits for the objects of this one.
     ///
     /// # Safety
@@ -36,7 +36,7 @@ impl Dense<'_> {
         if !self.exceeds_cache() {
             return;
         }
-        // SAFETY: the caller vouches for the slot.
+        // SAFETY: the caller guarantees the slot.
         let next = unsafe { self.slot_after(slot) };
         if next < self.slots() {
             prefetch::to_read(self.block_of(next).wrapping_add(next % BLOCK_SLOTS));

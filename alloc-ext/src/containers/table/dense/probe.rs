@@ -16,16 +16,16 @@ pub(super) const DISTANCES: usize = 126;
 const TRIANGLES_FROM: usize = 16;
 /// The number whose triangle has index [`TRIANGLES_FROM`]; those of the numbers after it follow.
 const FIRST_TRIANGLE: usize = 6;
-/// First index from which on the numbers grow by half each time.
+/// First index of the far distances, which grow by half each time.
 const FAR_FROM: usize = 83;
 /// The number whose triangle has index [`FAR_FROM`], before it is rounded up, in units of 2^-32.
 const FIRST_FAR: u64 = 0x81_bf10_0000;
 
 impl Dense<'_> {
-    /// Slot of the entry of `key`, whose hash is `hash`; [`NO_SLOT`] when there is none.
+    /// Returns the slot of the entry of `key`, whose hash is `hash`; [`NO_SLOT`] when there is none.
     ///
     /// # Errors
-    /// Those of [`entry::entry_has_key`].
+    /// Errors of [`entry::entry_has_key`].
     #[inline]
     pub(crate) fn find(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
         if key::is_plain(key) {
@@ -44,8 +44,8 @@ impl Dense<'_> {
         })
     }
 
-    /// Fast path of [`find`](Self::find) for a long text, as most keys are: only texts equal it, so no hook takes part. None for
-    /// other keys.
+    /// Fast path of [`find`](Self::find) for a long text, as most keys are: only texts equal it, so no hook takes part. None
+    /// for other keys.
     #[inline]
     fn find_long_text(self, key: &AnyView<'_>, hash: u64) -> Option<usize> {
         if !SPEED || key.type_index() != type_index::STR {
@@ -62,7 +62,8 @@ impl Dense<'_> {
         })
     }
 
-    /// The first slot in the chain of a hash that passes a test, which runs no user callback; else [`NO_SLOT`].
+    /// Returns the first slot in the chain of a hash for which `test` is true; [`NO_SLOT`] if there is none. `test` must not
+    /// run a user callback.
     #[inline]
     pub(crate) fn find_where(self, hash: u64, mut test: impl FnMut(usize) -> bool) -> usize {
         let mut next = self.chain_first(hash);
@@ -75,7 +76,7 @@ impl Dense<'_> {
         NO_SLOT
     }
 
-    /// Whether the key in a used slot is a text of this content.
+    /// Returns `true` if the key in a used slot is a string with this content.
     #[inline]
     pub(crate) fn has_text(self, slot: usize, text: &[u8]) -> bool {
         // SAFETY: the slot is in use, and no user callback runs here.
@@ -90,7 +91,7 @@ impl Dense<'_> {
         }
     }
 
-    /// [`find`](Self::find) for a key that is compared by content or by a hook.
+    /// General case of [`find`](Self::find), for keys that are compared by content or by a hook.
     #[cfg_attr(feature = "speed", inline(never))]
     fn find_content(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
         let mut next = self.chain_first(hash);
@@ -106,7 +107,7 @@ impl Dense<'_> {
         Ok(NO_SLOT)
     }
 
-    /// The first slot of the chain of a hash; None when there is none, or when another chain occupies its home.
+    /// Returns the first slot of the chain of a hash; None when there is none, or when another chain occupies its home.
     #[inline]
     fn chain_first(self, hash: u64) -> Option<usize> {
         if self.slots() == 0 {
@@ -115,7 +116,7 @@ impl Dense<'_> {
         Some(self.home(hash)).filter(|home| self.is_head(*home))
     }
 
-    /// The next slot of a chain, from a slot with this metadata.
+    /// Returns the next slot of a chain, from a slot with this metadata.
     #[inline]
     pub(super) fn chain_next(self, slot: usize, meta: u8) -> Option<usize> {
         match distance((meta & DISTANCE_BITS) as usize) {
@@ -142,7 +143,7 @@ impl Dense<'_> {
     }
 }
 
-/// The probe distance of a 7-bit index; None beyond the last one.
+/// Returns the probe distance of a 7-bit index; None beyond the last one.
 ///
 /// Index 0 ends a chain, then come 1 to 15, then triangle numbers, which reach every slot of a table whose size is a power of
 /// two, then ever larger steps for large tables. Part of the ABI: C++ code follows chains by these numbers.
@@ -163,7 +164,7 @@ pub(super) fn distance(index: usize) -> Option<usize> {
     (index < DISTANCES).then(|| if SPEED { KNOWN[index] } else { computed_distance(index) })
 }
 
-/// The distance of an index below [`DISTANCES`]. One that exceeds an address wraps around a table that fits anyway.
+/// Returns the distance of an index below [`DISTANCES`]. Distances beyond the address space wrap around, which is harmless.
 const fn computed_distance(index: usize) -> usize {
     if index < TRIANGLES_FROM {
         return index;
@@ -176,8 +177,8 @@ const fn computed_distance(index: usize) -> usize {
     (side * (side + 1) / 2) as usize
 }
 
-/// The number whose triangle is a distance near a power of 2.25: upstream took them from the hash table that its layout
-/// follows.
+/// Returns the number whose triangle is a distance near a power of 2.25: upstream took them from the hash table that its
+/// layout follows.
 const fn far_side(steps: usize) -> u64 {
     let (mut side, mut left) = (FIRST_FAR, steps);
     while left > 0 {

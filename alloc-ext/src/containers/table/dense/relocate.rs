@@ -1,7 +1,7 @@
 //! Relocation of a chain from the home of another one.
 //!
 //! The moves are planned on the metadata alone and carried out when all of them are possible, so that a table that must
-//! grow instead, and then is refused memory, is unchanged.
+//! grow instead, and then runs out of memory, stays unchanged.
 
 use ferrite_core::memory::Buffer;
 
@@ -12,15 +12,15 @@ use super::slots::{Dense, EMPTY, PROTECTED, TAIL};
 struct Move {
     from: usize,
     to: usize,
-    /// Metadata of `from` before.
+    /// Previous metadata of `from`.
     meta: u8,
-    /// Index of the distance from the item before to `to`.
+    /// Index of the distance from the previous item to `to`.
     distance: u8,
 }
 
 const NO_MOVE: Move = Move { from: 0, to: 0, meta: EMPTY, distance: 0 };
 
-/// Moves for which no memory is needed: chains are short unless the hashes are bad.
+/// Number of moves that need no allocation. Chains are short unless hashes are poor.
 const NEAR: usize = 4;
 
 /// A list of moves in order.
@@ -35,12 +35,12 @@ impl Plan {
         Self { near: [NO_MOVE; NEAR], far: Buffer::new(), len: 0 }
     }
 
-    /// Returns false when memory is refused.
+    /// Appends a move. Returns `false` when out of memory.
     fn push(&mut self, step: Move) -> bool {
         match self.near.get_mut(self.len) {
             Some(place) => *place = step,
             None => {
-                // No error object is needed for an error that nobody sees.
+                // Creates no error object, since the error is not reported.
                 if self.far.reserve_silently(1).is_err() || self.far.try_push(step).is_err() {
                     return false;
                 }
@@ -57,11 +57,11 @@ impl Plan {
 
 /// Moves the item at `slot`, which is not the head of its chain, and all that follow it in the chain to other slots.
 ///
-/// `slot` is left protected, for the caller to fill. Returns false and changes nothing when some item finds no slot or memory
-/// for a long plan is refused.
+/// `slot` is left protected, for the caller to fill. Returns `false` and changes nothing if an item finds no slot, or when out
+/// of memory for a long plan.
 ///
 /// # Safety
-/// Nobody else uses the table now.
+/// There must be no other user of the table.
 ///
 /// # Upstream
 /// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which goes through the same slots in the

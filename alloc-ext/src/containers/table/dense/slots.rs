@@ -21,16 +21,16 @@ const BLOCK_BYTES: usize = BLOCK_SLOTS * (1 + size_of::<Item>());
 
 /// Metadata of a slot without item.
 pub(super) const EMPTY: u8 = 0xff;
-/// Metadata of a slot that must neither be read nor filled, which C++ code has while it moves chains; all below are in use.
+/// Metadata of a slot that must neither be read nor filled, as in C++ code that is moving chains. Lower values are in use.
 pub(super) const PROTECTED: u8 = 0xfe;
 /// Metadata of the first item of a chain that ends there.
 pub(super) const HEAD: u8 = 0x00;
 /// Metadata of a later item of a chain that ends there; as a bit, set in every later item.
 pub(super) const TAIL: u8 = 0x80;
-/// Bits of the metadata that are the index of the probe distance to the next item of the chain.
+/// Mask of the index of the probe distance to the next item of the chain.
 pub(super) const DISTANCE_BITS: u8 = 0x7f;
 
-/// A slot number in memory, where [`NO_SLOT`](super::super::layout::NO_SLOT) is all ones whatever the width of an address.
+/// A slot number in memory, where [`NO_SLOT`](super::super::layout::NO_SLOT) is all ones on 32-bit targets, too.
 pub(crate) type Link = u64;
 
 /// One entry and its links in the list of entries.
@@ -51,7 +51,8 @@ const _: () = {
 /// Slots of the smallest dense table.
 pub(crate) const LEAST_SLOTS: usize = 8;
 
-/// Slots of a table that exceeds the nearest cache. In a smaller one prefetch hints cost more than they save.
+/// Number of slots from which a table exceeds the first-level cache. In smaller tables prefetch hints cost more than they
+/// save.
 const CACHED_SLOTS: usize = 2048;
 
 /// A table of the dense layout while its object is borrowed. Slot numbers that its methods take are below the number of slots.
@@ -61,7 +62,7 @@ pub(crate) struct Dense<'a> {
     borrow: Borrow<'a>,
 }
 
-/// Number of slots for `expected` entries: a power of two, at least twice as many.
+/// Returns the number of slots for `expected` entries: a power of two, at least twice as many.
 fn slots_for(expected: usize) -> Option<usize> {
     expected.checked_mul(2)?.checked_next_power_of_two()
 }
@@ -77,7 +78,7 @@ pub(crate) fn bytes_of(slots: usize) -> Result<usize> {
 /// Marks all slots of new storage as empty.
 ///
 /// # Safety
-/// `data` has `bytes` bytes, which [`bytes_of`] gave, and is ours to fill.
+/// `data` must have `bytes` bytes, a result of [`bytes_of`], and no other user.
 pub(crate) unsafe fn mark_empty(data: *mut c_void, bytes: usize) {
     for block in 0..bytes / BLOCK_BYTES {
         // SAFETY: metadata bytes are at the start of each block.
@@ -93,7 +94,7 @@ impl<'a> Dense<'a> {
         Self { fields, borrow: PhantomData }
     }
 
-    /// The fields of a new empty table for `expected` entries.
+    /// Returns the fields of a new empty table for `expected` entries.
     ///
     /// # Errors
     /// MemoryError.
@@ -101,7 +102,7 @@ impl<'a> Dense<'a> {
         Self::allocate(slots_for(expected).ok_or_else(|| error::out_of_memory(usize::MAX))?)
     }
 
-    /// The fields of a new empty table of `slots` slots, a power of two.
+    /// Returns the fields of a new empty table of `slots` slots, a power of two.
     ///
     /// # Errors
     /// MemoryError.
@@ -121,55 +122,55 @@ impl<'a> Dense<'a> {
         })
     }
 
-    /// A copy of the fields.
+    /// Returns a copy of the fields.
     pub(crate) fn fields(self) -> TableFields {
         // SAFETY: the table is alive.
         unsafe { *self.fields }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[inline]
     pub(crate) fn len(self) -> usize {
         // SAFETY: the table is alive.
         unsafe { (*self.fields).size as usize }
     }
 
-    /// Number of slots; none when the storage has been moved away.
+    /// Returns the number of slots; none when the storage has been moved away.
     #[inline]
     pub(crate) fn slots(self) -> usize {
         // SAFETY: the table is alive.
         unsafe { if (*self.fields).data.is_null() { 0 } else { (*self.fields).slots as usize } }
     }
 
-    /// Whether one more entry would exceed the load factor of 0.99.
+    /// Returns `true` if one more entry would exceed the load factor of 0.99.
     pub(super) fn is_full(self) -> bool {
         (self.len() + 1).saturating_mul(100) > self.slots().saturating_mul(99)
     }
 
-    /// Whether the entries exceed both the small layout and half of the slots, as in a table that grew by insertion; the smallest
-    /// dense table cannot have fewer slots.
+    /// Returns `true` if the entries exceed both the small layout and half of the slots, as in a table that grew by
+    /// insertion; the smallest dense table cannot have fewer slots.
     pub(crate) fn is_as_grown(self) -> bool {
         let slots = self.slots();
         self.len() > MOST_CAPACITY
             && (slots == LEAST_SLOTS || self.len().saturating_mul(100) > (slots / 2).saturating_mul(99))
     }
 
-    /// Whether the table exceeds the nearest cache, so that prefetch hints pay.
+    /// Returns `true` if the table exceeds the first-level cache, so that prefetch hints pay off.
     #[inline]
     pub(super) fn exceeds_cache(self) -> bool {
         prefetch::GIVEN && self.slots() >= CACHED_SLOTS
     }
 
-    /// The slot that a hash names. There must be slots.
+    /// Returns the home slot of a hash. There must be slots.
     #[inline]
     pub(super) fn home(self, hash: u64) -> usize {
         // SAFETY: the table is alive.
         let shift = unsafe { (*self.fields).fib_shift };
-        // A shift by 64 names the only slot that there is then, whatever comes out.
+        // With a shift of 64 there is only one slot, so any result is correct.
         self.wrap(GOLDEN_RATIO.wrapping_mul(hash).wrapping_shr(shift) as usize)
     }
 
-    /// A slot number modulo the number of slots. There must be slots.
+    /// Returns a slot number modulo the number of slots. There must be slots.
     #[inline]
     pub(super) fn wrap(self, number: usize) -> usize {
         // SAFETY: the table is alive. The number of slots is a power of two.
@@ -213,7 +214,7 @@ impl<'a> Dense<'a> {
         slot < self.slots() && self.meta(slot) < PROTECTED
     }
 
-    /// The entry at `slot`, or None when none is there.
+    /// Returns the entry at `slot`, or None when none is there.
     #[inline]
     pub(crate) fn entry(self, slot: usize) -> Option<Entry> {
         self.is_used(slot).then(|| self.cells(slot))
@@ -222,9 +223,9 @@ impl<'a> Dense<'a> {
     /// Copies the words of another table into the storage of this one.
     ///
     /// # Safety
-    /// The table is empty, known to nobody else, and has as many slots as the other one, which has some.
+    /// The table must be empty and have no other user, and as many slots as the other one, which must have some.
     pub(crate) unsafe fn copy_words_of(self, source: Dense<'_>) {
-        // SAFETY: the caller vouches for the slots. Cells that are not in use may hold anything, and are copied as bytes.
+        // SAFETY: the caller guarantees the slots. Unused cells may be uninitialised, and are copied as bytes.
         unsafe {
             let TableFields { data, data_deleter, .. } = *self.fields;
             *self.fields = TableFields { data, data_deleter, ..*source.fields };

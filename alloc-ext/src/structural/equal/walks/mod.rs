@@ -1,7 +1,7 @@
 //! Entry points of structural equality and hash: `equal` and `hash`.
 //!
-//! Fast builds have a walk for each operation over borrowed values (`fast.rs`). Small builds have one walk for both (`small.rs`),
-//! with the state of visited objects in a Dict (`visited`).
+//! Fast builds have a walk for each operation over borrowed values (`fast.rs`). Small builds have one walk for both
+//! (`small.rs`), with the state of visited objects in a Dict (`visited`).
 
 #[cfg(feature = "speed")]
 mod fast;
