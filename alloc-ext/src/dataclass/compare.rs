@@ -27,6 +27,19 @@ use crate::walk::{
 /// # Errors
 /// Errors of hooks and getters; ValueError beyond the depths of [`crate::walk`]; MemoryError.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::{dataclass, json};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let (lhs, rhs) = (json::parse(b"[1, 2]")?, json::parse(b"[1, 3]")?);
+/// assert!(dataclass::recursive_eq(&lhs, &lhs)? && !dataclass::recursive_eq(&lhs, &rhs)?);
+/// assert!(dataclass::recursive_compare(&lhs, &rhs)? < 0);
+/// assert_ne!(dataclass::recursive_hash(&lhs)?, dataclass::recursive_hash(&rhs)?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// `RecursiveEq` in `extra/dataclass.h`.
 pub fn recursive_eq(lhs: &Any, rhs: &Any) -> Result<bool> {

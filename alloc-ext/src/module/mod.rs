@@ -75,6 +75,34 @@ object_class! {
 
 /// The implementation of a module. Pass it to [`Module::from_impl`], for example for the modules of a device.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::module::{Module, ModuleImpl};
+/// use ferrite_core::{AnyView, Function, Result, String};
+///
+/// struct Adder;
+///
+/// impl ModuleImpl for Adder {
+///     fn kind(&self) -> &core::ffi::CStr {
+///         c"adder"
+///     }
+///
+///     fn get_function(&self, _: &Module, name: &String) -> Result<Option<Function>> {
+///         match name.as_bytes() {
+///             b"add" => Function::from_typed(|a: i64, b: i64| a + b).map(Some),
+///             _ => Ok(None),
+///         }
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let module = Module::from_impl(Adder)?;
+/// let add = module.get_function(&String::new("add")?, false)?.expect("the module has it");
+/// assert_eq!(add.call(&[AnyView::from(1i64), AnyView::from(2i64)])?.get::<i64>()?, 3);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// The virtual functions of `tvm::ffi::ModuleObj`.
 pub trait ModuleImpl: Send + Sync + 'static {

@@ -16,6 +16,18 @@ use crate::containers::Array;
 object_class! {
     /// The steps from a root value to a nested value. Paths share their prefixes.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::reflection::{self, AccessKind, AccessPath};
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// reflection::install()?;
+    /// let path = AccessPath::root()?.access(AccessKind::ArrayItem, 0i64.into())?;
+    /// assert_eq!(path.depth(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Upstream
     /// `AccessPathObj` in `reflection/access_path.h`.
     pub struct AccessPath, CLASS.index(), "ffi.reflection.AccessPath"

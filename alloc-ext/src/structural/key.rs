@@ -75,6 +75,21 @@ impl StructuralKey {
     ///
     /// # Errors
     /// Errors of [`structural_hash`].
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::structural::key::StructuralKey;
+    /// use ferrite_alloc_ext::{json, reflection, structural};
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// reflection::install()?;
+    /// structural::install()?;
+    /// let one = StructuralKey::new(json::parse(b"[1, 2]")?)?;
+    /// let other = StructuralKey::new(json::parse(b"[1, 2]")?)?;
+    /// assert_eq!(one.hash_i64(), other.hash_i64());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(key: Any) -> Result<StructuralKey> {
         let hash = structural_hash(&key, Options::default())?;
         record::make(KeyContent { key, hash_i64: hash as i64 })

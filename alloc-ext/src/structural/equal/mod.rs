@@ -70,6 +70,20 @@ impl Options {
 /// memory, if their content counts; ValueError beyond the depths of [`crate::walk`], which cycles reach; errors of hooks and
 /// getters; MemoryError.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::json;
+/// use ferrite_alloc_ext::structural::equal::{Options, structural_equal, structural_hash};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let (lhs, rhs) = (json::parse(b"[1, {\"a\": 2}]")?, json::parse(b"[1, {\"a\": 2}]")?);
+/// let options = Options::default();
+/// assert!(structural_equal(&lhs, &rhs, options)?);
+/// assert_eq!(structural_hash(&lhs, options)?, structural_hash(&rhs, options)?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// `StructuralEqual::Equal` in `extra/structural_equal.h`.
 pub fn structural_equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
@@ -80,6 +94,20 @@ pub fn structural_equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> 
 ///
 /// # Errors
 /// Errors of [`structural_equal`].
+///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::structural::equal::{Options, first_structural_mismatch};
+/// use ferrite_alloc_ext::{json, reflection};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// reflection::install()?; // access paths are objects of a reflected class
+/// let (lhs, rhs) = (json::parse(b"[1, [2]]")?, json::parse(b"[1, [3]]")?);
+/// let (left, _) = first_structural_mismatch(&lhs, &rhs, Options::default())?.expect("2 is not 3");
+/// assert_eq!(left.depth(), 2); // `[1][0]`
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Upstream
 /// `StructuralEqual::GetFirstMismatch` in `extra/structural_equal.h`.
