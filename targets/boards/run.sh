@@ -3,8 +3,8 @@
 # usage: run.sh [BOARD...]      builds and runs every firmware program on these boards, or on all
 #        run.sh --list          names the boards
 #
-# Prints one table: a row per result, with what the runtime takes in its program. What was built, the output of every
-# program and the table as text go to target/boards. Numbers above those in `budgets` are failures.
+# Prints one table: a row per result, with the bytes of the runtime in its program. Writes programs, their output and
+# the table as text to target/boards. Numbers above those in `budgets` are failures.
 # Exit status: 0, 1 when a program or a budget failed, 2 when a tool is missing.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2

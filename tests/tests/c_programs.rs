@@ -71,7 +71,7 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
     let executable = mode.compiler(cc).link_shared(library)?;
     let mut command = program(&executable);
     if mode == Mode::Valgrind {
-        // Permanent objects are "possibly lost" to valgrind: references to them point behind the block's beginning.
+        // Permanent objects are "possibly lost" to valgrind: references to them point past the block's beginning.
         command = valgrind("definite,indirect")?;
         command.arg(&executable);
     }

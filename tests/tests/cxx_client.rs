@@ -98,7 +98,7 @@ fn run(program: &str, build: &Build, under: Option<Command>) -> Outcome<()> {
 }
 
 fn under_valgrind() -> Outcome<Command> {
-    // Permanent objects are "possibly lost" to valgrind: references to them point behind the block's beginning.
+    // Permanent objects are "possibly lost" to valgrind: references to them point past the block's beginning.
     let mut command = valgrind("definite,indirect")?;
     command.arg("--show-mismatched-frees=no");
     Ok(command)

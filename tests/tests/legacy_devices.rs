@@ -10,7 +10,7 @@ fn sources() -> PathBuf {
     root().join("tests/conformance/legacy")
 }
 
-/// A stream that grows.
+/// Byte stream under construction.
 #[derive(Clone, Default)]
 struct Stream(Vec<u8>);
 
@@ -32,7 +32,7 @@ impl Stream {
     }
 }
 
-/// The payload of a module with `add_one_kernel`, as it was: nothing behind the tags.
+/// Returns the payload of a module with `add_one_kernel` in its form of that time: nothing follows the tags.
 fn payload(format: &str, code: &[u8]) -> Stream {
     let name = b"add_one_kernel";
     let handle = [3, 64, 1, 0];
@@ -50,7 +50,7 @@ fn payload(format: &str, code: &[u8]) -> Stream {
         .bytes(code)
 }
 
-/// Embedded modules: a flat list (0.5, 0.6), or a tree in which the library imports the module.
+/// Returns the embedded modules: a flat list (0.5, 0.6), or a tree in which the library imports the device module.
 fn blob(kind: &str, payload: &Stream, has_tree: bool) -> Vec<u8> {
     let device = Stream::default().bytes(kind.as_bytes()).raw(&payload.0);
     let modules = if has_tree {
@@ -102,7 +102,7 @@ fn run(kind: &str, device_type: &str, driver: Option<PathBuf>, payloads: &[Strea
     Ok(())
 }
 
-/// Source as 0.8 and later had it, with a line for each kernel, and as it was before.
+/// Runs OpenCL source with a comment line for each kernel, as in 0.8 and later, and without.
 #[test]
 #[ignore = "needs a driver of OpenCL: ./ci.sh legacy"]
 fn opencl() -> Outcome<()> {
@@ -112,13 +112,13 @@ fn opencl() -> Outcome<()> {
     run("opencl", "4", None, &[payload("cl", titled.as_bytes()), payload("cl", source.as_bytes())])
 }
 
-/// The code of today's fixture, of whose kernels the module names one.
+/// Runs the code of today's fixture, with a module that names one of its kernels.
 #[test]
 #[ignore = "builds the library again: ./ci.sh legacy"]
 fn cuda() -> Outcome<()> {
     let driver = stand_in_unless_real("cuda", "libcuda.so.1", &["/dev/nvidia0", "/dev/dxg"])?;
     let fixture = std::fs::read(root().join("tests/programs/device/payloads/cuda_ptx.bin"))?;
-    // The code comes last, behind its length.
+    // The code comes last, after its length.
     let begins = (0..fixture.len() - 8).rev().find(|at| {
         let length = fixture[*at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
         length > 1000 && *at as u64 + 8 + length == fixture.len() as u64

@@ -1,4 +1,4 @@
-//! Whole models from C: every call of the fixtures, in both execution modes.
+//! Tests whole models from C: every call of the fixtures, in both execution modes.
 #![forbid(unsafe_code)]
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
@@ -10,7 +10,7 @@ fn folder() -> PathBuf {
     root().join("tests/programs/relax")
 }
 
-/// The calls of the fixtures: model, and the arguments of the runner behind the library.
+/// Returns the calls of the fixtures: the model, and the arguments of the runner after the library.
 fn calls() -> Outcome<Vec<(String, Vec<String>)>> {
     let text = std::fs::read_to_string(folder().join("models/calls.txt"))?;
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -21,7 +21,7 @@ fn calls() -> Outcome<Vec<(String, Vec<String>)>> {
     Ok(calls.collect())
 }
 
-/// The runner, linked with the library as it is released.
+/// Builds the runner and links it with the library as released.
 fn runner(test: &str) -> Outcome<PathBuf> {
     let program = Cc::program(scratch(&format!("relax-{test}"))?.join("run_model"))
         .source(folder().join("run_model.c"));
@@ -45,7 +45,7 @@ fn models_give_the_results_of_tvms_machine() -> Outcome<()> {
     Ok(())
 }
 
-/// The runner compares: with another tolerance or another function, it fails.
+/// Checks that the runner compares: with another tolerance or function, it fails.
 #[test]
 #[ignore = "builds the library as it is released: ./ci.sh relax"]
 fn other_results_are_refused() -> Outcome<()> {

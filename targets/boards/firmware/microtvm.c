@@ -1,6 +1,6 @@
 /*
- * microtvm.c: firmware of microTVM 0.8 to 0.14 over the library: each way in which such firmware runs a model, calls between its
- * functions and those of tvm-ffi, and mistakes, after each of which the model still works.
+ * microtvm.c: firmware of microTVM 0.8 to 0.14 over the library: each way in which such firmware runs a model, calls in both
+ * directions between its functions and tvm-ffi's, and mistakes, after each of which the model still works.
  *
  * The models in microtvm/ are written by hand in the form of that time's code generator, and checked against numpy's outputs.
  */
@@ -204,7 +204,7 @@ static int tells_about_the_model(void) {
   return metadata->num_inputs == 1 && metadata->inputs[0].shape[1] == WIDTH && metadata->outputs[0].dtype.bits == 32;
 }
 
-/* Old code that gives back the codes that it got. */
+/* Function in the earlier API: returns the type codes of its arguments. */
 static int32_t tell_codes(void* args, int32_t* type_codes, int32_t num_args, void* result, int32_t* result_code,
                           void* resource) {
   int64_t told = 0;
@@ -351,7 +351,7 @@ static int wrong_type_in_callee(void) {
   return status;
 }
 
-/* Old code that returns what tvm-ffi has no value for, or fails and says nothing. */
+/* Function in the earlier API: returns a value that tvm-ffi does not have, or fails without a message. */
 static int32_t return_text(void* args, int32_t* type_codes, int32_t num_args, void* result, int32_t* result_code,
                            void* resource) {
   (void)args;

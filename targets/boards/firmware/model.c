@@ -24,7 +24,7 @@ static const FerriteModelKernel kernels[] = {KERNEL(fused_conv2d_add_relu), KERN
                                              KERNEL(fused_matmul_add1), KERNEL(softmax)};
 enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
 
-/* All memory of the model: what the row of the table says of the pool. */
+/* All memory of the model: the size of the pool in the table. */
 static uint64_t arena[MODEL_ARENA_BYTES / 8];
 
 static int largest(const float* scores) {
@@ -42,7 +42,7 @@ static int classify(TVMFFIObjectHandle model, const float* picture) {
   TVMFFIAny arg = any_tensor(&tensor), scores = any_none();
   int digit;
   if (FerriteModelCall(model, "main", &arg, 1, &scores) != 0) return -1;
-  /* A tensor object has its DLTensor behind the header. */
+  /* The DLTensor of a tensor object follows its header. */
   digit = largest(((DLTensor*)(scores.v_obj + 1))->data);
   TVMFFIObjectDecRef(scores.v_obj);
   return digit;

@@ -18,7 +18,7 @@ pub const MAX_DEVICES: usize = 32;
 /// # Life of a module
 /// | Step | When | Called |
 /// |---|---|---|
-/// | [`prepare`](Driver::prepare) or [`prepare_created`](Driver::prepare_created) | the module is loaded, or made by the compiler | no driver is opened |
+/// | [`prepare`](Driver::prepare) or [`prepare_created`](Driver::prepare_created) | the module is loaded, or created by the compiler | no driver is opened |
 /// | [`make_ready`](Driver::make_ready) | a kernel is looked up | no driver is opened |
 /// | [`load`](Driver::load) | first launch on a device | under a lock of the module |
 /// | [`load_kernel`](Driver::load_kernel) | first launch of a kernel on a device | under the same lock |

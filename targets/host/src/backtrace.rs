@@ -55,7 +55,7 @@ fn provide(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>) {
 
 fn limit() -> usize {
     // `std::env::var` would copy the text with an allocator that aborts the process when out of memory.
-    // SAFETY: the name ends in a NUL. As everywhere in C, changing the environment concurrently is the program's mistake.
+    // SAFETY: the name ends in a NUL. As always in C, changing the environment concurrently is the program's mistake.
     let text = unsafe { libc::getenv(c"TVM_TRACEBACK_LIMIT".as_ptr()) };
     if text.is_null() {
         return DEFAULT_LIMIT;

@@ -39,7 +39,7 @@ struct DynamicLibrary {
     load: LoadId,
 }
 
-// SAFETY: a handle of `dlopen` may be used from any thread, and the filter reads memory that nobody writes.
+// SAFETY: a handle of `dlopen` may be used from any thread, and the filter reads memory that is never written.
 unsafe impl Send for DynamicLibrary {}
 // SAFETY: as for Send; looking symbols up changes nothing.
 unsafe impl Sync for DynamicLibrary {}
@@ -83,7 +83,7 @@ unsafe impl Library for DynamicLibrary {
     fn has_both(&self, known: NonNull<c_void>, other: NonNull<c_void>) -> bool {
         let base = |address: NonNull<c_void>| {
             let mut found = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-            // SAFETY: the record is ours; zeros are valid for it, and all that is left when nothing is found.
+            // SAFETY: the record is a local variable. Zeros are valid for it, and remain if nothing is found.
             unsafe {
                 let status = libc::dladdr(address.as_ptr(), found.as_mut_ptr());
                 (status != 0).then(|| found.assume_init().dli_fbase)
@@ -103,7 +103,7 @@ unsafe impl Library for DynamicLibrary {
 /// [`LoadedLibrary::load`].
 ///
 /// # Safety
-/// Loading runs the object's initialisers, and its `__tvm_ffi_*` symbols must be what their names say.
+/// Loading runs the object's initialisers, and its `__tvm_ffi_*` symbols must have the types that the ABI fixes for their names.
 ///
 /// # Upstream
 /// `ffi.Module.load_from_file.so`.

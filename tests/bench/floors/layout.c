@@ -34,7 +34,7 @@ static inline uint64_t hop(const Table* t, uint64_t slot) {
 }
 
 /* ---- keys and their hash ---- */
-/* Returns the text of a key: it is behind a pointer, often in the next cache line. */
+/* Returns the text of a key: a pointer leads to it, often to the next cache line. */
 static inline TVMFFIByteArray text_of(const TVMFFIAny* key) {
   __builtin_prefetch((const char*)key->v_obj + 63);
   return *(const TVMFFIByteArray*)((const char*)key->v_obj + sizeof(TVMFFIObject));

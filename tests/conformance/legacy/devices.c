@@ -1,6 +1,6 @@
 /*
- * A program written for the header of TVM 0.14 that runs a library with kernels in it: arrays on a device by the functions of that
- * time, host code of that time, and what is wrong with a call.
+ * Tests a library with kernels, in a program written for the header of TVM 0.14: arrays on a device by the functions of that
+ * time, host code of that time, and calls with wrong arguments.
  *
  * usage: devices DEVICE_TYPE LIBRARY BROKEN...
  */
@@ -17,7 +17,7 @@ static TVMArrayHandle array_of(int64_t extent) {
   return array;
 }
 
-/* An array on the device with 0, 1, 2, ... */
+/* Returns an array on the device with 0, 1, 2, ... */
 static TVMArrayHandle counting(void) {
   TVMArrayHandle array = array_of(NUMBERS);
   int i;
@@ -26,7 +26,7 @@ static TVMArrayHandle counting(void) {
   return array;
 }
 
-/* Whether the array has i + `more` everywhere. */
+/* Returns 1 if element i of the array is i + `more`, for all i. */
 static int has(TVMArrayHandle array, float more) {
   int i;
   memset(numbers, 0, BYTES);

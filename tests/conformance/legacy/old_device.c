@@ -81,7 +81,7 @@ EXPORT int32_t add_one(TVMValue* args, int32_t* codes, int32_t num_args, TVMValu
   return launch(((Array*)args[0].v_handle)->data, ((Array*)args[1].v_handle)->data);
 }
 
-/* Adds one twice, by way of a workspace. */
+/* Adds one twice, with a workspace in between. */
 EXPORT int32_t add_two(TVMValue* args, int32_t* codes, int32_t num_args, TVMValue* ret, int32_t* ret_code, void* resource) {
   const Array* x = args[0].v_handle;
   void* between;

@@ -3,7 +3,7 @@
 #
 # Runs the unmodified ctypes front ends of earlier releases of TVM with a libtvm_ffi.so built with the feature `legacy` in place
 # of their libtvm_runtime.so. No registry has these front ends: their archives, tvm-python-vRELEASE.tar.xz with `python/tvm` of
-# the tag, are searched for in the folder FERRITE_UPSTREAM, by default ../shared/upstream beside the checkout.
+# the tag, are searched for in the folder FERRITE_UPSTREAM, by default ../shared/upstream next to the checkout.
 source "$(dirname "${BASH_SOURCE[0]}")/../upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)

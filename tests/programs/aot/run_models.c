@@ -193,7 +193,7 @@ static void count_deletion(DLManagedTensor* self) {
   ++deleted;
 }
 
-/* The same call with Tensor objects, each of which owns its DLPack record until the last reference goes. */
+/* Calls with Tensor objects, each of which owns its DLPack record until the last reference is released. */
 static int call_owned(TVMFFIObjectHandle function, Argument* arguments, int count, const char* model) {
   DLManagedTensor managed[MAX_ARGS];
   TVMFFIAny args[MAX_ARGS];
@@ -231,7 +231,7 @@ static double check_row(const Model* model, TVMFFIObjectHandle function, int row
   return error;
 }
 
-/* ---- calls that are refused ---- */
+/* ---- calls that must fail ---- */
 
 /* Takes the raised error; true when it is of this kind and its message contains `part`. */
 static int raised_is(const char* kind, const char* part) {
@@ -251,7 +251,7 @@ static int raised_is(const char* kind, const char* part) {
   return same;
 }
 
-/* Calls with what the caller has spoilt, and checks that the output stays as it was. */
+/* Calls with arguments that the caller made invalid, and checks that the output is unchanged. */
 static void check_refused(const Model* model, TVMFFIObjectHandle function, Argument* arguments, int count,
                           const char* kind, const char* part, const char* what) {
   const unsigned char* output = (const unsigned char*)arguments[count - 1].tensor.dl.data;

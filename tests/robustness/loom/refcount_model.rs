@@ -1,4 +1,4 @@
-//! Models of the counts: exactly one owner is told to destroy an object, and sees the writes of all owners.
+//! Models of the counts: exactly one owner gets the order to destroy an object, and sees the writes of all owners.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

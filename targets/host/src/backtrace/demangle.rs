@@ -76,7 +76,7 @@ fn runtime() -> Option<CxaDemangle> {
     if address.is_null() {
         return None;
     }
-    // SAFETY: the C++ ABI fixes what this name is.
+    // SAFETY: the C++ ABI fixes the type of this function.
     Some(unsafe { core::mem::transmute::<*mut c_void, CxaDemangle>(address) })
 }
 

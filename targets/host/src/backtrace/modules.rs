@@ -55,7 +55,7 @@ impl Module {
             return None;
         }
         let start = self.base.wrapping_add(header.p_vaddr as usize);
-        // SAFETY: the linker mapped the segment there, readable. It holds tables that nobody writes.
+        // SAFETY: the linker mapped the segment there, readable. Its tables are never written.
         Some(unsafe {
             slice::from_raw_parts(core::ptr::with_exposed_provenance(start), header.p_memsz as usize)
         })

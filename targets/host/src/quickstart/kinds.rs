@@ -8,7 +8,7 @@ pub struct Kind {
     pub device_type: u32,
     /// Variable that selects among several devices or drivers; empty if there is none.
     pub variable: &'static str,
-    /// Description of what the variable selects, and in which format.
+    /// Meaning and format of the variable.
     pub choice: &'static str,
     /// Instructions to install a driver.
     pub install: &'static str,

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0 to 10 | tasks that have not ended |
 //! | 11 to 21 | tasks at the barrier |
-//! | 22 | phase: changes whenever all tasks have met |
+//! | 22 | phase: changes whenever all tasks have reached the barrier |
 //! | 23 | whether a thread sleeps until the word changes |
 
 use ferrite_core::sync::atomic::{AtomicU32, Ordering};

@@ -137,7 +137,7 @@ impl Dump<'_, '_> {
                 info
             };
             for at in 0..level.num_fields as usize {
-                // SAFETY: there are so many fields.
+                // SAFETY: the index is below the number of fields.
                 self.field(value, unsafe { &*level.fields.add(at) })?;
             }
         }

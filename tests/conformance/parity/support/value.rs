@@ -4,7 +4,7 @@ use super::{Library, Raised};
 use ferrite_core::abi::*;
 use std::ptr::null_mut;
 
-/// A value together with the library that made it.
+/// A value together with the library that created it.
 pub struct Value {
     library: &'static Library,
     cell: TVMFFIAny,

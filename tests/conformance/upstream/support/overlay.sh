@@ -30,7 +30,7 @@ make_overlay() {
   export VIRTUAL_ENV=$dir PATH=$dir/bin:$PATH TVM_FFI_CACHE_DIR=$work/tvm-ffi-cache
 }
 
-# copy_tree DIR: a private copy of upstream's sources, for tests that write beside them.
+# copy_tree DIR: a private copy of upstream's sources, for tests that write into their folder.
 copy_tree() {
   cp -a "$sources" "$1"
   cp "$pins/Cargo.lock" "$1/rust/Cargo.lock"

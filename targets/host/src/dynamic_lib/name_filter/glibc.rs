@@ -101,7 +101,7 @@ impl NameFilter {
     /// Returns `None` if the table is malformed.
     ///
     /// # Safety
-    /// `table` must point to a hash table that nobody writes.
+    /// `table` must point to a hash table that is never written.
     unsafe fn of_table(table: *const Header) -> Option<NameFilter> {
         if !table.cast::<u64>().is_aligned() {
             return None;
@@ -122,7 +122,7 @@ impl NameFilter {
     }
 
     fn may_have(&self, name: &CStr) -> bool {
-        // SAFETY: the object is open (contract of `of`), and nobody writes its table.
+        // SAFETY: the object is open (contract of `of`), and its table is never written.
         let words = unsafe { self.words.as_ref() };
         let hash = hash(name);
         let word = words[(hash / u64::BITS) as usize & (words.len() - 1)];
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn filter<const N: usize>(table: &Table<N>) -> Option<NameFilter> {
-        // SAFETY: the table outlives what the tests do with the filter, and is not written.
+        // SAFETY: the table outlives the filter, and is not written.
         unsafe { NameFilter::of_table(ptr::from_ref(table).cast()) }
     }
 

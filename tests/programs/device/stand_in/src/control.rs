@@ -23,7 +23,7 @@ extern "C" fn stand_in_fail(call: u64, code: c_int) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stand_in_failed(buffer: *mut c_char, bytes: usize) -> c_int {
     let failed = faults().failed;
-    // SAFETY: the caller gives a buffer of so many bytes.
+    // SAFETY: the caller passes a buffer of `bytes` bytes.
     unsafe { write(failed.unwrap_or_default(), buffer, bytes) };
     failed.is_some().into()
 }
@@ -35,7 +35,7 @@ unsafe extern "C" fn stand_in_calls(name: *const c_char) -> u64 {
     if name.is_null() {
         return faults.calls;
     }
-    // SAFETY: the caller gives a text.
+    // SAFETY: the caller passes a C string.
     let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
     faults.counts.get(name).copied().unwrap_or(0)
 }
@@ -44,7 +44,7 @@ unsafe extern "C" fn stand_in_calls(name: *const c_char) -> u64 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stand_in_complaints(buffer: *mut c_char, bytes: usize) -> u64 {
     let complaints = std::mem::take(&mut faults().complaints);
-    // SAFETY: the caller gives a buffer of so many bytes.
+    // SAFETY: the caller passes a buffer of `bytes` bytes.
     unsafe { write(complaints.first().map_or("", String::as_str), buffer, bytes) };
     machine().forgive();
     complaints.len() as u64
@@ -54,7 +54,7 @@ unsafe extern "C" fn stand_in_complaints(buffer: *mut c_char, bytes: usize) -> u
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stand_in_live(counts: *mut u64) {
     for (index, count) in machine().live().into_iter().enumerate() {
-        // SAFETY: the caller gives room for five.
+        // SAFETY: the caller passes an array of five counts.
         unsafe { counts.add(index).write(count as u64) };
     }
 }

@@ -1,14 +1,14 @@
-//! A stand-in for GPU drivers, for tests on machines without one. It is no driver and never installed.
+//! A stand-in for GPU drivers, for tests on machines without one. It is not a driver and is never installed.
 //!
-//! | file | holds |
+//! | Module | Contents |
 //! |---|---|
-//! | `machine` | the devices with all that lives on them, and the checks of what is given |
+//! | `machine` | the devices and their objects, and checks of arguments |
 //! | `memory` | device memory, at addresses that the CPU cannot read, and pinned host memory |
-//! | `queue` | streams: commands that run when somebody waits for them, not before |
+//! | `queue` | streams: commands run when a thread waits for them, not before |
 //! | `image` | module images: the kernels that PTX or an ELF file names |
 //! | `kernels` | kernels of the fixtures, on the CPU |
 //! | `faults` | failing calls, counts of calls, and complaints |
-//! | `control` | the functions by which tests steer it |
+//! | `control` | control functions for tests |
 //! | `cuda` | the names of libcuda, a feature |
 //! | `hip` | the names of libamdhip64, a feature |
 //!

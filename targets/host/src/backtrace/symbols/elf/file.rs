@@ -97,7 +97,7 @@ impl ModuleFile {
 
 impl Drop for ModuleFile {
     fn drop(&mut self) {
-        // SAFETY: the descriptor is ours and not used any more.
+        // SAFETY: the descriptor is owned and not used any more.
         unsafe { libc::close(self.0) };
     }
 }
