@@ -45,6 +45,64 @@ static void test_calls(void) {
   OK(TVMFuncRemoveGlobal("front_end.no_such"));
 }
 
+/* The number of global functions, as tvm-ffi counts them. */
+static int names_of_today(void) {
+  TVMFunctionHandle maker = NULL;
+  TVMValue value = of_int(-1), result;
+  int code = kTVMArgInt, got = -1;
+  OK(TVMFuncGetGlobal("ffi.FunctionListGlobalNamesFunctor", &maker));
+  OK(TVMFuncCall(maker, &value, &code, 0, &result, &got));
+  OK(TVMFuncFree(maker));
+  if (!CHECK(got == kTVMPackedFuncHandle)) return 0;
+  maker = result.v_handle;
+  OK(TVMFuncCall(maker, &value, &code, 1, &result, &got));
+  OK(TVMFuncFree(maker));
+  CHECK(got == kTVMArgInt);
+  return (int)result.v_int64;
+}
+
+static void count_call(void* counter) { ++*(int*)counter; }
+
+/* A resource is finalized once, also when no function is made. */
+static void test_finalizers(void) {
+  TVMFunctionHandle function = NULL;
+  int ended = 0;
+  FAILS(TVMFuncCreateFromCFunc(NULL, &ended, count_call, &function), "func");
+  CHECK(ended == 1 && function == NULL);
+  FAILS(TVMFuncCreateFromCFunc(double_it, &ended, count_call, NULL), "out");
+  CHECK(ended == 2);
+  OK(TVMFuncCreateFromCFunc(double_it, &ended, count_call, &function));
+  CHECK(ended == 2);
+  OK(TVMFuncFree(function));
+  CHECK(ended == 3);
+}
+
+/* Every name that is listed is found, the library's own and the program's; what is removed is gone from both. */
+static void test_names(void) {
+  static const char* const wanted[] = {"ffi.Array", "ffi.Map", "ffi.FunctionListGlobalNamesFunctor", "runtime.ModuleLoadFromFile", "front_end.removed"};
+  TVMFunctionHandle function = NULL;
+  const char** names = NULL;
+  int seen[5] = {0, 0, 0, 0, 0};
+  int count = 0, missing = 0, i, k;
+  OK(TVMFuncCreateFromCFunc(double_it, NULL, NULL, &function));
+  OK(TVMFuncRegisterGlobal("front_end.removed", function, 0));
+  FAILS(TVMFuncRegisterGlobal("front_end.removed", function, 0), "already registered");
+  OK(TVMFuncFree(function));
+  OK(TVMFuncListGlobalNames(&count, &names));
+  for (i = 0; i < count; i++) {
+    for (k = 0; k < 5; k++) seen[k] += strcmp(names[i], wanted[k]) == 0;
+    if (TVMFuncGetGlobal(names[i], &function) != 0 || function == NULL) missing++;
+    TVMFuncFree(function);
+  }
+  CHECK(count > 100 && missing == 0 && count == names_of_today());
+  for (k = 0; k < 5; k++) CHECK(seen[k] == 1);
+  OK(TVMFuncRemoveGlobal("front_end.removed"));
+  OK(TVMFuncGetGlobal("front_end.removed", &function));
+  CHECK(function == NULL);
+  OK(TVMFuncListGlobalNames(&count, &names));
+  for (i = 0; i < count; i++) CHECK(strcmp(names[i], "front_end.removed") != 0);
+}
+
 static void test_bool(void) {
   TVMFunctionHandle function = NULL;
   TVMValue value;
@@ -285,6 +343,8 @@ static void test_hostile(void) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   test_calls();
+  test_names();
+  test_finalizers();
   test_bool();
   test_rvalue();
   test_modules(argv[1], argv[2]);
