@@ -9,8 +9,9 @@ use crate::any::AnyView;
 use crate::device::kind;
 use crate::dtype::write_dtype;
 use crate::error::Result;
-use crate::text::{Lossy, SliceWriter};
-use crate::{bail, ensure, shape, type_index};
+use crate::message::SHORT;
+use crate::text::SliceWriter;
+use crate::{plain_bail, plain_ensure, shape, type_index};
 
 /// A borrowed DLTensor of a tensor object or a caller: `Copy`, owns nothing.
 #[derive(Clone, Copy)]
@@ -162,19 +163,29 @@ impl<'a> TensorRef<'a> {
         if tensor.dtype != T::DTYPE {
             return dtype_mismatch(T::DTYPE, tensor.dtype);
         }
-        ensure!(is_host(tensor.device), VALUE_ERROR, "the data of this tensor is not in host memory");
-        ensure!(self.is_contiguous(), VALUE_ERROR, "the tensor is not contiguous");
+        plain_ensure!(
+            is_host(tensor.device),
+            VALUE_ERROR,
+            "the data of this tensor is not in host memory";
+            "not in host memory"
+        );
+        plain_ensure!(self.is_contiguous(), VALUE_ERROR, "the tensor is not contiguous"; "not contiguous");
         let Some(bytes) = self.size_bytes() else {
-            bail!(VALUE_ERROR, "the tensor has more elements than memory can hold");
+            plain_bail!(VALUE_ERROR, "the tensor has more elements than memory can hold"; "bad shape");
         };
         let len = bytes / size_of::<T>();
         if len == 0 {
             return Ok((core::ptr::NonNull::dangling().as_ptr(), 0));
         }
-        ensure!(!tensor.data.is_null(), VALUE_ERROR, "the tensor has no data");
+        plain_ensure!(!tensor.data.is_null(), VALUE_ERROR, "the tensor has no data"; "no data");
         let offset = usize::try_from(tensor.byte_offset).unwrap_or(usize::MAX);
         let data = tensor.data.wrapping_byte_add(offset).cast::<T>();
-        ensure!(data.is_aligned(), VALUE_ERROR, "the data of the tensor is not aligned for its elements");
+        plain_ensure!(
+            data.is_aligned(),
+            VALUE_ERROR,
+            "the data of the tensor is not aligned for its elements";
+            "not aligned"
+        );
         Ok((data, len))
     }
 }
@@ -192,7 +203,12 @@ unsafe fn extents<'a>(pointer: *const i64, ndim: i32) -> Option<&'a [i64]> {
     }
 }
 
+#[cold]
 fn dtype_mismatch<T>(expected: DLDataType, actual: DLDataType) -> Result<T> {
+    if SHORT {
+        // The texts of dtypes would cost more flash than all else here.
+        plain_bail!(TYPE_ERROR, "wrong dtype");
+    }
     let mut texts = [[0u8; 32]; 2];
     for (text, dtype) in texts.iter_mut().zip([expected, actual]) {
         // A dtype without a text is shown as a question mark.
@@ -201,8 +217,8 @@ fn dtype_mismatch<T>(expected: DLDataType, actual: DLDataType) -> Result<T> {
         }
     }
     let [expected, actual] =
-        texts.each_ref().map(|text| Lossy(text.split(|&byte| byte == 0).next().unwrap_or_default()));
-    bail!(TYPE_ERROR, "expected a tensor of dtype `{expected}` but got `{actual}`")
+        texts.each_ref().map(|text| text.split(|&byte| byte == 0).next().unwrap_or_default());
+    plain_bail!(TYPE_ERROR, "expected a tensor of dtype `{}` but got `{}`", expected, actual)
 }
 
 /// Returns `true` if the data pointer of tensors on this device is an address to which byte offsets can be added.

@@ -10,19 +10,8 @@
 
 enum { PICTURES = 20, PIXELS = 64, DIGITS = 10 };
 
-extern const uint64_t cnn_executable[];
-extern const size_t cnn_executable_bytes;
-
-int32_t __tvm_ffi_fused_conv2d_add_relu(void*, void*, int32_t, void*);
-int32_t __tvm_ffi_max_pool2d(void*, void*, int32_t, void*);
-int32_t __tvm_ffi_reshape1(void*, void*, int32_t, void*);
-int32_t __tvm_ffi_fused_matmul_add1(void*, void*, int32_t, void*);
-int32_t __tvm_ffi_softmax(void*, void*, int32_t, void*);
-
-#define KERNEL(name) {#name, (TVMFFISafeCallType)__tvm_ffi_##name}
-static const FerriteModelKernel kernels[] = {KERNEL(fused_conv2d_add_relu), KERNEL(max_pool2d), KERNEL(reshape1),
-                                             KERNEL(fused_matmul_add1), KERNEL(softmax)};
-enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
+/* tests/programs/relax/cnn/executable.c */
+int cnn_create(TVMFFIObjectHandle* model);
 
 /* All memory of the model: the size of the pool in the table. */
 static uint64_t arena[MODEL_ARENA_BYTES / 8];
@@ -71,7 +60,7 @@ int main(void) {
   TVMFFIObjectHandle model;
   int ok;
   if (FerriteMemoryAdd(arena, sizeof(arena)) != 0 || workspace_start() != 0 ||
-      FerriteModelCreate(cnn_executable, cnn_executable_bytes, kernels, KERNELS, &model) != 0) {
+      cnn_create(&model) != 0) {
     print_raised();
     return 1;
   }

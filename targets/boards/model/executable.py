@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the serialised executable of a model as a C array, for firmware.
+"""Writes the serialised executable of a model as C, for firmware: its bytes, and the functions that it calls.
 
 usage: executable.py EXECUTABLE NAME >NAME.c
 
@@ -32,16 +32,23 @@ class Reader:
         self.at += count
 
     def text(self):
-        self.skip(self.take("Q"))
+        count = self.take("Q")
+        self.skip(count)
+        return self.data[self.at - count : self.at].decode()
 
 
-def skip_functions(reader):
+def functions(reader):
+    """The names of the functions that the executable calls, and does not have itself."""
+    packed = []
     for _ in range(reader.take("Q")):
-        reader.take("i")
-        reader.text()
+        kind = reader.take("i")
+        name = reader.text()
+        if kind == 0:
+            packed.append(name)
         reader.skip(4 * 8)
         for _ in range(reader.take("Q")):
             reader.text()
+    return packed
 
 
 def first_weight(reader):
@@ -67,13 +74,14 @@ def first_weight(reader):
     return None
 
 
-def aligned(data):
-    """The executable with the data of its first tensor aligned. Others follow aligned to four bytes, unless texts stand between."""
+def parse(data):
+    """The functions that the executable calls, and its bytes with the data of the first tensor aligned. The data of other tensors is
+    aligned to four bytes then, unless texts stand between."""
     reader = Reader(data)
     if reader.take("Q") != MAGIC:
         sys.exit("error: this is no executable with memory scopes")
     reader.text()
-    skip_functions(reader)
+    packed = functions(reader)
     scopes = reader.at
     count = reader.take("Q")
     for _ in range(count):
@@ -82,24 +90,48 @@ def aligned(data):
     end = reader.at
     start = first_weight(reader)
     if start is None or start % ALIGNMENT == 0:
-        return data
+        return packed, data
     # An entry takes 16 bytes and its text.
     padding = b"-" * (-(start + 16) % ALIGNMENT)
     entry = struct.pack("<qQ", -1, len(padding)) + padding
-    return data[:scopes] + struct.pack("<Q", count + 1) + data[scopes + 8 : end] + entry + data[end:]
+    return packed, data[:scopes] + struct.pack("<Q", count + 1) + data[scopes + 8 : end] + entry + data[end:]
+
+
+def bytes_as_c(data):
+    """The bytes as words for their alignment, in the byte order of the core."""
+    yield "static const uint64_t executable[] = {"
+    words = struct.unpack(f"<{-(-len(data) // 8)}Q", data + bytes(-len(data) % 8))
+    for start in range(0, len(words), 4):
+        yield "  " + " ".join(f"UINT64_C(0x{word:x})," for word in words[start : start + 4])
+    yield "};\n"
+
+
+def functions_as_c(packed):
+    kernels = [name for name in packed if not name.startswith("vm.builtin.")]
+    for name in kernels:
+        yield f"int32_t __tvm_ffi_{name}(void*, void*, int32_t, void*);"
+    yield "\nstatic const FerriteModelKernel kernels[] = {"
+    for name in kernels:
+        yield f'  {{"{name}", (TVMFFISafeCallType)__tvm_ffi_{name}}},'
+    yield "};\n"
+    builtins = [name.removeprefix("vm.builtin.").replace(".", "_") for name in packed if name not in kernels]
+    for name in builtins:
+        yield f"extern const char FerriteModelBuiltin_{name};"
+    yield "const void* const FerriteModelBuiltins[] = {"
+    for name in builtins:
+        yield f"  &FerriteModelBuiltin_{name},"
+    yield "  NULL,\n};\n"
 
 
 def main(path, name):
-    data = aligned(pathlib.Path(path).read_bytes())
-    print(f"/* {name}.c: the executable of a model, {len(data)} bytes; written by targets/boards/model/executable.py. */")
-    print("#include <stddef.h>\n#include <stdint.h>\n")
-    print("/* Words for their alignment, in the byte order of the core. */")
-    print(f"const uint64_t {name}_executable[] = {{")
-    words = struct.unpack(f"<{-(-len(data) // 8)}Q", data + bytes(-len(data) % 8))
-    for start in range(0, len(words), 4):
-        print("  " + " ".join(f"UINT64_C(0x{word:x})," for word in words[start : start + 4]))
-    print("};")
-    print(f"const size_t {name}_executable_bytes = {len(data)};")
+    packed, data = parse(pathlib.Path(path).read_bytes())
+    print(f"/* {name}.c: the model {name}, {len(data)} bytes; written by targets/boards/model/executable.py. */")
+    print("#include <tvm_ffi_model.h>\n")
+    print("\n".join(functions_as_c(packed)))
+    print("\n".join(bytes_as_c(data)))
+    print(f"int {name}_create(TVMFFIObjectHandle* model) {{")
+    print(f"  return FerriteModelCreate(executable, {len(data)}, kernels, sizeof(kernels) / sizeof(kernels[0]), model);")
+    print("}")
 
 
 if __name__ == "__main__":

@@ -16,14 +16,14 @@
 //! - `speed` (default): fast code in place of small code.
 //! - `std`: an operating system: locks, threads, and functions that yield to `libtvm_runtime`.
 //! - `devices` (default): memory of devices that have a back end; without it, main memory alone.
-//! - `all-builtins` (default): every builtin; without it, those that networks of static and of dynamic shapes, control flow and
-//!   tuples need.
+//! - `all-builtins` (default): every builtin, and models as modules; without it, the builtins that the program lists.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
 pub mod builtins;
+#[cfg_attr(not(feature = "all-builtins"), path = "class/fixed.rs")]
 mod class;
 pub mod compiled;
 pub mod executable;
@@ -31,4 +31,5 @@ pub mod functions;
 pub mod machine;
 pub mod memory;
 pub mod model;
+#[cfg(feature = "all-builtins")]
 pub mod module;

@@ -2,9 +2,12 @@
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, Tensor, dtype, plain_bail, plain_ensure};
+use ferrite_core::{
+    Any, AnyView, Function, ObjectRef, String, Tensor, dtype, plain_bail, plain_ensure, type_table,
+};
 
 use super::Builtin;
+use super::arguments::context;
 use super::tensor::in_main_memory;
 use crate::builtin;
 use crate::machine::{Closure, Context, bind_last_arguments, owned};
@@ -15,6 +18,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "vm.builtin.read_if_cond", read_if_cond),
     builtin!(packed "vm.builtin.make_closure", make_closure),
     builtin!(packed "vm.builtin.invoke_closure", invoke_closure),
+    builtin!("vm.builtin.check_func_info", check_func_info),
 ];
 
 /// The same value.
@@ -55,6 +59,19 @@ fn read_if_cond(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(element.iter().any(|byte| *byte != 0).into())
 }
 
+/// Checks that a value is a function or a closure.
+fn check_func_info(value: ObjectRef, error_context: Option<String>) -> Result<()> {
+    let is_callable = value.as_class::<Function>().is_some() || value.as_class::<Closure>().is_some();
+    plain_ensure!(
+        is_callable,
+        TYPE_ERROR,
+        "{} expect a Function but get {}",
+        context(&error_context),
+        type_table::type_key_of(value.type_index())
+    );
+    Ok(())
+}
+
 /// A closure with its last arguments bound: (closure, arguments…).
 fn make_closure(args: &[AnyView<'_>]) -> Result<Any> {
     let Some((closure, last)) = args.split_first() else {
@@ -75,4 +92,20 @@ fn invoke_closure(args: &[AnyView<'_>]) -> Result<Any> {
         );
     };
     machine.get::<Context>()?.invoke(callee, args)
+}
+
+#[cfg(test)]
+mod check_tests {
+    use super::*;
+    use crate::builtins::testing::{call, failure};
+
+    #[test]
+    fn functions_pass_and_other_objects_do_not() {
+        let (name, text) = ("vm.builtin.check_func_info", String::new("ctx").unwrap());
+        let function = Function::from_packed(|_| Ok(Any::NONE)).unwrap();
+        call(name, &[AnyView::from(&function), AnyView::from(&text)]);
+        let shape = ferrite_core::Shape::from_slice(&[]).unwrap();
+        let expected = "ctx expect a Function but get ffi.Shape";
+        failure(name, &[AnyView::from(&shape), AnyView::from(&text)], "TypeError", expected);
+    }
 }

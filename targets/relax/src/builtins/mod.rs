@@ -1,11 +1,12 @@
 //! The functions that compiled models call by name, `vm.builtin.*`.
 //!
-//! A file holds one group, as a constant table of [`Builtin`] made by [`builtin!`](crate::builtin). [`GROUPS`] lists all tables. The
-//! machine finds its builtins here before it looks into the global table, and calls their bodies directly; hosts offer the same tables
+//! A file holds one group, as a constant table of [`Builtin`] made by [`builtin!`](crate::builtin). `table` lists all tables, or on boards the
+//! builtins that a program links. The machine finds its builtins here before it looks into the global table, and calls their bodies directly; hosts offer the same tables
 //! as global functions, which yield to those of `libtvm_runtime`.
 //!
 //! A builtin that needs the machine takes a [`Context`](crate::machine::Context) as its first argument.
 
+#[cfg(feature = "all-builtins")]
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::text::Writer;
@@ -30,10 +31,14 @@ pub mod shape;
 mod shape_heap;
 #[cfg(feature = "all-builtins")]
 pub mod sort;
+#[cfg_attr(not(feature = "all-builtins"), path = "table/linked.rs")]
+mod table;
 pub mod tensor;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tuple;
+
+pub use table::*;
 
 /// The body of a builtin: packed arguments in, an owned value out.
 pub type Body = fn(&[AnyView<'_>]) -> Result<Any>;
@@ -46,7 +51,21 @@ pub struct Builtin {
     /// Runs the function.
     pub body: Body,
     /// The function as an entry of a table of global functions.
+    #[cfg(feature = "all-builtins")]
     pub function: StaticFunction,
+}
+
+impl Builtin {
+    /// The function as a value; None in builds whose builtins are linked one by one, where no register holds one.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn to_value(&self) -> Result<Any> {
+        #[cfg(feature = "all-builtins")]
+        return self.function.to_function().map(Any::from);
+        #[cfg(not(feature = "all-builtins"))]
+        Ok(Any::NONE)
+    }
 }
 
 /// Makes a [`Builtin`] of a Rust function.
@@ -60,6 +79,7 @@ macro_rules! builtin {
         $crate::builtins::Builtin {
             name: $name,
             body: $function,
+            #[cfg(feature = "all-builtins")]
             function: ferrite_core::static_function!(packed $name, $function),
         }
     };
@@ -69,48 +89,13 @@ macro_rules! builtin {
         fn body(args: &[ferrite_core::AnyView<'_>]) -> ferrite_core::Result<ferrite_core::Any> {
             ferrite_core::typed::TypedFn::invoke(&$function, CALLEE, args)
         }
-        $crate::builtins::Builtin { name: $name, body, function: ferrite_core::static_function!($name, $function) }
+        $crate::builtins::Builtin {
+            name: $name,
+            body,
+            #[cfg(feature = "all-builtins")]
+            function: ferrite_core::static_function!($name, $function),
+        }
     }};
-}
-
-/// All groups of builtins.
-pub static GROUPS: &[&[Builtin]] = &[
-    memory::BUILTINS,
-    tensor::BUILTINS,
-    shape::BUILTINS,
-    tuple::BUILTINS,
-    control::BUILTINS,
-    dynamic::BUILTINS,
-    prim_value::BUILTINS,
-    #[cfg(feature = "all-builtins")]
-    debug::BUILTINS,
-    #[cfg(feature = "all-builtins")]
-    device::BUILTINS,
-    #[cfg(feature = "all-builtins")]
-    kv_cache::BUILTINS,
-    #[cfg(feature = "all-builtins")]
-    python::BUILTINS,
-    #[cfg(feature = "all-builtins")]
-    sampling::BUILTINS,
-    #[cfg(feature = "all-builtins")]
-    sort::BUILTINS,
-];
-
-/// The builtin of that name.
-pub fn find(name: &[u8]) -> Option<&'static Builtin> {
-    GROUPS.iter().copied().flatten().find(|builtin| builtin.name.as_bytes() == name)
-}
-
-/// The entries of a table of global functions for a group.
-pub const fn functions_of<const N: usize>(group: &[Builtin]) -> [StaticFunction; N] {
-    assert!(group.len() == N && N > 0);
-    let mut functions = [group[0].function; N];
-    let mut at = 1;
-    while at < N {
-        functions[at] = group[at].function;
-        at += 1;
-    }
-    functions
 }
 
 /// An integer argument.

@@ -16,6 +16,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.make_prim_value", make_prim_value),
     builtin!("vm.builtin.match_prim_value", match_prim_value),
     builtin!("vm.builtin.check_prim_value_info", check_prim_value_info),
+    builtin!("vm.builtin.check_string_info", check_string_info),
 ];
 
 /// The value itself (code 0), or a value of the shape heap (code 1).
@@ -89,6 +90,19 @@ fn check_prim_value_info(argument: Any, dtype: DLDataType, error_context: Option
         code::OPAQUE_HANDLE if !has_no_size => view.get::<*mut core::ffi::c_void>().map(drop),
         _ => Err(dtype_refusal(dtype, context(&error_context))),
     }
+}
+
+/// Checks that a value is a text.
+fn check_string_info(argument: Any, error_context: Option<String>) -> Result<()> {
+    plain_ensure!(
+        argument.view().bytes_of_string().is_some(),
+        TYPE_ERROR,
+        "Check failed: (value.as<ffi::String>().has_value()) is false: {} expect a string",
+        context(&error_context);
+        "{}: no text",
+        context(&error_context)
+    );
+    Ok(())
 }
 
 #[cold]
@@ -165,6 +179,19 @@ mod tests {
         failure(name, &matched(5, 9, 1), "InternalError", "Unknown match shape code: 9");
         let text = "The shape heap has 3 values, but number 4 was asked for";
         failure(name, &matched(5, 1, 4), "InternalError", text);
+    }
+
+    #[test]
+    fn a_text_passes_and_other_values_do_not() {
+        let (name, context) = ("vm.builtin.check_string_info", String::new("ctx").unwrap());
+        let long = String::new("a text of many bytes").unwrap();
+        for text in [AnyView::from(&context), AnyView::from(&long), AnyView::from(c"raw")] {
+            assert!(call(name, &[text, AnyView::NONE]).is_none());
+        }
+        let expected = "Check failed: (value.as<ffi::String>().has_value()) is false: ctx expect a string";
+        for value in [AnyView::NONE, 3i64.into()] {
+            failure(name, &[value, AnyView::from(&context)], "TypeError", expected);
+        }
     }
 
     #[test]

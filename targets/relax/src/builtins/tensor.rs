@@ -4,6 +4,7 @@ use ferrite_alloc_ext::device::is_main_memory;
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::kind::{TYPE_ERROR, VALUE_ERROR};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::message::SHORT;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::shape::data_size_bytes;
 use ferrite_core::tensor::{Element, TensorRef};
@@ -64,6 +65,10 @@ fn check_tensor_info(args: &[AnyView<'_>]) -> Result<Any> {
 
 #[cold]
 fn wrong_dtype(context: &AnyView<'_>, expected: DLDataType, found: DLDataType) -> Error {
+    if SHORT {
+        // The texts of dtypes would cost more flash than all other checks.
+        return refusal(VALUE_ERROR, context, &|out| out.put(b" wrong dtype"));
+    }
     refusal(VALUE_ERROR, context, &|out: &mut Writer<'_>| {
         out.put(b" expect Tensor with dtype ");
         let _ = dtype::write_dtype(expected, out);

@@ -1,8 +1,10 @@
 //! Tuples, which are Arrays.
 
 use ferrite_alloc_ext::containers::ArrayObject;
+use ferrite_core::abi::TVMFFISeqCell;
 use ferrite_core::error::Result;
 use ferrite_core::error::kind::{TYPE_ERROR, VALUE_ERROR};
+use ferrite_core::object::ObjectClass;
 use ferrite_core::{Any, AnyView, ObjectRef, plain_bail, type_table};
 
 use super::{Builtin, integer, refusal};
@@ -13,6 +15,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "vm.builtin.make_tuple", make_tuple),
     builtin!(packed "vm.builtin.tuple_getitem", tuple_getitem),
     builtin!(packed "vm.builtin.check_tuple_info", check_tuple_info),
+    builtin!("vm.builtin.tuple_reset_item", tuple_reset_item),
 ];
 
 /// An Array of the arguments.
@@ -27,6 +30,20 @@ fn tuple_getitem(args: &[AnyView<'_>]) -> Result<Any> {
     };
     let tuple: ArrayObject = tuple.get()?;
     tuple.get(integer(index)?).cloned()
+}
+
+/// Replaces an element by None in place, so that every holder of the tuple sees it: weights that a model used are released.
+fn tuple_reset_item(tuple: ArrayObject, index: i64) -> Result<()> {
+    tuple.get(index)?;
+    // SAFETY: arrays have a sequence cell behind the header, and the element is one of them. Nobody reads the tuple meanwhile, as
+    // whoever calls the model vouches.
+    let old = unsafe {
+        let cell = tuple.as_object().as_ptr().add(1).cast::<TVMFFISeqCell>();
+        let place = (*cell).data.cast::<Any>().add(index as usize);
+        core::mem::take(&mut *place)
+    };
+    drop(old);
+    Ok(())
 }
 
 /// Checks that a value is a tuple: (value, number of elements, context).
@@ -52,4 +69,35 @@ fn check_tuple_info(args: &[AnyView<'_>]) -> Result<Any> {
         }));
     }
     Ok(Any::NONE)
+}
+
+#[cfg(test)]
+mod reset_tests {
+    use super::*;
+    use crate::builtins::testing::{call, failure};
+
+    #[test]
+    fn an_element_is_reset_for_every_holder() {
+        let name = "vm.builtin.tuple_reset_item";
+        let tuple = ArrayObject::from_slice(&[Any::from(1i64), Any::from(2i64)]).unwrap();
+        let other = tuple.clone();
+        call(name, &[AnyView::from(&tuple), 0i64.into()]);
+        assert!(other.as_slice()[0].is_none());
+        assert_eq!(other.as_slice()[1].get::<i64>().unwrap(), 2);
+        for index in [2i64, -1, i64::MIN] {
+            let text = std::format!("Index {index} out of bounds 2");
+            let error = (crate::builtins::find(name.as_bytes()).unwrap().body)(&[
+                AnyView::from(&tuple),
+                index.into(),
+            ]);
+            let error = error.unwrap_err();
+            assert_eq!(
+                (error.kind(), std::str::from_utf8(error.message()).unwrap()),
+                (&b"IndexError"[..], &*text)
+            );
+        }
+        let text = "Mismatched type on argument #0 when calling: `vm.builtin.tuple_reset_item(0: ffi.Array, 1: int) -> void`. \
+                    Expected `ffi.Array` but got `int`";
+        failure(name, &[3i64.into(), 0i64.into()], "TypeError", text);
+    }
 }

@@ -12,10 +12,10 @@ use super::{Entry, name_value};
 /// The result by which an instrument skips the call.
 const SKIP: i64 = 1;
 
-/// Whether the machine has an instrument.
+/// Whether the machine has an instrument; never in programs that link their builtins one by one, which saves the code.
 #[inline]
 pub(super) fn is_set(entry: &Entry<'_>) -> bool {
-    entry.state().instrument.is_some()
+    cfg!(feature = "all-builtins") && entry.state().instrument.is_some()
 }
 
 /// Makes a call between two calls of the instrument: (function, name, whether it is before, result, arguments…). One that gives 1 before

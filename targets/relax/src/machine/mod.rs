@@ -42,6 +42,7 @@ use core::cell::UnsafeCell;
 
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
+use ferrite_core::message::SHORT;
 use ferrite_core::sync::ObjectMutex;
 use ferrite_core::text::Writer;
 use ferrite_core::{Any, AnyView, Function, ObjectRef, String, plain_bail, plain_ensure, plain_error};
@@ -185,6 +186,7 @@ impl Machine {
         }
     }
 
+    #[cfg(feature = "all-builtins")]
     /// The number of the function that a closure of this machine calls, if it is one of the executable that was not saved.
     pub(crate) fn own_function(&self, closure: &Closure) -> Option<usize> {
         let name = closure.name().as_bytes();
@@ -273,6 +275,9 @@ impl<'a> Entry<'a> {
 /// The error for a wrong number of arguments of a function of bytecode.
 #[cold]
 fn wrong_count(executable: &Executable, info: &crate::executable::FunctionInfo, count: usize) -> Error {
+    if SHORT {
+        return plain_error!(INTERNAL_ERROR, "{} arguments, not {}", info.arguments, count);
+    }
     let write = |out: &mut Writer<'_>| {
         out.put(b"Invoking function ");
         out.put_lossy(executable.name(info));

@@ -128,7 +128,7 @@ impl Pools {
 /// A constant as the model uses it: tensors are on its device.
 fn constant_on(constant: &Any, allocator: Allocator) -> Result<Any> {
     match constant.as_object().and_then(ObjectRef::as_class::<Tensor>) {
-        Some(tensor) if allocator.device().device_type != device::kind::CPU => {
+        Some(tensor) if cfg!(feature = "devices") && allocator.device().device_type != device::kind::CPU => {
             Ok(copy_tensor_to(tensor, allocator)?.into())
         }
         _ => Ok(constant.clone()),
@@ -172,7 +172,7 @@ fn packed(name: &[u8], resolve: &Resolve<'_>) -> Result<(Callee, Any)> {
             ALLOC_TENSOR => Callee::AllocTensor,
             _ => Callee::Builtin(builtin.body),
         };
-        return Ok((callee, builtin.function.to_function()?.into()));
+        return Ok((callee, builtin.to_value()?));
     }
     match resolve(name)? {
         Some(function) => Ok((direct(&function)?, function.into())),

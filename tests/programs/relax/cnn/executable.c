@@ -1,9 +1,35 @@
-/* cnn.c: the executable of a model, 8416 bytes; written by targets/boards/model/executable.py. */
-#include <stddef.h>
-#include <stdint.h>
+/* cnn.c: the model cnn, 8416 bytes; written by targets/boards/model/executable.py. */
+#include <tvm_ffi_model.h>
 
-/* Words for their alignment, in the byte order of the core. */
-const uint64_t cnn_executable[] = {
+int32_t __tvm_ffi_fused_conv2d_add_relu(void*, void*, int32_t, void*);
+int32_t __tvm_ffi_max_pool2d(void*, void*, int32_t, void*);
+int32_t __tvm_ffi_fused_matmul_add1(void*, void*, int32_t, void*);
+int32_t __tvm_ffi_softmax(void*, void*, int32_t, void*);
+
+static const FerriteModelKernel kernels[] = {
+  {"fused_conv2d_add_relu", (TVMFFISafeCallType)__tvm_ffi_fused_conv2d_add_relu},
+  {"max_pool2d", (TVMFFISafeCallType)__tvm_ffi_max_pool2d},
+  {"fused_matmul_add1", (TVMFFISafeCallType)__tvm_ffi_fused_matmul_add1},
+  {"softmax", (TVMFFISafeCallType)__tvm_ffi_softmax},
+};
+
+extern const char FerriteModelBuiltin_check_tensor_info;
+extern const char FerriteModelBuiltin_match_shape;
+extern const char FerriteModelBuiltin_alloc_storage;
+extern const char FerriteModelBuiltin_alloc_tensor;
+extern const char FerriteModelBuiltin_null_value;
+extern const char FerriteModelBuiltin_reshape;
+const void* const FerriteModelBuiltins[] = {
+  &FerriteModelBuiltin_check_tensor_info,
+  &FerriteModelBuiltin_match_shape,
+  &FerriteModelBuiltin_alloc_storage,
+  &FerriteModelBuiltin_alloc_tensor,
+  &FerriteModelBuiltin_null_value,
+  &FerriteModelBuiltin_reshape,
+  NULL,
+};
+
+static const uint64_t executable[] = {
   UINT64_C(0xd225de2f4214151e), UINT64_C(0x4), UINT64_C(0xb34312e30), UINT64_C(0x100000000),
   UINT64_C(0x4), UINT64_C(0x6e69616d), UINT64_C(0x1800000000), UINT64_C(0x100000000),
   UINT64_C(0xa00000000), UINT64_C(0x100000000), UINT64_C(0x100000000), UINT64_C(0x7800000000),
@@ -268,4 +294,7 @@ const uint64_t cnn_executable[] = {
   UINT64_C(0x7), UINT64_C(0x9), UINT64_C(0x1), UINT64_C(0x7),
   UINT64_C(0x5), UINT64_C(0x0), UINT64_C(0x2), UINT64_C(0x9),
 };
-const size_t cnn_executable_bytes = 8416;
+
+int cnn_create(TVMFFIObjectHandle* model) {
+  return FerriteModelCreate(executable, 8416, kernels, sizeof(kernels) / sizeof(kernels[0]), model);
+}

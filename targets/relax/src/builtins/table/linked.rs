@@ -1,0 +1,78 @@
+//! The builtins that a program lists, each a symbol of its own: what no model of the firmware calls is not linked.
+
+use super::*;
+
+unsafe extern "C" {
+    /// The builtins of the program's models; null ends the list. `targets/boards/model/executable.py` writes it.
+    static FerriteModelBuiltins: [*const core::ffi::c_void; 1];
+}
+
+/// The builtin of that name, if the program lists it.
+pub fn find(name: &[u8]) -> Option<&'static Builtin> {
+    // SAFETY: the program's list has builtins of this file, and null at its end.
+    unsafe {
+        let mut place = (&raw const FerriteModelBuiltins).cast::<*const Builtin>();
+        while let Some(builtin) = place.read().as_ref() {
+            if builtin.name.as_bytes() == name {
+                return Some(builtin);
+            }
+            place = place.add(1);
+        }
+    }
+    None
+}
+
+/// The builtin of that name in a group, when the crate is compiled.
+const fn named(group: &[Builtin], name: &str) -> Builtin {
+    let mut at = 0;
+    while !is_same(group[at].name.as_bytes(), name.as_bytes()) {
+        at += 1;
+    }
+    group[at]
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+macro_rules! linked {
+    ($($symbol:ident = $group:ident $name:literal;)*) => {$(
+        #[doc = concat!("The builtin `", $name, "`.")]
+        #[unsafe(no_mangle)]
+        #[allow(non_upper_case_globals, reason = "a symbol for C programs")]
+        pub static $symbol: Builtin = named($group::BUILTINS, $name);
+    )*};
+}
+
+linked! {
+    FerriteModelBuiltin_alloc_storage = memory "vm.builtin.alloc_storage";
+    FerriteModelBuiltin_alloc_tensor = memory "vm.builtin.alloc_tensor";
+    FerriteModelBuiltin_null_value = memory "vm.builtin.null_value";
+    FerriteModelBuiltin_memory_manager_clear = memory "vm.builtin.memory_manager.clear";
+    FerriteModelBuiltin_check_tensor_info = tensor "vm.builtin.check_tensor_info";
+    FerriteModelBuiltin_reshape = tensor "vm.builtin.reshape";
+    FerriteModelBuiltin_tensor_to_shape = tensor "vm.builtin.tensor_to_shape";
+    FerriteModelBuiltin_match_shape = shape "vm.builtin.match_shape";
+    FerriteModelBuiltin_alloc_shape_heap = shape "vm.builtin.alloc_shape_heap";
+    FerriteModelBuiltin_make_shape = shape "vm.builtin.make_shape";
+    FerriteModelBuiltin_check_shape_info = shape "vm.builtin.check_shape_info";
+    FerriteModelBuiltin_make_tuple = tuple "vm.builtin.make_tuple";
+    FerriteModelBuiltin_tuple_getitem = tuple "vm.builtin.tuple_getitem";
+    FerriteModelBuiltin_tuple_reset_item = tuple "vm.builtin.tuple_reset_item";
+    FerriteModelBuiltin_check_tuple_info = tuple "vm.builtin.check_tuple_info";
+    FerriteModelBuiltin_copy = control "vm.builtin.copy";
+    FerriteModelBuiltin_read_if_cond = control "vm.builtin.read_if_cond";
+    FerriteModelBuiltin_make_closure = control "vm.builtin.make_closure";
+    FerriteModelBuiltin_invoke_closure = control "vm.builtin.invoke_closure";
+    FerriteModelBuiltin_check_func_info = control "vm.builtin.check_func_info";
+    FerriteModelBuiltin_shape_of = dynamic "vm.builtin.shape_of";
+    FerriteModelBuiltin_call_tir_dyn = dynamic "vm.builtin.call_tir_dyn";
+    FerriteModelBuiltin_make_prim_value = prim_value "vm.builtin.make_prim_value";
+    FerriteModelBuiltin_match_prim_value = prim_value "vm.builtin.match_prim_value";
+    FerriteModelBuiltin_check_string_info = prim_value "vm.builtin.check_string_info";
+    FerriteModelBuiltin_check_prim_value_info = prim_value "vm.builtin.check_prim_value_info";
+}

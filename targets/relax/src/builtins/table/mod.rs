@@ -1,0 +1,39 @@
+//! Every builtin of the build.
+
+use ferrite_core::builtins::StaticFunction;
+
+use super::*;
+
+/// All groups of builtins.
+pub static GROUPS: &[&[Builtin]] = &[
+    memory::BUILTINS,
+    tensor::BUILTINS,
+    shape::BUILTINS,
+    tuple::BUILTINS,
+    control::BUILTINS,
+    dynamic::BUILTINS,
+    prim_value::BUILTINS,
+    debug::BUILTINS,
+    device::BUILTINS,
+    kv_cache::BUILTINS,
+    python::BUILTINS,
+    sampling::BUILTINS,
+    sort::BUILTINS,
+];
+
+/// The builtin of that name.
+pub fn find(name: &[u8]) -> Option<&'static Builtin> {
+    GROUPS.iter().copied().flatten().find(|builtin| builtin.name.as_bytes() == name)
+}
+
+/// The entries of a table of global functions for a group.
+pub const fn functions_of<const N: usize>(group: &[Builtin]) -> [StaticFunction; N] {
+    assert!(group.len() == N && N > 0);
+    let mut functions = [group[0].function; N];
+    let mut at = 1;
+    while at < N {
+        functions[at] = group[at].function;
+        at += 1;
+    }
+    functions
+}
