@@ -3,6 +3,7 @@
 use ferrite_core::abi::DLDataType;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
+use ferrite_core::message::SHORT;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{Any, AnyView, ObjectRef, String, plain_ensure, plain_error, type_index};
 
@@ -47,10 +48,18 @@ pub(super) fn borrowed<'a, T: ObjectClass + AnyCompatible>(arg: &'a AnyView<'_>)
 /// The error of a conversion that is refused.
 #[cold]
 fn wrong_class<T: AnyCompatible>(arg: &AnyView<'_>) -> Error {
+    if SHORT {
+        return wrong_type();
+    }
     match arg.get::<T>() {
         Err(error) => error,
         Ok(_) => plain_error!(TYPE_ERROR, "An argument is of a class derived from the one expected"),
     }
+}
+
+#[cold]
+fn wrong_type() -> Error {
+    plain_error!(TYPE_ERROR, "An argument is of another type"; "wrong type")
 }
 
 /// A data type argument.
@@ -60,7 +69,8 @@ fn wrong_class<T: AnyCompatible>(arg: &AnyView<'_>) -> Error {
 #[inline(always)]
 pub(super) fn data_type(arg: &AnyView<'_>) -> Result<DLDataType> {
     if arg.type_index() != type_index::DATA_TYPE {
-        return arg.get();
+        // Executables hold data types, not their texts, which take code to read.
+        return if cfg!(feature = "all-builtins") { arg.get() } else { Err(wrong_type()) };
     }
     // SAFETY: the payload of a data type is one.
     Ok(unsafe { arg.as_raw().payload.v_dtype })

@@ -1,6 +1,5 @@
 //! Storages and the tensors over them.
 
-use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::shape::data_size_bytes;
@@ -14,28 +13,26 @@ use crate::memory::{self, Placement, Storage, tensor_over};
 
 /// The builtins of this file.
 pub const BUILTINS: &[Builtin] = &[
-    builtin!("vm.builtin.alloc_storage", alloc_storage),
+    builtin!(packed "vm.builtin.alloc_storage", alloc_storage),
     builtin!(packed "vm.builtin.alloc_tensor", alloc_tensor),
     builtin!(packed "vm.builtin.null_value", null_value),
     builtin!("vm.builtin.memory_manager.clear", memory::clear),
 ];
 
-/// Allocates a storage for a tensor of this shape and dtype, on a device of the machine by number; -1 is the host.
-fn alloc_storage(
-    machine: Context,
-    shape: Shape,
-    device_index: i64,
-    dtype: DLDataType,
-    scope: String,
-) -> Result<Storage> {
-    check_scope(scope.as_bytes())?;
-    let Some(bytes) = data_size_bytes(shape.as_slice(), dtype) else {
+/// Allocates a storage for a tensor: (machine, shape, number of the device or -1 for the host, dtype, memory scope).
+fn alloc_storage(args: &[AnyView<'_>]) -> Result<Any> {
+    expect(args, 5, "vm.builtin.alloc_storage")?;
+    let [machine, shape, device_index, dtype, scope, ..] = args else { return Ok(Any::NONE) };
+    check_scope(scope.bytes_of_string().unwrap_or_default())?;
+    let Some(bytes) = data_size_bytes(borrowed::<Shape>(shape)?.as_slice(), data_type(dtype)?) else {
         plain_bail!(
             VALUE_ERROR,
-            "The shape of a storage has a negative extent, or more elements than memory can hold"
+            "The shape of a storage has a negative extent, or more elements than memory can hold";
+            "bad shape"
         );
     };
-    Storage::new(machine.allocator(device_index)?.allocate(bytes)?)
+    let allocator = machine.get::<Context>()?.allocator(integer(device_index)?)?;
+    Ok(Storage::new(allocator.allocate(bytes)?)?.into())
 }
 
 /// Places a tensor in a storage: (storage, byte offset, shape, dtype[, memory scope]).

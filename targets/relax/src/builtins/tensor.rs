@@ -9,8 +9,9 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::shape::data_size_bytes;
 use ferrite_core::tensor::{Element, TensorRef};
 use ferrite_core::text::Writer;
-use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, dtype, plain_bail, plain_ensure, type_table};
+use ferrite_core::{Any, AnyView, Shape, Tensor, dtype, plain_bail, plain_ensure, type_index, type_table};
 
+use super::arguments::{borrowed, data_type, expect};
 use super::{Builtin, integer, refusal};
 use crate::builtin;
 use crate::machine::copy_tensor_to;
@@ -19,7 +20,7 @@ use crate::memory::{Allocator, Placement, tensor_over};
 /// The builtins of this file.
 pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "vm.builtin.check_tensor_info", check_tensor_info),
-    builtin!("vm.builtin.reshape", reshape),
+    builtin!(packed "vm.builtin.reshape", reshape),
     builtin!("vm.builtin.tensor_to_shape", tensor_to_shape),
 ];
 
@@ -55,9 +56,11 @@ fn check_tensor_info(args: &[AnyView<'_>]) -> Result<Any> {
             out.put_word(tensor.ndim());
         }));
     }
-    if let Some(dtype) = dtype.get::<Option<DLDataType>>()?
-        && dtype != tensor.dtype()
-    {
+    if dtype.is_none() {
+        return Ok(Any::NONE);
+    }
+    let dtype = data_type(&dtype)?;
+    if dtype != tensor.dtype() {
         return Err(wrong_dtype(context, dtype, tensor.dtype()));
     }
     Ok(Any::NONE)
@@ -77,16 +80,19 @@ fn wrong_dtype(context: &AnyView<'_>, expected: DLDataType, found: DLDataType) -
     })
 }
 
-/// A view of a compact tensor with another shape, which keeps the tensor.
-fn reshape(tensor: Any, shape: Shape) -> Result<Tensor> {
-    let Some(tensor) = tensor.as_object().and_then(ObjectRef::as_class::<Tensor>) else {
+/// A view of a compact tensor with another shape, which keeps the tensor: (tensor, shape).
+fn reshape(args: &[AnyView<'_>]) -> Result<Any> {
+    expect(args, 2, "vm.builtin.reshape")?;
+    let (value, shape) = (&args[0], borrowed::<Shape>(&args[1])?);
+    if value.type_index() != type_index::TENSOR {
         plain_bail!(
             TYPE_ERROR,
             "vm.builtin.reshape expects a Tensor or DLTensor*, but get {}",
-            type_table::type_key_of(tensor.type_index())
+            type_table::type_key_of(value.type_index());
+            "no tensor"
         );
-    };
-    view_as(tensor, shape.as_slice())
+    }
+    view_as(borrowed::<Tensor>(value)?, shape.as_slice()).map(Any::from)
 }
 
 /// A compact view of the first elements of a compact tensor.
