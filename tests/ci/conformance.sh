@@ -97,7 +97,7 @@ check_drift() {
   return $status
 }
 
-drift_is_found() { # drift_is_found WHEEL: a symbol and a function that its library hides are told of
+drift_is_found() { # drift_is_found WHEEL: a symbol and a function that its library hides are reported
   local work=$target/ci/drift told
   rm -rf "$work" && python3 -m zipfile -e "$1" "$work" || return 1
   sed -i 's/TVMFFIEnvTensorAlloc\x00/TVMFFIEnvTensorAlloX\x00/; s/ffi\.ListReverse/ffi.ListReversX/' \

@@ -27,14 +27,14 @@ def percentile(numbers, share):
 
 
 def forms(crate):
-    """The names of the files of each module that has several, one for each build."""
+    """Yields the file names of each module that has several files, one per build."""
     for module in crate.modules.values():
         if len(module.files) > 1:
             yield frozenset(file.parent.name if file.stem == "mod" else file.stem for file in module.files)
 
 
 def examples(text):
-    """The code blocks of doc comments that rustdoc compiles."""
+    """Returns the number of code blocks in doc comments that rustdoc compiles."""
     fences = FENCE.findall(text)[::2]
     return sum(not set(fence.replace(",", " ").split()) & {"text", "ignore", "c", "sh", "toml", "console"} for fence in fences)
 

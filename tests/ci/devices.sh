@@ -49,7 +49,7 @@ check_gpu-vulkan() {
     ferrite_tests gpu --include-ignored vulkan_
 }
 
-vulkan_layer() { # vulkan_layer ARGUMENT...: tests of cargo under the validation layer, which has nothing to say
+vulkan_layer() { # vulkan_layer ARGUMENT...: tests of cargo under the validation layer, without messages from it
   local folder=$target/ci/vulkan-layer
   mkdir -p "$folder"
   printf 'khronos_validation.%s\n' 'debug_action = VK_DBG_LAYER_ACTION_LOG_MSG' 'report_flags = error,warn,info' \

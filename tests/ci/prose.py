@@ -134,7 +134,7 @@ def blocks(path, source):
 
 
 def missing_files(source):
-    """The files that a walk through the code names, and that are not there."""
+    """Yields the files that a walk through the code names and that do not exist."""
     for number, line in enumerate(source, 1):
         for name in re.findall(r"`((?:[\w.-]+/)+[\w-]+\.(?:rs|cc|c|h|sh|py))`", line):
             if not (ROOT / name).is_file():

@@ -29,7 +29,7 @@ explanation() {
     grep -vE '^(test .* \.\.\. ok|   Compiling|  Downloaded|$)'
 }
 
-run_check() { # run_check NAME: one line, and what explains a failure, printed at once since lanes share the output
+run_check() { # run_check NAME: one line, and what explains a failure, printed in one piece since lanes share the output
   local name=$1 log=$logs/$1.log start=$SECONDS status=0 good bad
   ("check_$name") >"$log" 2>&1 </dev/null || status=$?
   read -r good bad < <(counted "$log") || { good= && bad=; }
@@ -59,7 +59,7 @@ lane() { # lane FILE NAME...: the sum goes to FILE
   echo "$passed $failed" >"$file"
 }
 
-run_lanes() { # run_lanes "NAME..." "NAME...": lanes of checks, beside each other
+run_lanes() { # run_lanes "NAME..." "NAME...": lanes of checks, in parallel
   local names good bad index=0 lanes=()
   set -m # a process group for each lane, to end it as a whole
   for names; do

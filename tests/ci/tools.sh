@@ -50,7 +50,7 @@ ferrite_tests() { # ferrite_tests TEST [ARGUMENT...]
   cargo test -p ferrite-tests --test "$test" -- --show-output "$@"
 }
 
-# Builds the shared object that hosts install, in a folder apart from the one with C symbols only.
+# Builds the shared object that hosts install, in a folder other than that of the one with C symbols only.
 host_library() { # host_library PROFILE
   need g++ "apt-get install g++" && targets/host/build.sh --profile "$1" --target-dir "$target/cxx-abi"
 }

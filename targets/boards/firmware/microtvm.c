@@ -47,7 +47,7 @@ static void describe(DLTensor* tensor, const float* data, int64_t* shape) {
   tensor->byte_offset = 0;
 }
 
-/* The arguments of the packed model for a row of inputs; nothing is left of the output before. */
+/* Sets the arguments of the packed model to a row of inputs, and clears output and result. */
 static void prepare(int row) {
   int i;
   shapes[0][1] = WIDTH;
@@ -62,7 +62,7 @@ static void prepare(int row) {
   returned_code = 12;
 }
 
-/* Whether the output is numpy's, times `factor`. */
+/* Returns 1 if the output is numpy's times `factor`. */
 static int is_right(int row, float factor) {
   int i;
   for (i = 0; i < OUTPUTS; ++i) {
@@ -120,7 +120,7 @@ static int run_from_table_of_0_8(int row) {
   return run_found_in(&byhand_system_lib_of_0_8);
 }
 
-/* The reader of tables alone, and the address of the function in it. */
+/* Looks the function up in the table of names, without a module. */
 static int run_by_index(int row) {
   tvm_function_index_t index;
   TVMBackendPackedCFunc function;
@@ -164,11 +164,11 @@ static const Way ways[] = {
     {"global function", run_from_globals},   {"called by tvm-ffi", run_by_tvm_ffi},
 };
 
-/* ---- what compiled code calls ---- */
+/* ---- functions that compiled code calls ---- */
 
 static int find(const char* name, TVMFunctionHandle* out) { return TVMModGetFunction(module_handle, name, 0, out); }
 
-/* A function of tvm-ffi that old code calls. */
+/* Function of tvm-ffi, called by code in the earlier API. */
 static int halve(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
   (void)self;
   if (num_args != 1 || args[0].type_index != kTVMFFIFloat) {
@@ -180,7 +180,7 @@ static int halve(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny*
   return 0;
 }
 
-/* A function of tvm-ffi whose result old code has no code for. */
+/* Function of tvm-ffi that returns a value for which the earlier API has no type code. */
 static int say(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
   TVMFFIByteArray text = bytes_of("a text in an object");
   (void)self;
@@ -189,7 +189,7 @@ static int say(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* r
   return TVMFFIStringFromByteArray(&text, result);
 }
 
-/* Calls of the model's functions on its output, which multiply it by a factor. */
+/* Calls a function of the model that halves its output. */
 static int halves(void) {
   TVMFunctionHandle function;
   values[0].v_handle = &tensors[1];
@@ -226,7 +226,7 @@ static int32_t tell_codes(void* args, int32_t* type_codes, int32_t num_args, voi
   return 0;
 }
 
-/* There and back through tvm-ffi: a value of every code that it has, and one of an object. */
+/* Passes a value of every code through tvm-ffi and back, and an object. */
 static int keeps_codes(void) {
   static const int sent[] = {kTVMArgInt, 1, kTVMArgFloat, kTVMOpaqueHandle, kTVMNullptr, kTVMDataType, kDLDevice, kTVMStr};
   TVMFunctionHandle function;
@@ -256,7 +256,7 @@ static const Service services[] = {
     {"type codes", keeps_codes},
 };
 
-/* ---- mistakes: each gives -1, and a text that has these words ---- */
+/* ---- mistakes: each returns -1 with a message that starts with these words ---- */
 
 static int call_of_nothing(void) { return call(NULL, 2); }
 
@@ -383,7 +383,7 @@ static int32_t fail_silently(void* args, int32_t* type_codes, int32_t num_args, 
   return -1;
 }
 
-/* Registers old code in the place of others and calls it from tvm-ffi. */
+/* Registers a function in the earlier API, replacing the one before, and calls it from tvm-ffi. */
 static int call_instead(int32_t (*function)(void*, int32_t*, int32_t, void*, int32_t*, void*)) {
   TVMFFIAny result = any_none();
   TVMFFIObjectHandle found;
@@ -395,7 +395,7 @@ static int call_instead(int32_t (*function)(void*, int32_t*, int32_t, void*, int
   return status;
 }
 
-/* More often than there is room for texts: each is given back. */
+/* Calls it more often than texts can exist at a time: each result must be freed. */
 static int text_of_tvm_ffi(void) {
   TVMFunctionHandle function;
   int i, status = TVMFuncGetGlobal("byhand.say", &function);
@@ -407,7 +407,7 @@ static int text_of_tvm_ffi(void) {
 
 static int text_as_result(void) { return call_instead(return_text); }
 
-/* The error of the mistake before is still raised: an old text would do. */
+/* Takes the error of an earlier mistake first, since its message would pass, too. */
 static int failure_without_text(void) {
   TVMFFIObjectHandle error = NULL;
   TVMFFIErrorMoveFromRaised(&error);
@@ -516,7 +516,7 @@ static int starts_with(const char* text, const char* words) {
   return 1;
 }
 
-/* Prints the row of something that works or does not. */
+/* Prints a row of the table: whether a check passed. */
 static int report(const char* name, int good) {
   print_row_start(name);
   print_text(good ? "ok" : "FAILED");
@@ -545,7 +545,7 @@ static int check_way(const Way* way) {
   return 1;
 }
 
-/* After a run of the model, whose output a service may change. */
+/* Checks a service after a run of the model, whose output it may change. */
 static int check_service(const Service* service) {
   prepare(0);
   return report(service->name, run_packed(0) == 0 && service->works());
@@ -564,7 +564,7 @@ static int check_mistake(const Mistake* mistake) {
   return report(mistake->name, refused && run_from_globals(1) == 0 && is_right(1, 1.0f));
 }
 
-/* Texts are cut, and one that is set replaces the one before. */
+/* Checks that long messages are cut, and that a new one replaces the last. */
 static int keeps_texts(void) {
   static char text[512];
   const char* kept;

@@ -1,4 +1,4 @@
-/* model.c: the smallest firmware around a whole model: an executable, its kernels, and one arena. Classifies 20 pictures. */
+/* model.c: minimal firmware with a whole model: an executable, its kernels, and one arena. Classifies 20 pictures. */
 #include <cnn_f32/data.h>
 #include <tvm_ffi_model.h>
 #include <tvm_ffi_platform.h>
@@ -24,7 +24,7 @@ static int largest(const float* scores) {
   return best;
 }
 
-/* The digit in a picture; -1 with the error raised. */
+/* Returns the digit in a picture; -1 with the error raised. */
 static int classify(TVMFFIObjectHandle model, const float* picture) {
   static const int64_t shape[] = {1, 1, 8, 8};
   DLTensor tensor = {(void*)picture, {kDLCPU, 0}, 4, {kDLFloat, 32, 1}, (int64_t*)shape, NULL, 0};

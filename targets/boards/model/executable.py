@@ -3,8 +3,9 @@
 
 usage: executable.py EXECUTABLE NAME >NAME.c
 
-The executable is what stands behind `relax.VMExecutable` in a library that TVM compiled, or the bytes of its `save_to_bytes`. Its weights
-are used where they lie, so they are aligned: a memory scope of no constant takes the bytes that are missing.
+EXECUTABLE is a file with the bytes that follow the kind `relax.VMExecutable` in a library compiled by TVM, or with the result of the
+module's `save_to_bytes`. The firmware uses the weights in place, so they are aligned: the padding is an additional memory scope that
+no constant refers to.
 """
 
 import pathlib
@@ -17,7 +18,7 @@ ALIGNMENT = 8
 
 
 class Reader:
-    """The fields of the serialised form, in their order."""
+    """Reads the fields of a serialised executable in order."""
 
     def __init__(self, data):
         self.data = data
@@ -38,7 +39,7 @@ class Reader:
 
 
 def functions(reader):
-    """The names of the functions that the executable calls, and does not have itself."""
+    """Returns the names of the functions that the executable calls but does not contain."""
     packed = []
     for _ in range(reader.take("Q")):
         kind = reader.take("i")
@@ -52,7 +53,7 @@ def functions(reader):
 
 
 def first_weight(reader):
-    """Where the data of the first tensor begins; None without one. The reader is at the constants."""
+    """Returns the offset of the first tensor's data; None without a tensor. The reader is at the constants."""
     for _ in range(reader.take("Q")):
         kind = reader.take("i")
         if kind == 70:
@@ -75,8 +76,8 @@ def first_weight(reader):
 
 
 def parse(data):
-    """The functions that the executable calls, and its bytes with the data of the first tensor aligned. The data of other tensors is
-    aligned to four bytes then, unless texts stand between."""
+    """Returns the functions that the executable calls, and its bytes with the data of the first tensor aligned. The data of later
+    tensors is then aligned to four bytes, unless texts precede it."""
     reader = Reader(data)
     if reader.take("Q") != MAGIC:
         sys.exit("error: this is no executable with memory scopes")
@@ -91,14 +92,14 @@ def parse(data):
     start = first_weight(reader)
     if start is None or start % ALIGNMENT == 0:
         return packed, data
-    # An entry takes 16 bytes and its text.
+    # An entry has 16 bytes and its text.
     padding = b"-" * (-(start + 16) % ALIGNMENT)
     entry = struct.pack("<qQ", -1, len(padding)) + padding
     return packed, data[:scopes] + struct.pack("<Q", count + 1) + data[scopes + 8 : end] + entry + data[end:]
 
 
 def bytes_as_c(data):
-    """The bytes as words for their alignment, in the byte order of the core."""
+    """Yields C code with the bytes, as words for their alignment, in the byte order of the core."""
     yield "static const uint64_t executable[] = {"
     words = struct.unpack(f"<{-(-len(data) // 8)}Q", data + bytes(-len(data) % 8))
     for start in range(0, len(words), 4):

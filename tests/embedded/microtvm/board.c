@@ -1,4 +1,4 @@
-/* board.c: this machine as a board, for firmware under the sanitizers. */
+/* board.c: the functions of a board on this machine, for firmware under the sanitizers. */
 #include "board.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
     python gen_relax.py [OUTPUT_FOLDER] [NAME ...]      # default: models, every model
 
 Weights and pictures of mlp, mlp_dyn, mlp_i8 and cnn are those that ../aot/gen_aot.py drew and trained; everything else
-comes from a fixed seed.  Every expected output is that of TVM's own virtual machine, and is first compared with numpy in
+comes from a fixed seed.  Every expected output is from TVM's own virtual machine, and is first compared with numpy in
 float64.  Nothing is downloaded.
 """
 
@@ -57,7 +57,7 @@ def tensor(a):
 
 
 def flat(v):
-    """Arrays of a result that may be nested tuples."""
+    """Return the arrays of a result, which may be nested tuples."""
     if hasattr(v, "numpy"):
         return [v.numpy()]
     if isinstance(v, (int, float)):
@@ -76,7 +76,7 @@ def argument(a):
 
 
 def describe(a, name, arrays):
-    """JSON of one argument or result; arrays are named, to become .npy files."""
+    """Return the JSON of an argument or result, and name its arrays, which become .npy files."""
     if type(a).__name__ == "Shape":
         return {"shape": [int(d) for d in a]}
     if isinstance(a, (list, tuple)):
@@ -90,9 +90,9 @@ def describe(a, name, arrays):
 
 
 def repair(src):
-    """Adapts C code like gen_aot.py does. For exec_mode compiled also the declarations that TVM's headers lack, and results:
-    the C target of this version leaves the result of a call in a variable, and then moves the slot behind the arguments,
-    which is where LLVM code has it."""
+    """Adapt C code, as in gen_aot.py. For exec_mode compiled, also add the declarations that TVM's headers lack, and store
+    results: the C target of this version leaves the result of a call in a variable, and then moves the slot after the
+    arguments, where LLVM code stores the result."""
     src = re.sub(
         r"^( *)(\w+\* \w+ = \(\(\w+\*\)) *(TVMFFIAny (\w+)\[\d+\];)\n(\(\(\w+\*\)\w+\)\);)$",
         r"\1\3\n\1\2\5", src, flags=re.M)
@@ -130,7 +130,7 @@ def run(so, calls):
 
 
 def save(name, mod, calls, note, tolerance, c=("bytecode", "compiled"), text=True, boards=False, **more):
-    """calls: (function, arguments, expected by numpy) each; c: modes to keep as C source; boards: objects for other machines."""
+    """Save a model. calls: (function, arguments, expected by numpy) each; c: modes to keep as C source; boards: objects for other machines."""
     if ONLY and name not in ONLY:
         return
     folder = os.path.join(OUT, name)
@@ -182,7 +182,7 @@ def save(name, mod, calls, note, tolerance, c=("bytecode", "compiled"), text=Tru
                 exe = relax.build(mod, target=tvm.target.Target(target), exec_mode=mode, system_lib=True)
                 path = os.path.join(folder, "kernels_%s_%s.o" % (mode, arch))
                 exe.mod.imports[0].write_to_file(path, "obj")
-                if strip and arch != "wasm32":  # it spoils relocations there
+                if strip and arch != "wasm32":  # strip breaks relocations there
                     subprocess.run([strip, "-g", path], check=True)
     MANIFEST["models"][name] = entry
     print(name, "difference from numpy %.2g" % worst)
@@ -450,7 +450,7 @@ def do_chain():
 
 
 def calls_as_text(manifest):
-    """A line for each call: model, function, tolerance, arguments, `--`, results."""
+    """Return a line for each call: model, function, tolerance, arguments, `--`, results."""
 
     def text(description):
         if "tuple" in description:

@@ -5,7 +5,7 @@
  *
  * An argument is a file of numpy (`x.npy`), a shape (`shape:2,3`) or a tuple of files (`tuple:a.npy,b.npy`); tuples among the results
  * are flattened. RUNTIME is a library that is opened first, such as libtvm_runtime.so. ALLOCATOR is 1 for naive, 2 for pooled memory.
- * With repetitions, `repeat` calls the function as often: its instructions can be counted by `--toggle-collect=repeat`.
+ * With -n, `repeat` calls the function REPETITIONS times, so that `--toggle-collect=repeat` counts its instructions.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -75,7 +75,7 @@ static TVMFFIAny call_global(const char* name, TVMFFIAny* args, int count) {
   return result;
 }
 
-/* The function of a module. */
+/* Returns a function of a module. */
 static TVMFFIObjectHandle method(TVMFFIAny module, const char* name) {
   TVMFFIAny args[3], found;
   args[0] = module;
@@ -150,7 +150,7 @@ static Array* load(const char* path) {
 
 static void give_up(DLManagedTensorVersioned* managed) { free(managed); }
 
-/* A tensor object over an array, which stays. */
+/* Returns a tensor object that refers to an array, which is never freed. */
 static TVMFFIAny tensor_of(const char* path) {
   Array* array = load(path);
   TVMFFIObjectHandle handle = NULL;
@@ -166,7 +166,7 @@ static TVMFFIAny tensor_of(const char* path) {
   return any;
 }
 
-/* Calls a global function on what stands between commas. */
+/* Calls a global function with the values of a comma-separated list. */
 static TVMFFIAny of_list(char* list, const char* function, TVMFFIAny (*value)(const char*)) {
   TVMFFIAny values[MAX_VALUES];
   int count = 0;
@@ -215,7 +215,7 @@ static void compare(const void* data, DLDataType dtype, int ndim, const int64_t*
   }
 }
 
-/* Compares a result, whose parts are the next of the expected ones. */
+/* Compares a result, or each element of a nested one, with the next expected files. */
 static void check(TVMFFIAny result, char*** expected, double tolerance) {
   const DLDataType int64_type = {kDLInt, 64, 1};
   if (result.type_index == kTVMFFIArray) {

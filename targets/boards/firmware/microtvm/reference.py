@@ -1,4 +1,4 @@
-"""Writes data.h: inputs, constants and numpy's outputs of the model that the sources of this folder compute.
+"""Writes data.h: inputs, constants and numpy's outputs of the model in this folder.
 
 All numbers are small multiples of 1/8, so that sums are exact in float32 in any order: outputs are compared for equality.
 usage: python3 reference.py >data.h

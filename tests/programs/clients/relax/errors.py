@@ -1,4 +1,4 @@
-"""What models and their machines refuse, with TVM's texts, and that the machine can be used afterwards."""
+"""Tests errors of models and their virtual machines: TVM's messages, and a machine that still works afterwards."""
 
 import gc
 import pathlib
@@ -13,7 +13,7 @@ CPU, NAIVE, POOLED = 1, 1, 2
 
 
 def refused(kind, text, function, *args):
-    """Calls a function, which must raise an error of this kind with this text in it. tvm_ffi has no class for InternalError."""
+    """Checks that a call raises an error of this kind whose message contains this text. tvm_ffi has no class for InternalError."""
     kind = kind.replace("InternalError", "RuntimeError")
     try:
         function(*args)
@@ -33,7 +33,7 @@ def load(model, mode):
 
 
 def check_arguments(vm):
-    """Wrong arguments are found by the checks of the model, and named with their place."""
+    """Checks that the model rejects wrong arguments, and names function, position and parameter."""
     forward, x = vm["forward"], tensor(1, 64)
     place = 'ErrorContext(fn=forward, loc=param[0], param=x, annotation=R.Tensor((1, 64), dtype="float32")) '
     refused("ValueError", place + " expect Tensor with ndim 2 but get 1", forward, tensor(64))
@@ -135,7 +135,7 @@ def check_instrument():
 
 
 def check_threads(executable):
-    """A machine is for one thread at a time; machines of one executable are for as many."""
+    """Checks that machines of one executable run concurrently. One machine is for one thread at a time."""
     machines = [executable["vm_load_executable"]() for _ in range(4)]
     results = []
 
@@ -158,7 +158,7 @@ def run_choose(executable):
 
 
 def check_second_module():
-    """The code of a library keeps the builtins that it found, while the module that found them may be gone."""
+    """Checks that the code of a library can call its builtins after the module that found them was destroyed."""
     first, second = load("control", "compiled"), load("control", "compiled")
     assert run_choose(first) == [2.0] * 4
     del first

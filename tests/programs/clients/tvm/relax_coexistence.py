@@ -1,4 +1,4 @@
-"""A model that was loaded before TVM goes on when TVM is imported, which then loads models for its own machine."""
+"""Tests a model loaded before TVM is imported: it still runs afterwards, and TVM loads new models for its own machine."""
 
 import pathlib
 import shutil
@@ -23,7 +23,7 @@ def result(vm):
 
 
 def is_ours(path):
-    """Whether the machine of a new model is ours: it refuses a call before initialization, where TVM's reads null."""
+    """Returns True if this library loads new executables, not TVM: the error for a truncated one has no `Check failed`."""
     loader = tvm_ffi.get_global_func("ffi.Module.load_from_bytes.relax.VMExecutable")
     broken = tvm_ffi.core.Bytes(path.read_bytes()[:20])
     try:
@@ -49,7 +49,7 @@ def main():
         np.testing.assert_allclose(result(vm), expected, atol=1e-6)
     with tempfile.TemporaryDirectory() as folder:
         for mode in ("bytecode", "compiled"):
-            # The same file would be the same library, whose code keeps the builtins that it found.
+            # Copies the file: loading it again would give the library that is already open, which keeps the builtins it found.
             copy = pathlib.Path(folder) / f"{mode}.so"
             shutil.copy(FOLDER / "cnn" / f"{mode}.so", copy)
             vm = relax.VirtualMachine(tvm.runtime.load_module(str(copy)), tvm.cpu())
