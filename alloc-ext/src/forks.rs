@@ -1,8 +1,8 @@
 //! The locks of this crate that a fork must hold: every static lock, in locking order.
 //!
-//! The streams and the tensor allocator of the environment are each thread's own or one atomic pointer. States of walks and of
+//! The streams and the tensor allocator of the environment are thread-local or one atomic pointer. States of walks and of
 //! mutators belong to objects, whose locks are those of [`ObjectMutex`](ferrite_core::sync::ObjectMutex). Modules that another
-//! thread was loading or importing are whole or unreachable: they are shown by one exchange, under the locks below.
+//! thread was loading or importing are complete or unreachable: one exchange publishes them, under the locks below.
 
 use ferrite_core::sync::fork::{AtFork, Ring, enlist};
 

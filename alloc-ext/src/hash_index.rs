@@ -1,7 +1,7 @@
-//! Positions in a buffer by the hash of the element there: the index of visited sets, identity maps and graph numbering.
+//! Hash index into a buffer of elements, for visited sets, identity maps and graph numbering.
 //!
-//! The hash is stored beside the position. So a search compares only elements of the same hash, whose memory may be far away, and
-//! growth hashes nothing again, which could fail for keys with hooks.
+//! The hash is stored beside the position, so that a search reads only elements with an equal hash, and growth does not
+//! rehash, which could fail for keys with hooks.
 #![forbid(unsafe_code)]
 
 use core::mem;
@@ -11,7 +11,7 @@ use ferrite_core::memory::{AllocError, Buffer};
 /// A hash table of positions, with open addressing and linear probing. The upper bits of a hash choose its first slot.
 #[derive(Default)]
 pub(crate) struct HashIndex {
-    /// A power of two of slots, or none. Between a position and the first slot of its hash none is empty.
+    /// A power of two of slots, or none. No slot between a position and the first slot of its hash is empty.
     slots: Buffer<Slot>,
 }
 
@@ -32,21 +32,21 @@ impl Slot {
     }
 }
 
-/// Slots of the first table.
+/// Number of slots of the first table.
 const FIRST_SLOTS: usize = 16;
 
 impl HashIndex {
-    /// An index without positions, which owns no memory.
+    /// Returns an empty index. Does not allocate.
     pub(crate) const fn new() -> Self {
         Self { slots: Buffer::new() }
     }
 
-    /// The number of positions that fit without growth: half of the slots.
+    /// Returns the number of positions that fit without growth: half of the slots.
     pub(crate) fn capacity(&self) -> usize {
         self.slots.len() / 2
     }
 
-    /// The capacity after the next [`grow`](Self::grow).
+    /// Returns the capacity after the next [`grow`](Self::grow).
     pub(crate) fn next_capacity(&self) -> usize {
         self.slots.len().max(FIRST_SLOTS / 2)
     }
@@ -88,11 +88,11 @@ impl HashIndex {
         })
     }
 
-    /// Removes a position, which is there.
+    /// Removes a position, which must be in the index.
     pub(crate) fn remove(&mut self, hash: u32, old: usize) {
         let Some((mut at, _)) = self.search(hash, |position| position == old) else { return };
         self.put(at, Slot::default());
-        // Slots behind it, up to an empty one, go where a search now finds them.
+        // Reinserts the rest of the probe sequence, up to the next empty slot.
         loop {
             at = (at + 1) & (self.slots.len() - 1);
             let slot = self.put(at, Slot::default());
@@ -103,14 +103,14 @@ impl HashIndex {
         }
     }
 
-    /// Replaces a position, which is there.
+    /// Replaces a position, which must be in the index.
     pub(crate) fn replace(&mut self, hash: u32, old: usize, new: usize) {
         if let Some((at, _)) = self.search(hash, |position| position == old) {
             self.put(at, Slot::new(hash, new));
         }
     }
 
-    /// Returns the slot of the position for which `is_it` returns `true`, or else the empty slot where it belongs.
+    /// Returns the slot of the position for which `is_it` returns `true`, or the empty slot for its insertion.
     #[inline]
     fn search(&self, hash: u32, mut is_it: impl FnMut(usize) -> bool) -> Option<(usize, Slot)> {
         let mask = self.slots.len().checked_sub(1)?;
@@ -124,14 +124,14 @@ impl HashIndex {
         }
     }
 
-    /// Puts a slot into the empty slot where it belongs.
+    /// Inserts a slot at the first empty slot of its probe sequence.
     fn place(&mut self, slot: Slot) {
         if let Some((at, _)) = self.search(slot.hash, |_| false) {
             self.put(at, slot);
         }
     }
 
-    /// Replaces the slot at `at`, and returns what it was.
+    /// Replaces the slot at `at`. Returns the old one.
     fn put(&mut self, at: usize, slot: Slot) -> Slot {
         self.slots.get_mut(at).map(|place| mem::replace(place, slot)).unwrap_or_default()
     }
@@ -141,7 +141,7 @@ impl HashIndex {
 mod tests {
     use super::*;
 
-    /// Positions of numbers whose hashes collide in all ways: equal, in the same slot, at the end of the slots.
+    /// Positions of numbers with all kinds of collisions: equal hashes, the same first slot, and at the end of the slots.
     #[test]
     fn positions_are_found_until_they_are_removed() -> Result<(), AllocError> {
         let hash_of = |number: usize| (number as u32 % 7).wrapping_mul(0xffff_fff5);

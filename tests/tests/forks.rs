@@ -88,7 +88,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("core/src/sync/", "what locks are made of"),
     ("core/src/log/bare.rs", "only without std"),
     ("core/src/backend/workspace/bare.rs", "only without std"),
-    ("alloc-ext/src/env/stream/names.rs", "only without std"),
+    ("alloc-ext/src/env/stream/bare.rs", "only without std"),
     ("alloc-ext/src/containers/faults.rs", "only in tests"),
     ("core/src/name_table/names.rs", "part of each table, whose static is listed"),
     ("targets/host/src/thread_pool/futex/other.rs", "only without futexes"),

@@ -73,7 +73,7 @@ pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
 /// Returns an owned copy of the value in a cell.
 ///
 /// # Safety
-/// `cell` points to an initialised cell that nobody writes during the call.
+/// `cell` points to an initialised cell that is not written during the call.
 #[inline]
 pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
     // SAFETY: the caller guarantees the cell; its reference is not released here.
@@ -84,7 +84,7 @@ pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
 /// Moves the value out of a cell, which is uninitialised afterwards.
 ///
 /// # Safety
-/// `cell` points to an initialised cell that nobody else uses.
+/// `cell` points to an initialised cell without other users.
 #[inline]
 pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
     // SAFETY: the caller guarantees the cell and gives up its reference.

@@ -51,7 +51,7 @@ fn allocate_by(
 ///
 /// # Safety
 /// `block` is null, or a block from [`allocate_block`], [`allocate_table`] or (on hosts) from `malloc` or C++'s
-/// `operator new` that nobody uses any more.
+/// `operator new` that is not used any more.
 pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {
     let Some(block) = NonNull::new(block) else { return };
     // The size is unknown here: clients do not pass it, and the memory hook does not need it.

@@ -336,7 +336,7 @@ fn copies_count_entries_that_the_order_does_not_lead_to() -> Result<()> {
     let strong_count = || value.as_untyped().as_object().strong_count();
     let before = strong_count();
     // So it is while C++ code clears a table whose items have destructors.
-    // SAFETY: the object is a Dict that nobody else uses, hence its field is as valid as it is.
+    // SAFETY: the object is a Dict without other users, hence its field is as valid as it is.
     let head = unsafe { &raw mut (*Table::of(dict.as_object()).fields()).iter_head };
     // SAFETY: as above; no reference to the field exists.
     let kept = unsafe { head.replace(u64::MAX) };

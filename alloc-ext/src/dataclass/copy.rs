@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_hook_is_refused() -> Result<()> {
+    fn objects_without_a_hook_are_refused() -> Result<()> {
         let function = Any::new(Function::from_typed(|| 1i64)?);
         let error = deep_copy(&list(&[function])?).map(drop).expect_err("functions are not copied");
         assert_eq!(error.kind(), b"InternalError");

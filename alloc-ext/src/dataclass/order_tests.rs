@@ -53,7 +53,7 @@ fn equal_values_have_equal_hashes() -> Result<()> {
 }
 
 #[test]
-fn what_is_not_compared_does_not_count() -> Result<()> {
+fn fields_that_are_not_compared_do_not_count() -> Result<()> {
     let index = pair_type("test.order.Half", [0, i64::from(kTVMFFIFieldFlagBitMaskCompareOff)])?;
     let (one, two) = (pair(index, int(1), int(1))?, pair(index, int(1), int(2))?);
     assert!(recursive_eq(&one, &two)?);
@@ -90,7 +90,7 @@ fn values_have_the_order_of_their_first_difference() -> Result<()> {
 }
 
 #[test]
-fn what_has_no_order_is_refused() -> Result<()> {
+fn values_without_an_order_are_refused() -> Result<()> {
     let order = |lhs: &Any, rhs: &Any| message(recursive_compare(lhs, rhs));
     assert_eq!(order(&int(1), &Any::from(1.0f64)), "Cannot compare values of different types: int vs float");
     assert_eq!(

@@ -71,7 +71,7 @@ fn equal_keys_share_a_node() -> Result<()> {
 }
 
 #[test]
-fn what_is_shared_stays_shared() -> Result<()> {
+fn shared_objects_stay_shared() -> Result<()> {
     let list = Any::new(ListObject::from_slice(&[Any::NONE])?);
     let mut map = MapObject::with_capacity(0)?;
     map.insert(text("key")?, list.clone())?;
@@ -147,7 +147,7 @@ fn metadata_is_at_the_end() -> Result<()> {
 }
 
 #[test]
-fn what_has_no_form_is_refused() -> Result<()> {
+fn values_without_a_form_are_refused() -> Result<()> {
     let refused = |value: &Any| to_json_graph(value, &Any::NONE).map(drop).expect_err("refused");
     let error = refused(&Any::new(Function::from_typed(|| 1i64)?));
     assert_eq!(error.kind(), b"TypeError");
@@ -272,7 +272,7 @@ fn written_texts_are_read_at_once() -> Result<()> {
 }
 
 #[test]
-fn what_is_read_at_once_is_what_the_tree_gives() -> Result<()> {
+fn fast_and_general_decoding_agree() -> Result<()> {
     reflection::install()?;
     let good = r#"{"root_index":6,"nodes":[{"type":"int","data":12},{"type":"ffi.String","data":"a\nb"},{"type":"None"},{"type":"float","data":1.5},{"type":"ffi.VisitInterrupt","data":{"value":1}},{"type":"ffi.Map","data":[1,0,3,4]},{"type":"ffi.Array","data":[5,2,0,0]}]}"#;
     assert!(reader::read(good.as_bytes()).is_some());

@@ -37,7 +37,7 @@ fn values_have_the_types_of_the_table() -> Result<()> {
 }
 
 #[test]
-fn what_is_parsed_is_written_again() -> Result<()> {
+fn parsed_texts_are_written_again() -> Result<()> {
     for text in [
         "null",
         "-9223372036854775808",

@@ -138,7 +138,7 @@ fn a_class_is_registered_once_and_holds_its_fields() -> Result<()> {
 }
 
 #[test]
-fn what_is_smaller_than_a_value_holds_no_reference() -> Result<()> {
+fn fields_smaller_than_a_value_hold_no_reference() -> Result<()> {
     // Like a C++ field of type `std::optional<bool>`.
     let fields = [field("small", 0, 2, 24), field("value", 0, 16, 32)];
     let index = type_with("test.reflection.Small", fields.into_iter())?;

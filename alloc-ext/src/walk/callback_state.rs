@@ -24,7 +24,7 @@ struct CallbackStateRecord<S> {
 // SAFETY: repr(C), header first; the state is dropped once.
 unsafe impl<S> ObjectRecord for CallbackStateRecord<S> {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and nobody else uses it any more.
+        // SAFETY: the record is initialised and it has no other user any more.
         unsafe { ptr::drop_in_place(&raw mut (*this.cast::<CallbackStateRecord<S>>()).state) };
     }
 }
@@ -42,7 +42,7 @@ impl<S: HookState> CallbackState<S> {
             // SAFETY: the allocation has room for the record.
             unsafe { (&raw mut (*record).state).write(ObjectMutex::new(None)) };
         };
-        // SAFETY: init writes the one field after the header, which `destroy` drops; nobody else sees the object.
+        // SAFETY: init writes the one field after the header, which `destroy` drops; the object is not visible elsewhere.
         let record = unsafe { allocate(type_index::OBJECT, 0, init)? };
         Ok(Self { record, state: PhantomData })
     }

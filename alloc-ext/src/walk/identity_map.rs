@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_met_changes_without_memory() -> Result<()> {
+    fn updates_do_not_allocate() -> Result<()> {
         let mut seen = IdentityMap::default();
         let objects = [(); 8].map(|()| ListObject::with_capacity(0).map(Any::new));
         for object in &objects {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_leaves_all_others() -> Result<()> {
+    fn removing_an_object_keeps_all_others() -> Result<()> {
         let mut seen = IdentityMap::new();
         let mut objects = std::vec::Vec::new();
         for number in 0..if cfg!(miri) { 60 } else { 600 } {

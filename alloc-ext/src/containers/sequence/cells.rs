@@ -194,7 +194,7 @@ impl<'a> Seq<'a> {
     /// Inserts `value` before `position`, which is at most the length.
     ///
     /// # Safety
-    /// The capacity is larger than the length, and nobody else uses the sequence now.
+    /// The capacity is larger than the length, and the sequence has no other user now.
     #[inline]
     pub(crate) unsafe fn insert_reserved(self, position: usize, value: Any) {
         let len = self.len();

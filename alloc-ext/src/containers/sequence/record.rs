@@ -37,7 +37,7 @@ const _: () = {
 unsafe impl ObjectRecord for SeqRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let this: *mut Self = this.cast();
-        // SAFETY: the last strong reference is gone, so nobody else reads or writes the record.
+        // SAFETY: the last strong reference is gone, so there is no other user of the record.
         unsafe {
             let len = count((*this).cell.size);
             cell::release_all((*this).cell.data.cast(), len);
@@ -96,7 +96,7 @@ pub(crate) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     // SAFETY: `init` writes every field behind the header.
     let object = unsafe { object_alloc::allocate::<SeqRecord>(type_index, 0, init) };
     if object.is_err() {
-        // SAFETY: nobody else knows the block.
+        // SAFETY: the block has no other reference.
         unsafe { storage::release_block(block) }
     }
     object

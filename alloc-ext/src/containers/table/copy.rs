@@ -26,8 +26,8 @@ pub(crate) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef
 /// Completes the copy before it allocates the object: a user's allocator may change the table meanwhile.
 fn copy_dense(type_index: i32, source: Dense<'_>) -> Result<ObjectRef> {
     let mut fields = Dense::allocate(source.slots().max(dense::LEAST_SLOTS))?;
-    // SAFETY: nobody else knows the copy, which has as many slots at least; the references that the copies of the words stand
-    // for are counted, and given back where the object fails.
+    // SAFETY: the copy has no other reference, and at least as many slots; the references that the copies of the words
+    // stand for are counted, and given back where the object fails.
     unsafe {
         let copy = Dense::at(&raw mut fields);
         if source.slots() > 0 {
@@ -44,7 +44,7 @@ fn copy_small(type_index: i32, source: Small<'_>) -> Result<ObjectRef> {
     let before = mark();
     let object = record::allocate_small(type_index, source.len(), &mut Apart)?;
     plain_ensure!(mark() == before, RUNTIME_ERROR, "The map was changed while it was copied");
-    // SAFETY: the new table is small, has the capacity, and is known to nobody else.
+    // SAFETY: the new table is small, has the capacity, and is without other references.
     unsafe {
         let table = Table::of(&object);
         let target = table.fields();

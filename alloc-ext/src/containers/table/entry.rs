@@ -81,7 +81,7 @@ impl Entry {
     /// Returns owned copies of key and value.
     ///
     /// # Safety
-    /// The entry is in a table that nobody changes during the call.
+    /// The entry is in a table that does not change during the call.
     pub(crate) unsafe fn copy(self) -> (Any, Any) {
         // SAFETY: the cells of an entry are initialised.
         unsafe { (cell::copy_of(self.key()), cell::copy_of(self.value())) }
@@ -143,7 +143,7 @@ impl Entry {
     /// Replaces the value. Returns the old one.
     ///
     /// # Safety
-    /// The entry is in a table that nobody else uses.
+    /// The entry is in a table without other users.
     pub(crate) unsafe fn replace_value(self, value: Any) -> Any {
         // SAFETY: the cells of an entry are initialised.
         unsafe {
@@ -166,7 +166,7 @@ impl KeyEntry {
     /// Sets the value, and the key of a new entry. Releases the value that it replaces.
     ///
     /// # Safety
-    /// The entry has just been found or made, and nobody else uses the table now.
+    /// The entry has just been found or made, and the table has no other user now.
     #[inline]
     pub(crate) unsafe fn fill(self, key: Any, value: Any) {
         // SAFETY: the cells of a present entry are initialised, those of a new one may be written. The table is complete when

@@ -24,7 +24,7 @@ use crate::containers::{key, storage};
 /// Errors of key hooks; RuntimeError when one changed the table; MemoryError. Nothing has changed then.
 ///
 /// # Safety
-/// The object is a Map or Dict, and nobody else uses it now; key hooks may.
+/// The object is a Map or Dict, and it has no other user now; key hooks may.
 pub(crate) unsafe fn grow(object: &ObjectRef) -> Result<()> {
     // SAFETY: the caller excludes other users; the entries are forgotten where the new storage has them.
     unsafe {
@@ -58,7 +58,7 @@ fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
     Ok(block)
 }
 
-/// Returns a larger dense table with copies of the words of all entries: until the caller forgets one of the two, the
+/// Allocates a larger dense table with copies of the words of all entries: until the caller forgets one of the two, the
 /// entries are in both.
 fn larger_dense(table: Table<'_>) -> Result<TableFields> {
     let mut slots = match table {
@@ -69,7 +69,7 @@ fn larger_dense(table: Table<'_>) -> Result<TableFields> {
     let mut hashes = Hashes::OfKeys;
     loop {
         let mut fields = Dense::allocate(slots)?;
-        // SAFETY: the fields are those of a table that nobody else knows.
+        // SAFETY: the fields are those of a table without other references.
         let dense = unsafe { Dense::at(&raw mut fields) };
         let filled = fill(table, dense, &hashes);
         if matches!(filled, Ok(Filled::All)) {

@@ -13,7 +13,7 @@ use super::view::Table;
 /// Errors of key hooks; MemoryError. The entries are unchanged then.
 ///
 /// # Safety
-/// The object is a Map or Dict, and nobody else uses it now; key hooks may.
+/// The object is a Map or Dict, and it has no other user now; key hooks may.
 #[cfg_attr(feature = "speed", inline)]
 pub(crate) unsafe fn insert(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
     // SAFETY: the caller guarantees the object and excludes other users.

@@ -44,7 +44,7 @@ const _: () = {
 // SAFETY: repr(C) with the header first; the top bit of `slots` tells the layout that the table has by now.
 unsafe impl ObjectRecord for SmallRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the last strong reference is gone, so nobody else uses the table.
+        // SAFETY: the last strong reference is gone, so the table has no other user.
         unsafe { Table::at(this).destroy() }
     }
 }
@@ -52,7 +52,7 @@ unsafe impl ObjectRecord for SmallRecord {
 // SAFETY: as for the small record, of which it is an extension.
 unsafe impl ObjectRecord for DenseRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the last strong reference is gone, so nobody else uses the table.
+        // SAFETY: the last strong reference is gone, so the table has no other user.
         unsafe { Table::at(this).destroy() }
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn allocate_dense(type_index: i32, fields: TableFields) -> Result<Obj
 pub(crate) fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
     let object = allocate_dense(type_index, fields);
     if object.is_err() {
-        // SAFETY: nobody else knows the storage.
+        // SAFETY: the storage has no other reference.
         unsafe { Dense::at(&raw mut fields).forget_entries() }
     }
     object

@@ -121,7 +121,7 @@ impl<'a> Small<'a> {
     /// Appends the cells of a new entry, which the caller must fill before any other operation.
     ///
     /// # Safety
-    /// The length is below the capacity, and nobody else uses the table.
+    /// The length is below the capacity, and the table has no other user.
     pub(crate) unsafe fn append(self) -> Entry {
         // SAFETY: the caller guarantees the capacity.
         unsafe {

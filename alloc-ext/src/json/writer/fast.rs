@@ -49,8 +49,8 @@ pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
 struct Writer {
     output: Output,
     open: Buffer<Open>,
-    /// How many containers may be open before a list is searched for among them. It doubles with the depth of each search, so
-    /// that all searches together take time that is linear in the greatest depth.
+    /// Minimum depth for the next search for a cycle. It doubles with each search, so that all searches take linear time in the
+    /// greatest depth.
     unsearched: usize,
 }
 

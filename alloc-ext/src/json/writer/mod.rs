@@ -1,7 +1,7 @@
 //! The writer: JSON text of a value, with a stack in a buffer instead of recursion.
 //!
-//! Both files have `stringify` and `write`. The fast one reads containers in place and prefetches, the small one reads entries by
-//! index. Both find cycles by searching the stack for a list, ever more rarely as it gets deeper.
+//! Both files have `stringify` and `write`. The fast one reads containers in place and prefetches, the small one reads
+//! entries by index. Both find cycles by searching the stack for a list, ever more rarely as it gets deeper.
 
 #[cfg(feature = "speed")]
 mod fast;

@@ -11,7 +11,7 @@ use crate::walk::IdentityMap;
 pub(crate) struct ModuleSet(IdentityMap<()>);
 
 impl ModuleSet {
-    /// A set without modules, which owns no memory.
+    /// Returns an empty set. Does not allocate.
     pub(crate) const fn new() -> Self {
         Self(IdentityMap::new())
     }
@@ -23,12 +23,12 @@ impl ModuleSet {
     pub(crate) fn add(&mut self, module: &Module) -> Result<bool, AllocError> {
         self.0.reserve_one()?;
         let len = self.0.len();
-        // There is capacity, so there is no error.
+        // Cannot fail after the reservation.
         let _place = self.0.insert(module.as_object(), ());
         Ok(self.0.len() != len)
     }
 
-    /// Removes a module, and returns the reference to it if it was there. Takes no memory.
+    /// Removes a module. Returns the reference to it, or `None` if it is not in the set. Does not allocate.
     pub(crate) fn remove(&mut self, module: &Module) -> Option<ObjectRef> {
         self.0.remove(module.as_object())?
     }

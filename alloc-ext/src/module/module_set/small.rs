@@ -9,7 +9,7 @@ use crate::module::Module;
 pub(crate) struct ModuleSet(Buffer<Module>);
 
 impl ModuleSet {
-    /// A set without modules, which owns no memory.
+    /// Returns an empty set. Does not allocate.
     pub(crate) const fn new() -> Self {
         Self(Buffer::new())
     }
@@ -26,7 +26,7 @@ impl ModuleSet {
         Ok(is_new)
     }
 
-    /// Removes a module, and returns the reference to it if it was there. Takes no memory.
+    /// Removes a module. Returns the reference to it, or `None` if it is not in the set. Does not allocate.
     pub(crate) fn remove(&mut self, module: &Module) -> Option<Module> {
         self.0.swap_remove(self.position(module)?)
     }

@@ -1,5 +1,4 @@
-//! Payloads of device modules at that time, turned into those of today. They end where their content does: no length stands
-//! before.
+//! Conversion of device module payloads from the packed form to the current one. Old payloads have no length field.
 //!
 //! ```text
 //! bytes         format, such as `ptx`
@@ -8,8 +7,9 @@
 //! cuda, opencl, hip: bytes     code
 //! vulkan: u64, shaders         bytes: name; u32 flags; u64, u32[n]: words
 //! ```
-//! Today a kernel has one more list, and a shader a length. Names of tags began with `tir.`, now `tirx.`. OpenCL source up
-//! to 0.7 has no line before each kernel: here it gets one for each, with all of the source behind it.
+//! In the current form a kernel has one more list, and a shader a length. The names of tags began with `tir.`, and begin
+//! with `tirx.` now. OpenCL source up to 0.7 has no line before each kernel: here it gets one for each, with all of the
+//! source behind it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -17,25 +17,25 @@ use ferrite_core::memory::Buffer;
 
 use super::super::bin_reader::BinReader;
 
-/// The arrangement of the code behind the kernels.
+/// Form of the code that follows the kernels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Code {
     Whole,
     Shaders,
 }
 
-/// The kinds whose payloads are known. Metal's had several forms.
+/// Kinds with a known payload form. Metal had several forms, and is not among them.
 const KINDS: [(&[u8], Code); 4] =
     [(b"cuda", Code::Whole), (b"opencl", Code::Whole), (b"hip", Code::Whole), (b"vulkan", Code::Shaders)];
 
-/// The beginning of names of tags, then and now.
+/// Prefix of tag names, old and current.
 const TAG: &[u8] = b"tir.";
 const TAG_OF_TODAY: &[u8] = b"tirx.";
 
 /// The line before a kernel in OpenCL source.
 const TITLE: &[u8] = b"// Function: ";
 
-/// Reads the payload of a module; none for a kind whose payloads are unknown.
+/// Converts the payload of a module; `None` for a kind with an unknown payload form.
 ///
 /// # Errors
 /// InternalError that names what is missing and where; MemoryError.
@@ -61,7 +61,7 @@ pub(super) fn read(kind: &[u8], reader: &mut BinReader<'_>) -> Result<Option<Buf
     Ok(Some(payload.0))
 }
 
-/// Copies a kernel, and gives its name.
+/// Copies a kernel. Returns its name.
 fn read_kernel<'a>(reader: &mut BinReader<'a>, payload: &mut Writer) -> Result<&'a [u8]> {
     payload.bytes(reader.bytes("the key of a kernel")?)?;
     let name = reader.bytes("the name of a kernel")?;
@@ -102,7 +102,7 @@ fn contains(text: &[u8], wanted: &[u8]) -> bool {
     text.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// A payload of today that is being written.
+/// Builder of a payload in the current form.
 struct Writer(Buffer<u8>);
 
 impl Writer {
@@ -124,7 +124,7 @@ impl Writer {
         self.raw(second)
     }
 
-    /// Writes source once for each kernel, behind a line with its name.
+    /// Writes the source once for each kernel, after a line with its name.
     fn titled(&mut self, names: &[&[u8]], source: &[u8]) -> Result<()> {
         let len = names.iter().map(|name| TITLE.len() + name.len() + source.len() + 2).sum();
         self.word(len)?;

@@ -54,7 +54,7 @@ pub(super) fn hash_plain(value: &Any) -> Option<u64> {
     }
 }
 
-/// Returns `true` if the bits are those of a NaN. By bits, since small cores have no instructions for 64-bit floats.
+/// Returns `true` for the bits of a NaN. Compares bits, since small cores have no instructions for 64-bit floats.
 pub(super) fn is_nan(bits: u64) -> bool {
     bits << 1 > f64::INFINITY.to_bits() << 1
 }

@@ -50,7 +50,7 @@ fn types_say_how_their_objects_count() -> Result<()> {
 }
 
 #[test]
-fn what_is_in_a_shared_container_is_hashed_once() -> Result<()> {
+fn children_of_a_shared_container_are_hashed_once() -> Result<()> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let hooked = node_type("test.equal.Counting", TREE, [0, 0])?;
     let count = Function::from_typed(|_: Any, _: i64, _: Function| -> i64 {

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_replaced_is_the_answer() -> Result<()> {
+    fn unreplaced_values_are_the_result() -> Result<()> {
         let mutator = Engine::mutator(Rule::PostOrder(MapCallbacks::default()))?;
         let array = Any::new(crate::containers::ArrayObject::with_capacity(0)?);
         for answer in [

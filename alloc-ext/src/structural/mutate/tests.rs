@@ -102,7 +102,7 @@ fn only_what_nobody_else_holds_changes_in_place() -> Result<()> {
 }
 
 #[test]
-fn what_stays_keeps_its_identity() -> Result<()> {
+fn unchanged_values_keep_their_identity() -> Result<()> {
     let kept = list(&[Any::NONE])?;
     let root = array(&[kept.clone(), int(1)])?;
     let nothing = follow(Rule::PostOrder(MapCallbacks::default()), root.clone())?;

@@ -18,7 +18,7 @@ use crate::containers::{cell, key};
 /// Entries whose homes are prefetched together.
 const BATCH: usize = 8;
 
-/// Collisions that one object of a document may have. The hash is part of the ABI and has no secret, so the author of a
+/// Maximum number of collisions in one object of a document. The hash is part of the ABI and has no secret, so the author of a
 /// document can make all keys collide. Without a limit that takes quadratic time; honest keys stay far below it: of all
 /// numbers of eight digits, 625 have one hash.
 const MOST_COLLISIONS: usize = 1024;
@@ -43,7 +43,7 @@ fn small_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<Object
     let object = record::allocate_small(type_index, capacity, &mut Apart)?;
     for [key, value] in pairs {
         let (owned, value) = (cell::own(key)?, cell::own(value)?);
-        // SAFETY: the object is a Map or Dict that nobody else knows; a new entry is filled at once.
+        // SAFETY: the object is a Map or Dict without other references; a new entry is filled at once.
         unsafe {
             match Table::of(&object).find_or_add(key)? {
                 Some(KeyEntry::New(entry)) => entry.write(owned, value),
@@ -62,7 +62,7 @@ fn dense_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<Object
         let Table::Dense(table) = (unsafe { Table::of(&object) }) else { return Ok(None) };
         for ([key, value], hash) in pairs.iter().zip(hashes(table, pairs)?) {
             let (owned, value) = (cell::own(key)?, cell::own(value)?);
-            // SAFETY: nobody else knows the object, whose fields stay where they are when it grows; a new entry is filled at
+            // SAFETY: the object has no other reference, and its fields stay in place when it grows; a new entry is filled at
             // once.
             unsafe {
                 match table.find_or_add(key, hash)? {
@@ -245,8 +245,8 @@ mod tests {
         Ok(())
     }
 
-    /// Texts of eight letters with one hash for each `family`: 2^32 counts twice as much as 1 in it, so that what the first
-    /// four letters lose the last four make up for.
+    /// Returns strings of eight letters with one hash for each `family`: 2^32 counts twice as much as 1 in it, so that what
+    /// the first four letters lose the last four make up for.
     fn colliding(family: u8) -> impl Iterator<Item = [u8; 8]> {
         (0..31 * 31 * 31_u32).map(move |number| {
             let digits = [number % 31, number / 31 % 31, number / 961].map(|digit| digit as u8);

@@ -41,7 +41,7 @@ pub(crate) fn of_pairs(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Ob
     // It grows as upstream's does: a key may be repeated.
     let object = record::allocate_small(type_index, 0, &mut Apart)?;
     for [key, value] in pairs {
-        // SAFETY: the object is a Map or Dict that nobody else knows.
+        // SAFETY: the object is a Map or Dict without other references.
         unsafe { insert(&object, cell::own(key)?, cell::own(value)?) }?;
     }
     Ok(object)
@@ -56,7 +56,7 @@ pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl S
     let (entries, _) = values.get_mut(first..).unwrap_or_default().as_chunks_mut::<2>();
     let map = record::allocate_for(type_index::MAP, entries.len(), space)?;
     for [key, value] in entries {
-        // SAFETY: the object is a Map that nobody else knows.
+        // SAFETY: the object is a Map without other references.
         unsafe { selected::insert_text(&map, mem::take(key), mem::take(value)) }?;
     }
     values.forget_from(first);

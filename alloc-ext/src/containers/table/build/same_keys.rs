@@ -48,7 +48,8 @@ pub(crate) unsafe fn with_keys_of(
 
 fn small_with(entries: &[[Any; 2]], space: &mut impl Space) -> Result<ObjectRef> {
     let map = record::allocate_small(type_index::MAP, entries.len(), space)?;
-    // SAFETY: the object is a new Map, known to nobody, with the capacity for all entries, whose words become its own.
+    // SAFETY: the object is a new Map, without other references, with the capacity for all entries, whose words become its
+    // own.
     unsafe {
         if let Table::Small(table) = Table::of(&map) {
             table.append_words(entries);
@@ -59,11 +60,11 @@ fn small_with(entries: &[[Any; 2]], space: &mut impl Space) -> Result<ObjectRef>
 
 fn dense_with(pattern: Dense<'_>, entries: &[[Any; 2]], space: &mut impl Space) -> Result<ObjectRef> {
     let bytes = dense::bytes_of(pattern.slots())?;
-    // SAFETY: what is allocated is filled at once: slots without entries are marked, those of entries are copied below.
+    // SAFETY: the storage is filled below: slots without entries are marked, and slots with entries are copied.
     let map = unsafe { record::allocate_dense_inline(type_index::MAP, pattern.fields(), bytes, space) }?;
     // The table is complete only after the loop, in which nothing fails.
     let map = ManuallyDrop::new(map);
-    // SAFETY: the object is a new Map, known to nobody, with the slots of the pattern.
+    // SAFETY: the object is a new Map, without other references, with the slots of the pattern.
     if let Table::Dense(table) = unsafe { Table::of(&map) } {
         let mut fields = table.fields();
         // SAFETY: as for the pattern, to whose slots those of the table are equal.
