@@ -34,7 +34,7 @@ const Error& TheError() {
   return error;
 }
 
-/*! \brief Throws the chosen exception.
+/*! \brief Throws the chosen exception. */
 void Throw() {
   if (next == Kind::kNothing) return;
   ++thrown;
@@ -43,7 +43,7 @@ void Throw() {
   throw 42;
 }
 
-/*! \brief A module whose virtual methods may all throw.
+/*! \brief A module whose virtual methods may all throw. */
 class Module0 : public ModuleObj {
  public:
   const char* kind() const final { return Throw(), "throwing"; }
@@ -66,7 +66,7 @@ class Module0 : public ModuleObj {
   }
 };
 
-/*! \brief A class whose hooks are packed functions that may throw.
+/*! \brief A class whose hooks are packed functions that may throw. */
 class HookedObj : public Object {
  public:
   int64_t value = 0;
@@ -79,7 +79,7 @@ class HookedObj : public Object {
   TVM_FFI_DECLARE_OBJECT_INFO_FINAL("cxx_test.Hooked", HookedObj, Object);
 };
 
-/*! \brief A class that registers only its fields, and whose creator and copy constructor may throw.
+/*! \brief A class that registers only its fields, and whose creator and copy constructor may throw. */
 class PlainObj : public Object {
  public:
   int64_t value = 0;
@@ -92,7 +92,7 @@ class PlainObj : public Object {
   TVM_FFI_DECLARE_OBJECT_INFO_FINAL("cxx_test.Plain", PlainObj, Object);
 };
 
-/*! \brief A class whose key hooks are native functions, which may throw behind upstream's adapter.
+/*! \brief A class whose key hooks are native functions, which may throw behind upstream's adapter. */
 class NativeObj : public Object {
  public:
   static int64_t Hash(const Any&) { return Throw(), 1; }
@@ -136,7 +136,7 @@ void Register() {
 struct Place {
   const char* name;
   std::function<void()> action;
-  /*! \brief Whether the library calls it as C++, so that any exception passes through unchanged.
+  /*! \brief Whether the library calls it as C++, so that any exception passes through unchanged. */
   bool direct;
 };
 
@@ -245,7 +245,7 @@ void CallbackPlaces() {
   add("visit", [=] { Call("ffi.StructuralVisit", Array<Any>{1}, Array<Any>{Tuple<int, Function>(kTVMFFIInt, callback)}); });
 }
 
-/*! \brief Checks one case with each exception.
+/*! \brief Checks one case with each exception. */
 void Try(const Place& place) {
   auto fails = [&](const std::string& found) { CHECK_TEXT(std::string(place.name) + ": " + found, ""); };
   next = Kind::kNothing;

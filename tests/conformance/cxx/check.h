@@ -45,7 +45,7 @@ inline int Report(const char* program) {
 
 inline bool BeyondUpstream() { return std::getenv("CHECK_GOOD_INPUT_ONLY") == nullptr; }
 
-/*! \brief Returns a setting of the test runner, such as a file that it created.
+/*! \brief Returns a setting of the test runner, such as a file that it created. */
 inline std::string Setting(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr) {
@@ -55,10 +55,10 @@ inline std::string Setting(const char* name) {
   return value;
 }
 
-/*! \brief A hanging test fails.
+/*! \brief A hanging test fails. */
 static const unsigned limit = alarm(300);
 
-/*! \brief Returns "KIND: message" of the error thrown by `action`, or a description of another exception.
+/*! \brief Returns "KIND: message" of the error thrown by `action`, or a description of another exception. */
 template <typename Action>
 std::string Thrown(Action action) {
   try {
@@ -75,7 +75,7 @@ std::string Thrown(Action action) {
   return "nothing";
 }
 
-/*! \brief Like Thrown, and checks that what() has the message when it is caught as std::exception.
+/*! \brief Like Thrown, and checks that what() has the message when it is caught as std::exception. */
 template <typename Action>
 std::string ThrownTwice(Action action) {
   std::string text = Thrown(action);
@@ -98,7 +98,7 @@ tvm::ffi::Any Call(const char* name, Args&&... args) {
   return tvm::ffi::Function::GetGlobalRequired(name)(std::forward<Args>(args)...);
 }
 
-/*! \brief Calls a function through C, and throws the raised error.
+/*! \brief Calls a function through C, and throws the raised error. */
 template <typename... Args>
 tvm::ffi::Any CallThroughC(const tvm::ffi::Function& function, Args&&... args) {
   tvm::ffi::AnyView packed[sizeof...(Args) + 1];

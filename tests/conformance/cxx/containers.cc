@@ -18,7 +18,7 @@ namespace {
 
 uint64_t state = 42;
 
-/*! \brief Number of rounds of the random tests, reduced by CHECK_STRESS_DIVISOR.
+/*! \brief Number of rounds of the random tests, reduced by CHECK_STRESS_DIVISOR. */
 int64_t Rounds() {
   const char* divisor = std::getenv("CHECK_STRESS_DIVISOR");
   int64_t value = divisor == nullptr ? 1 : std::atoll(divisor);
@@ -52,7 +52,7 @@ uint64_t Word(const Object* object, size_t offset) {
   return word;
 }
 
-/*! \brief Checks that slots, order and metadata of two tables are the same.
+/*! \brief Checks that slots, order and metadata of two tables are the same. */
 void CheckSameTable(const Object* ours, const Object* theirs) {
   CHECK(Word(ours, 32) == Word(theirs, 32));
   CHECK(Word(ours, 40) == Word(theirs, 40));
@@ -88,7 +88,7 @@ void CheckEntries(const Dict<Any, Any>& dict, const Model& model) {
   }
 }
 
-/*! \brief Both sides change one dict alternately; a vector has the expected content.
+/*! \brief Both sides change one dict alternately; a vector has the expected content. */
 void DictsInTurns(uint64_t spread) {
   Dict<Any, Any> shared = Random(2) ? Call("ffi.Dict").cast<Dict<Any, Any>>() : Dict<Any, Any>();
   Dict<Any, Any> twin;
@@ -200,7 +200,7 @@ void ArraysAndMapsAreCopiedOnWrite() {
   }
 }
 
-/*! \brief Checks that both sides compute the same hash of a big integer, by value.
+/*! \brief Checks that both sides compute the same hash of a big integer, by value. */
 void BigIntegersAreKeysByValue() {
   Dict<Any, Any> dict = Call("ffi.Dict").cast<Dict<Any, Any>>();
   for (int64_t i = 0; i < 40; ++i) {
@@ -219,7 +219,7 @@ void BigIntegersAreKeysByValue() {
   }
 }
 
-/*! \brief Checks that containers release every reference.
+/*! \brief Checks that containers release every reference. */
 void NothingLeaks() {
   Array<Any> witness = {1, 2};
   Any held(witness);

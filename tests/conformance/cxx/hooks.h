@@ -19,13 +19,13 @@ using check::Thrown;
 
 enum class Answer { kValue, kError, kStd, kInt };
 
-/*! \brief Next result of the hooks, and the number of their calls.
+/*! \brief Next result of the hooks, and the number of their calls. */
 inline Answer next_hash = Answer::kValue;
 inline Answer next_equal = Answer::kValue;
 inline int hashed = 0;
 inline int compared = 0;
 
-/*! \brief A key equal to keys with the same id, with a hash of its own.
+/*! \brief A key equal to keys with the same id, with a hash of its own. */
 class KeyObj : public Object {
  public:
   int64_t id = 0;
@@ -62,7 +62,7 @@ inline void Register(void* hash, void* equal) {
   SetHook(KeyObj::RuntimeTypeIndex(), "__any_equal__", equal);
 }
 
-/*! \brief Tests keys whose hashes resemble parts of the new form, or are arbitrary.
+/*! \brief Tests keys whose hashes resemble parts of the new form, or are arbitrary. */
 inline void OddHashes(bool dict) {
   for (int64_t hash : {int64_t{0}, int64_t{-1}, int64_t{2}, int64_t{68}, int64_t{0x100000001}, int64_t{0x4300000043},
                        int64_t{67} << 32, INT64_MIN, INT64_MAX, int64_t{-67}}) {
@@ -98,7 +98,7 @@ inline void DictKeys() {
   CHECK(!Call("ffi.ListContains", Call("ffi.List", 1, Key(7)), Key(8)).cast<bool>());
 }
 
-/*! \brief Tests that equal keys are one node of a graph, and that the serialised graph can be read again.
+/*! \brief Tests that equal keys are one node of a graph, and that the serialised graph can be read again. */
 inline void Graphs() {
   Any value = Call("ffi.Array", Key(1), Key(1), Key(2), Call("ffi.Dict", Key(2), Key(1)));
   std::string text = Call("ffi.ToJSONGraphString", value, nullptr).cast<String>();
@@ -126,7 +126,7 @@ inline void Structure() {
   CHECK(Call("ffi.DictGetItem", mutated, Key(1)).cast<int>() == 1);
 }
 
-/*! \brief Tests that each operation fails with the hook's error, and that the containers stay usable.
+/*! \brief Tests that each operation fails with the hook's error, and that the containers stay usable. */
 inline void Failures(Answer answer, const std::string& wanted) {
   Any dict = Call("ffi.Dict", Key(1), 1, Key(2), 2, Key(3), 3, Key(4), 4, Key(5), 5, Key(6), 6);
   for (Answer* next : {&next_hash, &next_equal}) {

@@ -25,8 +25,8 @@ bool Equal(const TVMFFIAny* left, const TVMFFIAny* right) {
 }
 
 #if defined(__x86_64__)
-/*! \brief A class whose equality hook leaves garbage in the upper bits of its result: a bool is the lowest byte of its
-/*! register.
+/*! \brief A class whose equality hook leaves garbage in the upper bits of its result: a bool is the lowest byte of its */
+/*! register. */
 class UntidyObj : public tvm::ffi::Object {
  public:
   int64_t id = 0;

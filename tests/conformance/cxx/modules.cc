@@ -18,7 +18,7 @@ namespace {
 int live = 0;
 std::vector<std::string> calls;
 
-/*! \brief Returns the calls since the last query, in order.
+/*! \brief Returns the calls since the last query, in order. */
 std::string Calls() {
   std::string text;
   for (const std::string& call : calls) text += text.empty() ? call : " " + call;
@@ -26,7 +26,7 @@ std::string Calls() {
   return text;
 }
 
-/*! \brief A module that overrides every virtual method, and records each call.
+/*! \brief A module that overrides every virtual method, and records each call. */
 class Everything : public ModuleObj {
  public:
   explicit Everything(std::string name = "everything") : name_(std::move(name)) { ++live; }
@@ -88,7 +88,7 @@ class Everything : public ModuleObj {
   std::string name_;
 };
 
-/*! \brief A module that overrides only the pure virtual methods.
+/*! \brief A module that overrides only the pure virtual methods. */
 class Nothing : public ModuleObj {
  public:
   Nothing() { ++live; }
@@ -164,7 +164,7 @@ void DefaultMethods() {
   CHECK(module->imports().empty() && live == 1);
 }
 
-/*! \brief Calls the library's own module through each slot of its vtable.
+/*! \brief Calls the library's own module through each slot of its vtable. */
 void LibraryModuleFromCxx() {
   Module module = Load("CHECK_PLUGIN");
   CHECK_TEXT(module->kind(), "library");
@@ -259,7 +259,7 @@ void TreesOfBothKinds() {
   library->ClearImports();
 }
 
-/*! \brief A kind of module with a loader: saved to bytes and loaded from them.
+/*! \brief A kind of module with a loader: saved to bytes and loaded from them. */
 class Loaded : public Everything {
  public:
   explicit Loaded(std::string payload) : Everything(payload) {}
@@ -292,7 +292,7 @@ void KindsLoadedFromBytes() {
   Function::RemoveGlobal("ffi.Module.load_from_bytes.cxx_kind");
 }
 
-/*! \brief A module of C source, which is compiled to a library.
+/*! \brief A module of C source, which is compiled to a library. */
 class Source : public ModuleObj {
  public:
   const char* kind() const final { return "c"; }
@@ -352,7 +352,7 @@ void ContextSymbols() {
   CHECK(Load("CHECK_PLUGIN")->GetFunction("context_symbol").value()().cast<int>() == 1234);
 }
 
-/*! \brief Checks that the handle is eight bytes after the start of the C++ object, and the field at its reflected offset.
+/*! \brief Checks that the handle is eight bytes after the start of the C++ object, and the field at its reflected offset. */
 void Layout() {
   Module module = Make<Nothing>();
   module->ImportModule(Make<Nothing>());

@@ -34,20 +34,20 @@ class PluginModule : public ModuleObj {
 int Add(int a, int b) { return a + b; }
 void FailWithError(int code) { TVM_FFI_THROW(ValueError) << "failed with " << code; }
 void FailWithStd(const String& text) { throw std::runtime_error(text); }
-/*! \brief Fails in a function of the library, whose error passes through this one.
+/*! \brief Fails in a function of the library, whose error passes through this one. */
 Any FailInLibrary() { return Function::GetGlobalRequired("ffi.ArrayGetItem")(Array<int>{1}, 5); }
 Function MakeAdder(int n) {
   return Function::FromTyped([n](int m) { return n + m; });
 }
 Module MakeModule() { return Module(make_object<PluginModule>()); }
 Array<Any> MakeArray() { return Array<Any>{1, String("a string of the plugin"), Map<String, int>{{"key", 5}}}; }
-/*! \brief Returns a list created by the library and grown by code of the plugin.
+/*! \brief Returns a list created by the library and grown by code of the plugin. */
 List<Any> GrowList(int n) {
   List<Any> list = Function::GetGlobalRequired("ffi.List")().cast<List<Any>>();
   for (int i = 0; i < n; ++i) list.push_back(i);
   return list;
 }
-/*! \brief Looks a name up in the imports of the plugin's module, and calls it, as compiled code does.
+/*! \brief Looks a name up in the imports of the plugin's module, and calls it, as compiled code does. */
 Any CallImported(const String& name, int argument) {
   void* function = nullptr;
   TVM_FFI_CHECK_SAFE_CALL(TVMFFIEnvModLookupFromImports(__tvm_ffi__library_ctx, name.c_str(), &function));

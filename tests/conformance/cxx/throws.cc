@@ -23,17 +23,17 @@ using check::Call;
 using check::StartsWith;
 using check::ThrownTwice;
 
-/*! \brief Declarations that differ in the headers of 0.1.12.
+/*! \brief Declarations that differ in the headers of 0.1.12. */
 namespace earlier {
 
-/*! \brief Layout of Optional<int>.
+/*! \brief Layout of Optional<int>. */
 struct OptionalInt {
   std::optional<int> value;
   OptionalInt(std::optional<int> value) : value(value) {}
   OptionalInt(const OptionalInt& other) : value(other.value) {}
 };
 
-/*! \brief json::Stringify, which upstream removed from later libraries.
+/*! \brief json::Stringify, which upstream removed from later libraries. */
 String Stringify(const Any& value, OptionalInt indent)
     __asm__("_ZN3tvm3ffi4json9StringifyERKNS0_3AnyENS0_8OptionalIivEE") __attribute__((weak));
 
@@ -41,7 +41,7 @@ String Stringify(const Any& value, OptionalInt indent)
 
 namespace {
 
-/*! \brief A tree node of the client, compared and hashed by structure.
+/*! \brief A tree node of the client, compared and hashed by structure. */
 class NodeObj : public Object {
  public:
   String name;
@@ -191,7 +191,7 @@ void PathsOfErrors() {
   }
 }
 
-/*! \brief Checks that exceptions of the library behave as C++ requires.
+/*! \brief Checks that exceptions of the library behave as C++ requires. */
 void ExceptionsAreOrdinary() {
   try {
     try {

@@ -16,7 +16,7 @@ namespace {
 
 std::string path;
 
-/*! \brief Returns whether the library is loaded, although the client has no module.
+/*! \brief Returns whether the library is loaded, although the client has no module. */
 bool InMemory() {
   void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle != nullptr) dlclose(handle);
@@ -25,7 +25,7 @@ bool InMemory() {
 
 Function Of(const char* name) { return Module::LoadFromFile(path)->GetFunction(name).value(); }
 
-/*! \brief Tests that a function of the module keeps the code loaded.
+/*! \brief Tests that a function of the module keeps the code loaded. */
 void FunctionsHoldTheCode() {
   CHECK(!InMemory());
   {
@@ -49,7 +49,7 @@ void FunctionsHoldTheCode() {
   CHECK(!InMemory());
 }
 
-/*! \brief Tests that values created by the library for the plugin do not need the plugin's code.
+/*! \brief Tests that values created by the library for the plugin do not need the plugin's code. */
 void ValuesOfTheLibraryNeedNoCode() {
   List<Any> list = Of("grow_list")(100).cast<List<Any>>();
   CHECK(!InMemory() && list.size() == 100 && list[99].cast<int>() == 99);
@@ -71,7 +71,7 @@ void ValuesOfTheLibraryNeedNoCode() {
   CHECK(check::Contains(error.FullMessage(), "IndexError"));
 }
 
-/*! \brief Tests that a kept module keeps the code that the plugin's closures, containers and modules need.
+/*! \brief Tests that a kept module keeps the code that the plugin's closures, containers and modules need. */
 void KeptModulesKeepTheCode() {
   Module module = Module::LoadFromFile(path);
   Call("ffi.ModuleGlobalsAdd", module);
@@ -102,7 +102,7 @@ void KeptModulesKeepTheCode() {
   CHECK(InMemory());
 }
 
-/*! \brief Tests that a module in an import tree lives as long as the tree.
+/*! \brief Tests that a module in an import tree lives as long as the tree. */
 void ImportsHoldTheCode() {
   Module root = Call("ffi.SystemLib", "cxx_test_unload_imports_").cast<Module>();
   std::string other = check::Setting("CHECK_PLUGIN_COPY");

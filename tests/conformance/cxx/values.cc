@@ -26,7 +26,7 @@ namespace {
 
 int live = 0;
 
-/*! \brief An object of the client; live instances are counted.
+/*! \brief An object of the client; live instances are counted. */
 class PointObj : public Object {
  public:
   PointObj(int64_t x, String name) : x(x), name(std::move(name)) { ++live; }
@@ -51,7 +51,7 @@ void RegisterPoint() {
   refl::ObjectDef<PointObj>(refl::init(false)).def_rw("x", &PointObj::x).def_rw("name", &PointObj::name);
 }
 
-/*! \brief Base of a class hierarchy of the client.
+/*! \brief Base of a class hierarchy of the client. */
 class BaseObj : public Object {
  public:
   int64_t number = 1;
@@ -111,7 +111,7 @@ void ObjectsInContainers() {
   CHECK(live == 0);
 }
 
-/*! \brief Tests that the library reads and writes fields of the client's classes.
+/*! \brief Tests that the library reads and writes fields of the client's classes. */
 void FieldsOfObjects() {
   const TVMFFITypeInfo* info = TVMFFIGetTypeInfo(PointObj::RuntimeTypeIndex());
   CHECK(info->num_fields == 2 && std::string(info->type_key.data, info->type_key.size) == "cxx_test.Point");
@@ -172,7 +172,7 @@ void Tensors() {
 int asked = 0;
 TVMFFICustomAllocator* builtin = nullptr;
 
-/*! \brief Tests that only explicit users get a custom allocator: the library's objects come from malloc, like the client's.
+/*! \brief Tests that only explicit users get a custom allocator: the library's objects come from malloc, like the client's. */
 void CustomAllocator() {
   static TVMFFICustomAllocator counting{[](size_t size, size_t alignment, int32_t type_index, void*) -> void* {
                                           ++asked;
@@ -186,7 +186,7 @@ void CustomAllocator() {
   CHECK(TVMFFISetCustomAllocator(nullptr) == 0 && TVMFFIGetCustomAllocator() == builtin);
 }
 
-/*! \brief Tests that functions of the client have cpp_call, and those of the library and of C have not.
+/*! \brief Tests that functions of the client have cpp_call, and those of the library and of C have not. */
 void Functions() {
   Point captured(9, "captured");
   Function add = Function::FromTyped([captured](int a, int b) { return a + b + static_cast<int>(captured->x); }, "add");
@@ -228,7 +228,7 @@ void Functions() {
   CHECK(deleted == 2);
 }
 
-/*! \brief A function with only cpp_call; its safe_call reports any use.
+/*! \brief A function with only cpp_call; its safe_call reports any use. */
 class CppOnlyObj : public FunctionObj {
  public:
   CppOnlyObj() {
@@ -248,7 +248,7 @@ void TwoWaysToCall() {
   CHECK(CallThroughC(function).cast<String>() == "safe");
 }
 
-/*! \brief Tests that errors with causes and contexts pass through the library unchanged.
+/*! \brief Tests that errors with causes and contexts pass through the library unchanged. */
 void Errors() {
   {
     Error cause("IndexError", "the cause", "");

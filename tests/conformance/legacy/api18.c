@@ -45,7 +45,7 @@ static void test_calls(void) {
   OK(TVMFuncRemoveGlobal("front_end.no_such"));
 }
 
-/* The number of global functions, as tvm-ffi counts them. */
+/* Returns the number of global functions from tvm-ffi. */
 static int names_of_today(void) {
   TVMFunctionHandle maker = NULL;
   TVMValue value = of_int(-1), result;
@@ -63,7 +63,7 @@ static int names_of_today(void) {
 
 static void count_call(void* counter) { ++*(int*)counter; }
 
-/* A resource is finalized once, also when no function is made. */
+/* Tests that a resource is finalized once, also when creating its function fails. */
 static void test_finalizers(void) {
   TVMFunctionHandle function = NULL;
   int ended = 0;
@@ -77,7 +77,7 @@ static void test_finalizers(void) {
   CHECK(ended == 3);
 }
 
-/* Every name that is listed is found, the library's own and the program's; what is removed is gone from both. */
+/* Tests that every listed name is found, of the library and of the program, and that a removed one is in neither list. */
 static void test_names(void) {
   static const char* const wanted[] = {"ffi.Array", "ffi.Map", "ffi.FunctionListGlobalNamesFunctor", "runtime.ModuleLoadFromFile", "front_end.removed"};
   TVMFunctionHandle function = NULL;
