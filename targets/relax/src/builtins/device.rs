@@ -69,7 +69,7 @@ fn ensure_zero_offset(tensor: Tensor) -> Result<Tensor> {
     unsafe { Tensor::from_owner(tensor.as_object(), &DLTensor { data, byte_offset: 0, ..prototype }) }
 }
 
-/// Whether pointers to the memory of a device are addresses, to which the host may add.
+/// Returns `true` if pointers to the memory of a device are addresses, to which the host may add.
 const fn has_addresses(device_type: i32) -> bool {
     use kind::{CPU, CUDA, CUDA_HOST, CUDA_MANAGED, ROCM, ROCM_HOST};
     matches!(device_type, CPU | CUDA | CUDA_HOST | CUDA_MANAGED | ROCM | ROCM_HOST)

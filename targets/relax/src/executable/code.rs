@@ -74,7 +74,7 @@ pub struct Operand(u32);
 const LITERAL: u32 = 1 << 31;
 
 impl Operand {
-    /// Whether the place is a literal, not a register.
+    /// Returns `true` if the operand is a literal, not a register.
     #[inline]
     pub fn is_literal(self) -> bool {
         self.0 & LITERAL != 0
@@ -91,7 +91,7 @@ impl Operand {
     }
 }
 
-/// What an operand stands for.
+/// The meaning of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A register.
@@ -148,7 +148,7 @@ impl Code {
         &self.immediates
     }
 
-    /// What an operand stands for.
+    /// Returns the meaning of an operand.
     pub fn value(&self, operand: Operand) -> Value {
         let index = operand.index();
         if !operand.is_literal() {
@@ -214,7 +214,7 @@ impl Code {
         Ok(())
     }
 
-    /// Whether registers and jumps of an instruction are those of a function.
+    /// Returns `true` if registers and jumps of an instruction are within those of a function.
     fn fits(&self, instruction: Instruction, number: usize, range: &Range<usize>, registers: usize) -> bool {
         let is_value = |operand: Operand| operand.is_literal() || operand.index() < registers;
         let is_place = |target: usize| range.contains(&target);

@@ -138,7 +138,7 @@ pub struct Text {
     len: usize,
 }
 
-/// Who implements a function.
+/// The implementation of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionKind {
     /// A kernel or a builtin, found by name.
@@ -151,7 +151,7 @@ pub enum FunctionKind {
 
 /// An entry of the function table.
 pub struct FunctionInfo {
-    /// Who implements it.
+    /// Its implementation.
     pub kind: FunctionKind,
     name: Text,
     /// Its instructions, by number.

@@ -12,7 +12,7 @@ use super::{Entry, name_value};
 /// The result by which an instrument skips the call.
 const SKIP: i64 = 1;
 
-/// Whether the machine has an instrument; never in programs that link their builtins one by one, which saves the code.
+/// Returns `true` if the machine has an instrument; never in programs that link their builtins one by one, which saves the code.
 #[inline]
 pub(super) fn is_set(entry: &Entry<'_>) -> bool {
     cfg!(feature = "all-builtins") && entry.state().instrument.is_some()

@@ -126,7 +126,7 @@ impl Machine {
         Ok(())
     }
 
-    /// As [`initialize`](Machine::initialize), for a model on the CPU.
+    /// Initializes a model on the CPU, like [`initialize`](Machine::initialize).
     ///
     /// # Errors
     /// As there.
@@ -242,7 +242,7 @@ impl<'a> Entry<'a> {
         unsafe { &mut *self.0.state.get() }
     }
 
-    /// What initialization made. It stays while calls are nested.
+    /// The pools that initialization made. They stay while calls are nested.
     fn pools(&self) -> Result<&'a Pools> {
         // SAFETY: this thread owns the machine; pools are replaced only when no call is nested, and this use ends before.
         match unsafe { &(*self.0.state.get()).pools } {

@@ -8,7 +8,7 @@ use super::pools::Pools;
 use super::{Entry, pointer_view};
 use crate::executable::FunctionInfo;
 
-/// What the library's names of such functions begin with.
+/// Prefix of the library's names of such functions.
 pub(super) const PREFIX: &[u8] = b"__vmtir__";
 
 /// Runs a function of native code: (machine, registers, constants, functions), three lists of values without bounds. Arguments are the

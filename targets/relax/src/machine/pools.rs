@@ -1,4 +1,4 @@
-//! What `vm_initialization` makes: allocators, literals, and the functions as the interpreter calls them.
+//! The results of `vm_initialization`: allocators, literals, and the functions as the interpreter calls them.
 
 use core::ffi::c_void;
 

@@ -10,7 +10,7 @@ use super::bound::with_views;
 use super::transfer::to_device;
 use super::{Entry, Machine};
 
-/// What is kept for functions, by number.
+/// Inputs and outputs kept for functions, by number.
 #[derive(Default)]
 pub(super) struct Stateful {
     inputs: Buffer<(usize, Inputs)>,
@@ -122,7 +122,7 @@ fn parameters(module: &Module) -> Result<Any> {
     }
 }
 
-/// Whether a value is a tuple.
+/// Returns a value as a tuple; `None` if it is something else.
 pub(crate) fn as_tuple(value: &Any) -> Option<&ArrayObject> {
     value.as_object().and_then(ObjectRef::as_class::<ArrayObject>)
 }

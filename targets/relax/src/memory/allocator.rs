@@ -24,7 +24,7 @@ const PAGE: usize = 4096;
 pub enum Kind {
     /// Gives freed memory back at once.
     Naive = 1,
-    /// Keeps freed memory for requests of the same size, until the device refuses memory or [`clear`] is called. Sizes are
+    /// Keeps freed memory for requests of the same size, until the device is out of memory or [`clear`] is called. Sizes are
     /// multiples of 4096 bytes.
     Pooled = 2,
 }
@@ -176,7 +176,7 @@ impl Allocator {
         Ok(Block { data, bytes, allocator: self })
     }
 
-    /// As [`take_from_device`](Self::take_from_device), with a second attempt after all free blocks went back to the device.
+    /// Allocates like [`take_from_device`](Self::take_from_device), with a second attempt after all free blocks went back to the device.
     #[cold]
     fn take_from_device_or_cleared(self, bytes: usize) -> Result<Block> {
         match self.take_from_device(bytes) {

@@ -6,7 +6,7 @@ use ferrite_core::{Tensor, plain_error};
 
 use super::{check_device, check_dtype, elements, last_extent};
 
-/// Divides the logits of tokens that occurred by a number, or multiplies those that are not positive.
+/// Divides the logits of tokens that occurred by a number, or multiplies them if they are not positive.
 pub(super) fn apply_repetition(logits: Tensor, tokens: Tensor, penalty: f64) -> Result<()> {
     let logits = writable(&logits)?;
     let tokens = tokens_of(&tokens, "token_ids", "token ids must be int32!")?;

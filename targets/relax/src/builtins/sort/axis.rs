@@ -45,7 +45,7 @@ impl Axis {
         }
     }
 
-    /// As [`of`](Self::of), with the text of `topk`.
+    /// Returns the axis like [`of`](Self::of), with the error message of `topk`.
     ///
     /// # Errors
     /// As [`of`](Self::of).

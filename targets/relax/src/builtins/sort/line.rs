@@ -62,7 +62,7 @@ pub(super) fn for_each_line<K: Key>(
     Ok(())
 }
 
-/// As [`for_each_line`], of so many values at the start of each line.
+/// Calls like [`for_each_line`], with only so many values at the start of each line.
 ///
 /// # Errors
 /// As [`for_each_line`].

@@ -81,7 +81,7 @@ fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// As [`argsort`], of the first values of each line alone: (values, number of them, places, axis, whether ascending).
+/// Sorts the first values of each line like [`argsort`]: (values, number of them, places, axis, whether ascending).
 fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 5, "tvm.contrib.sort.argsort_nms")?;
     let (input, counts, output) = (tensor(&args[0])?, tensor(&args[1])?, tensor(&args[2])?);
