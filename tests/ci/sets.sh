@@ -6,7 +6,7 @@
 # The first set, which each change must pass. Its two lanes run in parallel. Checks of the second lane build in folders of their
 # own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
-  fmt clippy build test no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
+  fmt prose clippy build test no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
   core-size full-size boards platform instructions quickstart size
 )
 LANE_TWO=(
@@ -22,5 +22,5 @@ SECOND_SET=(
 
 # Checks that run only when named: parts of "test", and checks that need more of the network than package registries.
 ON_REQUEST=(
-  c alloc_fail aot prose advisories
+  c alloc_fail aot advisories
 )
