@@ -4,8 +4,7 @@
 //! `fast` and `small` are the two implementations of
 //!
 //! - `of_pairs(type_index, pairs)`, which builds a table in its final size, or returns None where inserting the entries one
-//! after
-//!   the other is as good or could end in another layout;
+//!   after the other is as good or could end in another layout;
 //! - `insert_text(object, key, value)`, which inserts a text from an untrusted document, and may limit how many keys collide.
 
 use core::mem;
