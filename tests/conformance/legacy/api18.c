@@ -77,6 +77,75 @@ static void test_finalizers(void) {
   CHECK(ended == 3);
 }
 
+static TVMFunctionHandle kept;
+
+static int keep_argument(TVMValue* args, int* codes, int num_args, TVMRetValueHandle ret, void* resource) {
+  (void)ret;
+  (void)resource;
+  if (num_args != 1 || TVMCbArgToReturn(&args[0], &codes[0]) != 0) return -1;
+  kept = args[0].v_handle;
+  return 0;
+}
+
+/* Tests that an argument kept by a callback outlives the caller's reference. */
+static void test_kept_arguments(void) {
+  TVMFunctionHandle keeper = NULL, function = NULL;
+  TVMValue value, result;
+  int code = kTVMPackedFuncHandle, got = -1, ended = 0;
+  OK(TVMFuncCreateFromCFunc(keep_argument, NULL, NULL, &keeper));
+  OK(TVMFuncCreateFromCFunc(double_it, &ended, count_call, &function));
+  value = of_handle(function);
+  OK(TVMFuncCall(keeper, &value, &code, 1, &result, &got));
+  OK(TVMFuncFree(function));
+  if (CHECK(kept == function && ended == 0)) {
+    value = of_int(4);
+    code = kTVMArgInt;
+    OK(TVMFuncCall(kept, &value, &code, 1, &result, &got));
+    CHECK(result.v_int64 == 8);
+    OK(TVMFuncFree(kept));
+    CHECK(ended == 1);
+  }
+  value = of_text("text");
+  code = kTVMStr;
+  FAILS(TVMFuncCall(keeper, &value, &code, 1, &result, &got), "cannot be kept");
+  OK(TVMFuncFree(keeper));
+}
+
+static int say_five(TVMValue* args, int* codes, int num_args, TVMRetValueHandle ret, void* resource) {
+  (void)args;
+  (void)codes;
+  (void)num_args;
+  (void)ret;
+  (void)resource;
+  TVMAPISetLastError("five went wrong");
+  return 5;
+}
+
+/* Tests that any status but 0 is a failure. */
+static void test_positive_status(void) {
+  TVMFunctionHandle function = NULL;
+  TVMValue value = of_int(1), result;
+  int code = kTVMArgInt, got = -1;
+  OK(TVMFuncCreateFromCFunc(say_five, NULL, NULL, &function));
+  FAILS(TVMFuncCall(function, &value, &code, 1, &result, &got), "five went wrong");
+  OK(TVMFuncFree(function));
+}
+
+/* Tests that elements are whole bytes, a power of two of bits; but for booleans of one bit. */
+static void test_data_types(void) {
+  static const int refused[][3] = {{kDLInt, 24, 1}, {kDLInt, 4, 1}, {kDLInt, 1, 1}, {kDLFloat, 0, 1}, {kDLFloat, 32, 0}, {kDLUInt, 2, 1}};
+  int64_t shape[1] = {8};
+  TVMArrayHandle array = NULL;
+  int i;
+  for (i = 0; i < 6; i++) {
+    FAILS(TVMArrayAlloc(shape, 1, refused[i][0], refused[i][1], refused[i][2], kDLCPU, 0, &array), "data type with code");
+  }
+  CHECK(array == NULL);
+  OK(TVMArrayAlloc(shape, 1, kDLUInt, 1, 1, kDLCPU, 0, &array));
+  CHECK(array->dtype.bits == 1);
+  OK(TVMArrayFree(array));
+}
+
 /* Tests that every listed name is found, of the library and of the program, and that a removed one is in neither list. */
 static void test_names(void) {
   static const char* const wanted[] = {"ffi.Array", "ffi.Map", "ffi.FunctionListGlobalNamesFunctor", "runtime.ModuleLoadFromFile", "front_end.removed"};
@@ -345,6 +414,9 @@ int main(int argc, char** argv) {
   test_calls();
   test_names();
   test_finalizers();
+  test_kept_arguments();
+  test_positive_status();
+  test_data_types();
   test_bool();
   test_rvalue();
   test_modules(argv[1], argv[2]);
