@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `record` | [`Cache`], the object, in the layout that TVM's runtime reads |
+//! | `record` | `Cache`, the object, in the layout that TVM's runtime reads |
 //! | `rows` | copies of rows between tensors, and growth |
 //! | `window` | rows that overwrite the oldest ones |
 
