@@ -9,7 +9,7 @@ use super::arguments::{borrowed, data_type, expect};
 use super::{Builtin, integer};
 use crate::builtin;
 use crate::machine::Context;
-use crate::memory::{self, Placement, Storage, tensor_over};
+use crate::memory::{self, Placement, SpareTensors, Storage, tensor_over};
 
 /// The builtins of this file.
 pub const BUILTINS: &[Builtin] = &[
@@ -36,16 +36,16 @@ fn alloc_storage(args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Places a tensor in a storage: (storage, byte offset, shape, dtype[, memory scope]).
-pub(crate) fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
+fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "vm.builtin.alloc_tensor")?;
     let [storage, offset, shape, dtype, scope @ ..] = args else { return Ok(Any::NONE) };
     if let [scope, ..] = scope {
         check_scope(scope.get::<String>()?.as_bytes())?;
     }
-    place_tensor(storage, offset, shape, dtype)
+    place_tensor(storage, offset, shape, dtype, None)
 }
 
-/// Places a tensor in a storage, for arguments wherever they are.
+/// Places a tensor in a storage, for arguments wherever they are. A spare tensor is used, if there is one.
 ///
 /// # Errors
 /// TypeError for arguments of other types; InternalError if the storage is too small; MemoryError.
@@ -55,6 +55,7 @@ pub(crate) fn place_tensor(
     offset: &AnyView<'_>,
     shape: &AnyView<'_>,
     dtype: &AnyView<'_>,
+    spares: Option<&mut SpareTensors>,
 ) -> Result<Any> {
     let (storage, offset) = (borrowed::<Storage>(storage)?, integer(offset)?);
     let (shape, dtype) = (borrowed::<Shape>(shape)?, data_type(dtype)?);
@@ -78,8 +79,14 @@ pub(crate) fn place_tensor(
     }
     let placement =
         Placement { data: block.data(), byte_offset: offset.cast_unsigned(), device: block.device(), dtype };
-    // SAFETY: the storage has room for the tensor, as was just checked.
-    let tensor: Tensor = unsafe { tensor_over(storage.as_object(), &placement, shape.as_slice())? };
+    let (owner, shape) = (storage.as_object(), shape.as_slice());
+    // SAFETY: the storage has space for the tensor, as was just checked.
+    let tensor: Tensor = unsafe {
+        match spares {
+            Some(spares) => spares.tensor_over(owner, &placement, shape)?,
+            None => tensor_over(owner, &placement, shape)?,
+        }
+    };
     Ok(tensor.into())
 }
 

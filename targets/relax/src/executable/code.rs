@@ -31,6 +31,22 @@ pub enum Instruction {
         /// Where the result goes.
         destination: Destination,
     },
+    /// A call of `vm.builtin.null_value`: empties a register.
+    Clear {
+        /// The number of the function.
+        function: u32,
+        /// The register.
+        destination: Destination,
+    },
+    /// A call of `vm.builtin.alloc_tensor` with four arguments: places a tensor in a storage.
+    Place {
+        /// The number of the function.
+        function: u32,
+        /// The place of the first argument among all operands.
+        first: u32,
+        /// Where the tensor goes.
+        destination: Destination,
+    },
     /// Ends the function with this value.
     Return {
         /// The value.
@@ -48,6 +64,33 @@ pub enum Instruction {
         /// The next instruction if the value is zero.
         target: u32,
     },
+}
+
+impl Instruction {
+    /// The instruction as the executable has it: calls of builtins that the machine knows are calls.
+    pub fn plain(self) -> Instruction {
+        match self {
+            Instruction::Clear { function, destination } => {
+                Instruction::Call { count: 0, function, first: 0, destination }
+            }
+            Instruction::Place { function, first, destination } => {
+                Instruction::Call { count: PLACE_ARGUMENTS, function, first, destination }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The arguments of [`Instruction::Place`].
+pub const PLACE_ARGUMENTS: u16 = 4;
+
+/// The numbers of builtins that have instructions of their own.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Known {
+    /// `vm.builtin.null_value`.
+    pub null_value: Option<usize>,
+    /// `vm.builtin.alloc_tensor`.
+    pub alloc_tensor: Option<usize>,
 }
 
 /// A register that takes a result, or none.
@@ -174,6 +217,7 @@ impl Code {
         offsets: Words<'_>,
         words: Words<'_>,
         functions: &mut [FunctionInfo],
+        known: Known,
         constants: usize,
     ) -> Result<()> {
         (self.constants, self.functions) = (constants, functions.len());
@@ -181,7 +225,7 @@ impl Code {
         for number in 0..offsets.len() {
             let start = offsets.get(number).and_then(|offset| usize::try_from(offset).ok());
             let Some(start) = start else { return Err(malformed("instr offset")) };
-            let instruction = Decoder { code: self, words, number, at: start }.instruction()?;
+            let instruction = Decoder { code: self, words, known, number, at: start }.instruction()?;
             self.instructions.try_push(instruction)?;
         }
         self.check(functions)
@@ -203,11 +247,12 @@ impl Code {
                 return Err(malformed("Global Section"));
             }
             for (number, instruction) in range.clone().zip(body) {
-                if !self.fits(*instruction, number, &range, function.registers) {
+                let instruction = instruction.plain();
+                if !self.fits(instruction, number, &range, function.registers) {
                     return Err(malformed("instr data"));
                 }
                 if let Instruction::Call { count, .. } = instruction {
-                    function.call_arguments = function.call_arguments.max(usize::from(*count));
+                    function.call_arguments = function.call_arguments.max(usize::from(count));
                 }
             }
         }
@@ -219,6 +264,7 @@ impl Code {
         let is_value = |operand: Operand| operand.is_literal() || operand.index() < registers;
         let is_place = |target: usize| range.contains(&target);
         match instruction {
+            Instruction::Clear { .. } | Instruction::Place { .. } => false,
             Instruction::Call { count, first, destination, .. } => {
                 destination.register().is_none_or(|register| register < registers)
                     && self.arguments(first, count).iter().copied().all(is_value)
@@ -252,6 +298,7 @@ impl Code {
 struct Decoder<'a> {
     code: &'a mut Code,
     words: Words<'a>,
+    known: Known,
     /// The number of the instruction.
     number: usize,
     /// The next word.
@@ -298,7 +345,13 @@ impl Decoder<'_> {
             let operand = self.operand(word)?;
             self.code.operands.try_push(operand)?;
         }
-        Ok(Instruction::Call { count, function, first, destination })
+        Ok(match (Some(function as usize), count) {
+            (known, 0) if known == self.known.null_value => Instruction::Clear { function, destination },
+            (known, PLACE_ARGUMENTS) if known == self.known.alloc_tensor => {
+                Instruction::Place { function, first, destination }
+            }
+            _ => Instruction::Call { count, function, first, destination },
+        })
     }
 
     /// An argument: its kind in the top eight bits, a signed number in the others.

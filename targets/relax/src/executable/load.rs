@@ -3,7 +3,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use super::code::Code;
+use super::code::{Code, Known};
 use super::constant;
 use super::reader::Reader;
 use super::{FunctionInfo, FunctionKind, Program, Sections, Source};
@@ -62,7 +62,17 @@ impl Program {
         reader.enter("instr data");
         let words = reader.words()?;
         self.sections.end = reader.at();
-        self.code.decode(offsets, words, &mut self.functions, self.constants.len())
+        let source = self.source.as_bytes();
+        let known = |name: &[u8]| {
+            self.functions.iter().position(|function| {
+                function.kind == FunctionKind::Packed && function.name.of(source) == name
+            })
+        };
+        let known = Known {
+            null_value: known(b"vm.builtin.null_value"),
+            alloc_tensor: known(b"vm.builtin.alloc_tensor"),
+        };
+        self.code.decode(offsets, words, &mut self.functions, known, self.constants.len())
     }
 }
 

@@ -138,6 +138,12 @@ pub struct Text {
     len: usize,
 }
 
+impl Text {
+    fn of(self, source: &[u8]) -> &[u8] {
+        source.get(self.start..self.start + self.len).unwrap_or_default()
+    }
+}
+
 /// The implementation of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionKind {
@@ -167,7 +173,7 @@ pub struct FunctionInfo {
 
 impl Program {
     fn text(&self, text: Text) -> &[u8] {
-        self.source.as_bytes().get(text.start..text.start + text.len).unwrap_or_default()
+        text.of(self.source.as_bytes())
     }
 
     /// The function table.

@@ -80,7 +80,7 @@ impl Program {
     fn each_instruction(&self, function: &FunctionInfo, mut write: impl FnMut(usize, Instruction)) {
         let range = function.instructions.clone();
         for (number, instruction) in range.clone().zip(&self.code().instructions()[range]) {
-            write(number, *instruction);
+            write(number, instruction.plain());
         }
     }
 
@@ -91,6 +91,8 @@ impl Program {
     fn write_assembly(&self, number: usize, instruction: Instruction, out: &mut Writer<'_>) {
         out.put(b"  ");
         match instruction {
+            // `plain` makes them calls.
+            Instruction::Clear { .. } | Instruction::Place { .. } => {}
             Instruction::Call { count, function, first, destination } => {
                 padded(out, 6, |out| out.put(b"call"));
                 padded(out, 16, |out| out.put(self.name_of(function as usize)));
@@ -162,6 +164,7 @@ impl Program {
     fn write_python(&self, number: usize, instruction: Instruction, out: &mut Writer<'_>) {
         out.put(b"    ib.emit_");
         match instruction {
+            Instruction::Clear { .. } | Instruction::Place { .. } => {}
             Instruction::Call { count, function, first, destination } => {
                 out.put(b"call(\"");
                 out.put(self.name_of(function as usize));

@@ -2,15 +2,16 @@
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::take_raised;
+use ferrite_core::function::{invoke_safe_call, take_raised};
 use ferrite_core::{Any, AnyView, plain_error, stack, type_index, type_table};
 
 use super::frame::CallFrame;
 use super::pools::{Callee, Pools};
 use super::{Entry, instrument, wrong_count};
-use crate::builtins::memory::{alloc_tensor, place_tensor};
+use crate::builtins::memory::place_tensor;
 use crate::executable::FunctionInfo;
-use crate::executable::code::{Destination, Instruction, Operand};
+use crate::executable::code::{Destination, Instruction, Operand, PLACE_ARGUMENTS};
+use crate::memory::SpareTensor;
 
 /// Runs a function of bytecode.
 ///
@@ -45,18 +46,41 @@ impl Interpreter<'_> {
     /// The function that has the instruction was checked, and the frame is large enough for it.
     unsafe fn run(&self, start: usize) -> Result<Any> {
         let code = self.entry.0.executable().code();
-        let (instructions, operands) = (code.instructions(), code.operands());
-        let mut at = start;
-        loop {
-            // SAFETY: instructions, operands and registers were checked: each continues with one of the same function, and registers
-            // are those of its frame.
-            unsafe {
-                match *instructions.get_unchecked(at) {
+        let (instructions, operands) = (code.instructions().as_ptr(), code.operands().as_ptr());
+        // SAFETY: instructions, operands and registers were checked: each instruction continues with one of the same function, and
+        // registers are those of its frame.
+        unsafe {
+            let mut at = instructions.add(start);
+            loop {
+                match *at {
+                    Instruction::Clear { function, destination } => {
+                        if instrument::is_set(self.entry) {
+                            self.call_with_instrument(function, &[], destination)?;
+                        } else if let Some(register) = destination.register() {
+                            let value = core::mem::take(&mut *self.frame.registers.add(register));
+                            self.retire(value);
+                        }
+                        at = at.add(1);
+                    }
+                    Instruction::Place { function, first, destination } => {
+                        let operands =
+                            &*operands.add(first as usize).cast::<[Operand; PLACE_ARGUMENTS as usize]>();
+                        if instrument::is_set(self.entry) {
+                            self.call_with_instrument(function, operands, destination)?;
+                        } else {
+                            self.place(operands, destination)?;
+                        }
+                        at = at.add(1);
+                    }
                     Instruction::Call { count, function, first, destination } => {
                         let operands =
-                            operands.get_unchecked(first as usize..first as usize + usize::from(count));
-                        self.call(function as usize, operands, destination)?;
-                        at += 1;
+                            core::slice::from_raw_parts(operands.add(first as usize), usize::from(count));
+                        if instrument::is_set(self.entry) {
+                            self.call_with_instrument(function, operands, destination)?;
+                        } else {
+                            self.call(function, operands, destination)?;
+                        }
+                        at = at.add(1);
                     }
                     Instruction::Return { value } => {
                         // The frame ends, so a register gives its value away.
@@ -66,9 +90,10 @@ impl Interpreter<'_> {
                             core::mem::take(&mut *self.frame.registers.add(value.index()))
                         });
                     }
-                    Instruction::Jump { target } => at = target as usize,
+                    Instruction::Jump { target } => at = instructions.add(target as usize),
                     Instruction::Branch { condition, target } => {
-                        at = if is_true(self.read(condition))? { at + 1 } else { target as usize };
+                        let continues = is_true(self.read(condition))?;
+                        at = if continues { at.add(1) } else { instructions.add(target as usize) };
                     }
                 }
             }
@@ -103,29 +128,58 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Drops a value that code has finished with, unless it is a tensor that can be made again.
+    #[inline(always)]
+    fn retire(&self, value: Any) {
+        // Destructors may run other code, so the value is dropped when the state is not borrowed.
+        if cfg!(feature = "speed")
+            && let Ok(spare) = SpareTensor::of(value)
+        {
+            self.entry.state().spare_tensors.keep(spare);
+        }
+    }
+
+    /// Places a tensor in a storage.
+    ///
+    /// # Safety
+    /// The instruction was checked for the function.
+    #[inline(always)]
+    unsafe fn place(
+        &self,
+        operands: &[Operand; PLACE_ARGUMENTS as usize],
+        destination: Destination,
+    ) -> Result<()> {
+        // SAFETY: the caller vouches for the operands, which are borrowed until the tensor is made.
+        unsafe {
+            let [storage, offset, shape, dtype] = operands.map(|operand| self.read(operand).as_view());
+            let tensor =
+                place_tensor(storage, offset, shape, dtype, Some(&mut self.entry.state().spare_tensors))?;
+            self.write(destination, tensor);
+        }
+        Ok(())
+    }
+
     /// Makes a call.
     ///
     /// # Safety
     /// The instruction was checked for the function.
     #[inline(always)]
-    unsafe fn call(&self, function: usize, operands: &[Operand], destination: Destination) -> Result<()> {
-        // SAFETY: the caller vouches for function and operands. No register is written while arguments are borrowed.
+    unsafe fn call(&self, function: u32, operands: &[Operand], destination: Destination) -> Result<()> {
+        // SAFETY: the caller vouches for function and operands. No register is written while arguments are borrowed. The handle is that
+        // of a function among the literals, and a successful call leaves an owned value (ABI).
         unsafe {
-            let value = if instrument::is_set(self.entry) {
-                self.call_with_instrument(function, operands)?
-            } else {
-                match (self.pools.callees.get_unchecked(function), operands) {
-                    (Callee::Null, _) => Any::NONE,
-                    (Callee::AllocTensor, [storage, offset, shape, dtype]) => place_tensor(
-                        self.read(*storage).as_view(),
-                        self.read(*offset).as_view(),
-                        self.read(*shape).as_view(),
-                        self.read(*dtype).as_view(),
-                    )?,
-                    (callee, operands) => self.invoke(callee, function, self.arguments(operands))?,
-                }
+            let callee = self.pools.callees.get_unchecked(function as usize);
+            let args = self.arguments(operands);
+            let Callee::Packed { safe_call, handle } = callee else {
+                let value = self.invoke(callee, function as usize, args)?;
+                self.write(destination, value);
+                return Ok(());
             };
-            self.write(destination, value);
+            let mut result = TVMFFIAny::NONE;
+            if safe_call(*handle, args.as_ptr().cast(), args.len() as i32, &mut result) != 0 {
+                return Err(take_raised());
+            }
+            self.write(destination, Any::from_raw(result));
         }
         Ok(())
     }
@@ -150,31 +204,28 @@ impl Interpreter<'_> {
     /// # Safety
     /// As [`call`](Self::call).
     #[cold]
-    unsafe fn call_with_instrument(&self, function: usize, operands: &[Operand]) -> Result<Any> {
+    unsafe fn call_with_instrument(
+        &self,
+        function: u32,
+        operands: &[Operand],
+        destination: Destination,
+    ) -> Result<()> {
+        let function = function as usize;
         // SAFETY: the caller vouches for function and operands.
         unsafe {
             let (args, callee) = (self.arguments(operands), self.pools.callees.get_unchecked(function));
-            instrument::around(self.entry, self.pools, function, args, || self.invoke(callee, function, args))
+            let invoke = || self.invoke(callee, function, args);
+            let value = instrument::around(self.entry, self.pools, function, args, invoke)?;
+            self.write(destination, value);
         }
+        Ok(())
     }
 
-    #[inline(always)]
     fn invoke(&self, callee: &Callee, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
         match callee {
-            Callee::Null => Ok(Any::NONE),
-            Callee::AllocTensor => alloc_tensor(args),
             Callee::Builtin(body) => body(args),
-            Callee::Packed { safe_call, handle } => {
-                let mut result = TVMFFIAny::NONE;
-                // SAFETY: the handle is that of a function among the literals, and the arguments are valid cells.
-                let status =
-                    unsafe { safe_call(*handle, args.as_ptr().cast(), args.len() as i32, &mut result) };
-                if status != 0 {
-                    return Err(take_raised());
-                }
-                // SAFETY: a successful call leaves an owned value (ABI).
-                Ok(unsafe { Any::from_raw(result) })
-            }
+            // SAFETY: the handle is that of a function among the literals.
+            Callee::Packed { safe_call, handle } => unsafe { invoke_safe_call(*safe_call, *handle, args) },
             Callee::Bytecode | Callee::Native(_) => self.entry.call(function, args),
         }
     }

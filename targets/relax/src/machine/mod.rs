@@ -48,7 +48,7 @@ use ferrite_core::text::Writer;
 use ferrite_core::{Any, AnyView, Function, ObjectRef, String, plain_bail, plain_ensure, plain_error};
 
 use crate::executable::{Executable, FunctionKind};
-use crate::memory::{Allocator, Kind};
+use crate::memory::{Allocator, Kind, SpareTensors};
 use frame::Frames;
 use owner::Owner;
 use pools::Pools;
@@ -80,6 +80,8 @@ pub struct Machine {
 struct State {
     pools: Option<Pools>,
     frames: Frames,
+    /// Tensors of values that code has finished with.
+    spare_tensors: SpareTensors,
     instrument: Option<Function>,
     stateful: Stateful,
 }

@@ -16,18 +16,9 @@ use crate::memory::Allocator;
 /// Finds a function that is no builtin: a kernel, or a function of the process.
 pub type Resolve<'a> = dyn Fn(&[u8]) -> Result<Option<Function>> + 'a;
 
-/// The name of the builtin that only empties a register.
-const NULL_VALUE: &[u8] = b"vm.builtin.null_value";
-/// The name of the builtin that is called most.
-const ALLOC_TENSOR: &[u8] = b"vm.builtin.alloc_tensor";
-
 /// How the interpreter calls a function.
 pub(super) enum Callee {
-    /// Gives None.
-    Null,
-    /// Places a tensor in a storage, with its arguments wherever they are.
-    AllocTensor,
-    /// Any other builtin of this crate.
+    /// A builtin of this crate.
     Builtin(Body),
     /// Any other function. The object is among the literals.
     Packed { safe_call: TVMFFISafeCallType, handle: *mut c_void },
@@ -167,12 +158,7 @@ fn code_of(name: &[u8], resolve: &Resolve<'_>) -> Result<Function> {
 /// A builtin of this crate, or a function that is found elsewhere.
 fn packed(name: &[u8], resolve: &Resolve<'_>) -> Result<(Callee, Any)> {
     if let Some(builtin) = builtins::find(name) {
-        let callee = match name {
-            NULL_VALUE => Callee::Null,
-            ALLOC_TENSOR => Callee::AllocTensor,
-            _ => Callee::Builtin(builtin.body),
-        };
-        return Ok((callee, builtin.to_value()?));
+        return Ok((Callee::Builtin(builtin.body), builtin.to_value()?));
     }
     match resolve(name)? {
         Some(function) => Ok((direct(&function)?, function.into())),

@@ -1,0 +1,72 @@
+//! Relax executables, whatever their bytes: an error, or an executable that is saved as the same one and whose functions end, in a
+//! result or in an error, when they are called.
+//!
+//! An input is the bytes of an executable, or edits to one of the fixtures in `tests/programs/relax`, so that all parts are met.
+#![no_main]
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use ferrite_core::error::Result;
+use ferrite_core::{Any, AnyView, Bytes, Function, Shape, Tensor};
+use ferrite_relax::executable::{Executable, FunctionKind, Source};
+use ferrite_relax::machine::Machine;
+use ferrite_relax::memory::Kind;
+use libfuzzer_sys::fuzz_target;
+
+/// Executables that are small and have instructions of every kind.
+const MODELS: [&str; 4] = ["control", "mlp_dyn", "mlp_i8", "values"];
+
+fn fixtures() -> &'static [Vec<u8>] {
+    static FIXTURES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
+    FIXTURES.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs/relax/models");
+        MODELS
+            .iter()
+            .map(|model| fs::read(folder.join(model).join("bytecode.vm")).expect("a fixture"))
+            .collect()
+    })
+}
+
+/// The fixture that the first byte names, with a byte changed for each three bytes that follow; or the input itself.
+fn executable_of(input: &[u8]) -> Vec<u8> {
+    let Some((first, edits)) = input.split_first() else { return Vec::new() };
+    let Some(fixture) = fixtures().get(usize::from(*first)) else { return input.to_vec() };
+    let mut bytes = fixture.clone();
+    for edit in edits.chunks_exact(3) {
+        let at = usize::from(u16::from_le_bytes([edit[0], edit[1]])) % bytes.len();
+        bytes[at] = edit[2];
+    }
+    bytes
+}
+
+/// Loads an executable, and calls its functions. Kernels do nothing.
+fn run(bytes: &[u8]) -> Result<()> {
+    let executable = Executable::load(Source::Bytes(Bytes::new(bytes)?))?;
+    let text = executable.as_text()?;
+    executable.as_python()?;
+    let _ = executable.stats();
+    let saved = Executable::load(Source::Bytes(executable.save()?)).expect("what was saved is loaded");
+    assert_eq!(saved.as_text()?.as_bytes(), text.as_bytes());
+    let machine = Machine::new(executable);
+    machine.initialize_on_cpu(Kind::Naive, &|_| Function::from_packed(|_| Ok(Any::NONE)).map(Some))?;
+    let values: [Any; 3] = [
+        Tensor::from_slice(&[1.0f32; 4], &[4])?.into(),
+        Tensor::from_slice(&[0i64], &[])?.into(),
+        Shape::from_slice(&[2, 3])?.into(),
+    ];
+    for (index, function) in machine.executable().functions().iter().enumerate() {
+        // Native code would be called with lists that fit only its own library.
+        if function.kind == FunctionKind::Bytecode && function.arguments <= 8 {
+            let args: Vec<AnyView<'_>> =
+                values.iter().cycle().take(function.arguments).map(Any::view).collect();
+            let _ = machine.call(index, &args);
+        }
+    }
+    Ok(())
+}
+
+fuzz_target!(|input: &[u8]| {
+    let _ = run(&executable_of(input));
+});
