@@ -73,7 +73,10 @@ static void test_finalizers(void) {
   CHECK(ended == 2);
   OK(TVMFuncCreateFromCFunc(double_it, &ended, count_call, &function));
   CHECK(ended == 2);
+  OK(TVMObjectRetain(function));
   OK(TVMFuncFree(function));
+  CHECK(ended == 2);
+  OK(TVMObjectFree(function));
   CHECK(ended == 3);
 }
 
@@ -119,6 +122,27 @@ static int say_five(TVMValue* args, int* codes, int num_args, TVMRetValueHandle 
   (void)resource;
   TVMAPISetLastError("five went wrong");
   return 5;
+}
+
+static int count_nulls(TVMValue* args, int* codes, int num_args, TVMRetValueHandle ret, void* resource) {
+  TVMValue nulls = of_int(0);
+  int code = kTVMArgInt, i;
+  (void)resource;
+  for (i = 0; i < num_args; i++) nulls.v_int64 += codes[i] == kTVMNullptr && args[i].v_handle == NULL;
+  return TVMCFuncSetReturn(ret, &nulls, &code, 1);
+}
+
+/* Tests that a null handle is None, whatever it would be a handle of. */
+static void test_null_handles(void) {
+  TVMFunctionHandle function = NULL;
+  TVMValue values[4], result;
+  int codes[4] = {kTVMObjectHandle, kTVMModuleHandle, kTVMPackedFuncHandle, kTVMNDArrayHandle};
+  int got = -1, i;
+  for (i = 0; i < 4; i++) values[i] = of_handle(NULL);
+  OK(TVMFuncCreateFromCFunc(count_nulls, NULL, NULL, &function));
+  OK(TVMFuncCall(function, values, codes, 4, &result, &got));
+  CHECK(got == kTVMArgInt && result.v_int64 == 4);
+  OK(TVMFuncFree(function));
 }
 
 /* Tests that any status but 0 is a failure. */
@@ -415,6 +439,7 @@ int main(int argc, char** argv) {
   test_names();
   test_finalizers();
   test_kept_arguments();
+  test_null_handles();
   test_positive_status();
   test_data_types();
   test_bool();
