@@ -1,7 +1,7 @@
 # build.sh: builds the library, the firmware and programs for one board and one profile; run.sh reads this file.
 
 build_library() { # build_library ARCHIVE FEATURES
-  FERRITE_POOL_BYTES=$((pool > 0 ? pool : pool_bytes)) cargo rustc --quiet --profile mcu -p ferrite-ffi-capi --no-default-features \
+  FERRITE_POOL_BYTES=${library_pool:-$((pool > 0 ? pool : pool_bytes))} cargo rustc --quiet --profile mcu -p ferrite-ffi-capi --no-default-features \
     --features "$2" --target "$rust_target" --crate-type staticlib &&
     cp "$target/$rust_target/mcu/libtvm_ffi.a" "$out/$1.a"
 }
@@ -34,9 +34,18 @@ compile_firmware() {
     compile "firmware/$name.c" "$name" "${strict[@]}" || return 1
   done
   case " ${programs[*]} " in *" microtvm "*) compile_microtvm "${strict[@]}" || return 1 ;; esac
+  case " ${programs[*]} " in *" model "*) compile_model "${strict[@]}" || return 1 ;; esac
   for name in fixture models; do
     compile "firmware/$name.c" "$name-system" "${strict[@]}" -DFROM_SYSTEM_LIBRARY || return 1
   done
+}
+
+# A whole model: its kernels, its executable as C, and the program around them.
+compile_model() { # compile_model FLAG...
+  local model=$root/tests/programs/relax/cnn
+  compile "$model/kernels.c" model-kernels -w &&
+    compile "$model/executable.c" model-executable "$@" &&
+    compile firmware/model.c model "$@" -DMODEL_ARENA_BYTES=16384
 }
 
 compile_microtvm() { # compile_microtvm FLAG...
@@ -60,6 +69,7 @@ objects_of() { # objects_of PROGRAM
     interrupts) names+=(interrupts "profile_$part") ;;
     microtvm) names+=(microtvm microtvm-{packed,table,unpacked} workspace "profile_$part") ;;
     microtvm_hooks) names+=(microtvm microtvm-{packed,table,unpacked} platform_workspace "profile_$part") ;;
+    model) names+=(model model-kernels model-executable workspace) ;;
     errors) names+=(errors "mistakes_$mistakes" fixture compiled_models workspace "profile_$part") ;;
     *) names+=("$1") ;;
   esac

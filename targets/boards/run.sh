@@ -39,6 +39,7 @@ load_board() {
 # and mistakes_MISTAKES.c.
 load_profile() {
   out=$target/boards/$board/$1
+  library_pool=''
   case $1 in
     minimal)
       features=minimal part=minimal mistakes=minimal pool=0
@@ -55,6 +56,11 @@ load_profile() {
     modules)
       features=full,backend,modules part=modules mistakes=heap pool=$pool_bytes
       programs=(models system_library errors)
+      ;;
+    relax)
+      # The firmware gives the memory.
+      features=core,model part=core mistakes=heap pool=0 library_pool=0
+      programs=(model)
       ;;
   esac
 }
