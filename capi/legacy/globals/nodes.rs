@@ -52,7 +52,7 @@ fn attribute(object: ObjectRef, name: String) -> Result<Any> {
     found.ok_or_else(|| plain_error!(ATTRIBUTE_ERROR, "There is no attribute {}", name.as_bytes()))
 }
 
-/// Attributes of constants are plain values; those of other nodes are nodes.
+/// Returns an attribute: a plain value if the object is a constant, a node otherwise.
 fn node_of_attribute(object: ObjectRef, name: String) -> Result<Any> {
     attribute(object, name)
 }

@@ -188,7 +188,7 @@ impl Payload {
         Ok(terminated)
     }
 
-    /// Returns the code of a kernel of this payload, for kinds with a code for each. SPIR-V words are unaligned.
+    /// Returns the code of one kernel, for kinds whose payloads have separate code per kernel. SPIR-V words are unaligned.
     pub fn code_of(&self, kernel: &Kernel) -> &[u8] {
         self.at(kernel.code)
     }

@@ -24,7 +24,7 @@ impl SpareTensors {
         if let Some(spares) = self.0.get_mut(spare.ndim())
             && spares.len() < MOST_SPARES
         {
-            // A refusal of memory drops it.
+            // Dropped when out of memory.
             let _ = spares.try_push(spare);
         }
     }

@@ -135,7 +135,7 @@ impl SpareTensor {
     }
 }
 
-/// Whether this file made a tensor. A compiler that has several copies of the deleter may say no.
+/// Returns `true` if this file made a tensor. May be `false` where the compiler made several copies of the deleter.
 #[inline(always)]
 fn is_placed(object: &ObjectRef) -> bool {
     // SAFETY: the object is alive, and its deleter does not change.
