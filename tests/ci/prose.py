@@ -185,7 +185,7 @@ def check_subjects():
     print(f"read {len(lines)} subjects of commits" + ("" if known else ": the history is cut short"))
     for line in lines:
         commit, subject = line.split(" ", 1)
-        if commit not in PUBLISHED:
+        if commit[:7] not in PUBLISHED:
             for finding in subject_findings(subject):
                 yield f"commit {commit}: {finding}: {subject}"
 
