@@ -65,6 +65,42 @@ int FerriteModelCall(TVMFFIObjectHandle model,
                      int32_t num_args,
                      TVMFFIAny *result);
 
+/**
+ * Loads a library that TVM's `export_library` wrote, and makes a model of its executable, on the CPU.
+ *
+ * Only in builds with the feature `relax` for hosts. Returns 0 and the model, which the caller owns, in `out`; or -1 with an error
+ * raised: InternalError for a file that cannot be opened, a malformed executable, and a missing kernel; TypeError for a library without
+ * a whole model; MemoryError.
+ *
+ * The caller must ensure:
+ * Loading runs the library's initialisers; its kernels must be those of the model.
+ */
+TVM_FFI_DLL
+int FerriteModelLoad(const char *path,
+                     TVMFFIObjectHandle *out);
+
+/**
+ * Tells the number of inputs of a function.
+ *
+ * Returns 0 and the number in `count`; or -1 with an error raised: ValueError for an unknown function.
+ */
+TVM_FFI_DLL
+int FerriteModelNumInputs(TVMFFIObjectHandle model,
+                          const char *function,
+                          int32_t *count);
+
+/**
+ * Tells the name of an input of a function.
+ *
+ * Returns 0 and the name in `name`, which lives as long as the model; or -1 with an error raised: ValueError for an unknown function,
+ * IndexError for a number out of range.
+ */
+TVM_FFI_DLL
+int FerriteModelInputName(TVMFFIObjectHandle model,
+                          const char *function,
+                          int32_t input,
+                          TVMFFIByteArray *name);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif /* __cplusplus */

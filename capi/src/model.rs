@@ -2,8 +2,8 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use ferrite_core::AnyView;
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObjectHandle};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObjectHandle};
+use ferrite_core::{AnyView, plain_bail};
 use ferrite_relax::executable::{Executable, Source};
 use ferrite_relax::memory::Kind;
 use ferrite_relax::model::{self, Kernel, Model};
@@ -65,6 +65,78 @@ pub unsafe extern "C" fn FerriteModelCall(
         boundary::slice(args, num_args, arg(3, "args"))?;
         let args = AnyView::slice_from_raw(args, num_args as usize);
         result_place.write(model.call(function, args)?.into_raw());
+        Ok(())
+    })
+}
+
+/// Loads a library that TVM's `export_library` wrote, and makes a model of its executable, on the CPU.
+///
+/// Only in builds with the feature `relax` for hosts. Returns 0 and the model, which the caller owns, in `out`; or -1 with an error
+/// raised: InternalError for a file that cannot be opened, a malformed executable, and a missing kernel; TypeError for a library without
+/// a whole model; MemoryError.
+///
+/// # Safety
+/// Loading runs the library's initialisers; its kernels must be those of the model.
+#[cfg(all(feature = "relax", feature = "host"))]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn FerriteModelLoad(path: *const c_char, out: *mut TVMFFIObjectHandle) -> c_int {
+    // SAFETY: as the caller vouches.
+    boundary::status(|| unsafe {
+        crate::builtins::ensure_installed();
+        let out = boundary::out(out, arg(2, "out"))?;
+        let path = ferrite_core::String::from_bytes(boundary::c_str(path, arg(1, "path"))?)?;
+        let module = ferrite_alloc_ext::module::Module::load_from_file(&path)?;
+        out.write_object(Some(ferrite_relax::module::model(&module)?));
+        Ok(())
+    })
+}
+
+/// Tells the number of inputs of a function.
+///
+/// Returns 0 and the number in `count`; or -1 with an error raised: ValueError for an unknown function.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn FerriteModelNumInputs(
+    model: TVMFFIObjectHandle,
+    function: *const c_char,
+    count: *mut i32,
+) -> c_int {
+    // SAFETY: as the caller vouches.
+    boundary::status(|| unsafe {
+        let count = boundary::out(count, arg(3, "count"))?;
+        let model = boundary::object_of::<Model>(model, arg(1, "model"))?;
+        let function = boundary::c_str(function, arg(2, "function"))?;
+        count.write(model.machine().parameters(function)?.len() as i32);
+        Ok(())
+    })
+}
+
+/// Tells the name of an input of a function.
+///
+/// Returns 0 and the name in `name`, which lives as long as the model; or -1 with an error raised: ValueError for an unknown function,
+/// IndexError for a number out of range.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn FerriteModelInputName(
+    model: TVMFFIObjectHandle,
+    function: *const c_char,
+    input: i32,
+    name: *mut TVMFFIByteArray,
+) -> c_int {
+    // SAFETY: as the caller vouches.
+    boundary::status(|| unsafe {
+        let out = boundary::out(name, arg(4, "name"))?;
+        let model = boundary::object_of::<Model>(model, arg(1, "model"))?;
+        let function = boundary::c_str(function, arg(2, "function"))?;
+        let mut names = model.machine().parameters(function)?;
+        let Some(text) = usize::try_from(input).ok().and_then(|input| names.nth(input)) else {
+            plain_bail!(INDEX_ERROR, "The function has no input {}", input);
+        };
+        out.write(TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() });
         Ok(())
     })
 }

@@ -6,6 +6,7 @@
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm_ffi_platform.h>
 #include <tvm_ffi_minimal.h>
+#include <tvm_ffi_model.h>
 #include <tvm_ffi_platform.h>
 
 TVMFFIAny from_unit_b(int number);

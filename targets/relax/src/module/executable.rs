@@ -9,9 +9,13 @@ use ferrite_core::{Any, AnyView, Bytes, Function, ObjectRef, String, plain_bail}
 use super::builtins;
 use super::held::Held;
 use super::machine::MachineModule;
+#[cfg(feature = "std")]
+use super::machine::resolve;
 use super::text;
 use crate::executable::{Executable, FunctionKind, Source};
 use crate::machine::Machine;
+#[cfg(feature = "std")]
+use crate::{memory::Kind, model::Model};
 
 /// A compiled model.
 struct ExecutableModule {
@@ -78,6 +82,30 @@ fn new_machine(this: &Held<ExecutableModule>) -> Result<Module> {
 /// InternalError that names the malformed section; MemoryError.
 pub fn load(source: Source) -> Result<Module> {
     Module::from_impl(ExecutableModule { executable: Executable::load(source)? })
+}
+
+/// Makes a model of the module of an executable, on the CPU.
+///
+/// # Errors
+/// TypeError for any other module; as [`Model::new`].
+#[cfg(feature = "std")]
+pub fn model(module: &Module) -> Result<Model> {
+    let Some(this) = module.implementation::<ExecutableModule>() else {
+        plain_bail!(
+            TYPE_ERROR,
+            "The library has no Relax executable, but a module of kind `{}`",
+            module.kind()?.to_bytes()
+        );
+    };
+    let imports = module.imports()?;
+    let is_native =
+        this.executable.functions().iter().any(|function| function.kind == FunctionKind::Compiled);
+    for import in imports.as_slice().iter().filter(|_| is_native) {
+        if let Some(import) = import.as_object().and_then(ObjectRef::as_class::<Module>) {
+            builtins::provide(import)?;
+        }
+    }
+    Model::new(this.executable.clone(), Kind::Pooled, &|name| resolve(&imports, name))
 }
 
 /// The body of `ffi.Module.load_from_bytes.relax.VMExecutable`.

@@ -15,6 +15,8 @@ mod file;
 mod held;
 mod machine;
 
+#[cfg(feature = "std")]
+pub use executable::model;
 pub use executable::{load, load_from_bytes};
 #[cfg(feature = "std")]
 pub use file::load_from_file;
