@@ -74,7 +74,8 @@ fn other_results_are_refused() -> Outcome<()> {
 #[test]
 #[ignore = "builds the library as it is released: ./ci.sh relax"]
 fn c_programs_load_models_by_path() -> Outcome<()> {
-    let program = Cc::program(scratch("relax-load")?.join("load_model")).source(folder().join("load_model.c"));
+    let program =
+        Cc::program(scratch("relax-load")?.join("load_model")).source(folder().join("load_model.c"));
     let mut command = Command::new(program.link_shared(Library::with_cxx()?)?);
     let output = output_of(command.current_dir(folder().join("models/cnn")).arg("./bytecode.so"))?;
     assert_eq!(output, "ok\n");
