@@ -30,7 +30,7 @@ pub unsafe extern "C" fn TVMFuncGetGlobal(name: *const c_char, out: *mut TVMFunc
     })
 }
 
-/// Lists the names of all global functions, in no order.
+/// Lists the names of all global functions, in unspecified order.
 ///
 /// The list belongs to the thread and is valid until its next call of this function.
 ///

@@ -17,7 +17,7 @@ pub(super) struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Starts an error with space for a message; `None` when out of memory.
+    /// Allocates an error with space for a message of this length; `None` when out of memory.
     pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft<'_>> {
         let mut message = Buffer::new();
         message.try_resize(message_len, 0).ok()?;

@@ -74,7 +74,7 @@ pub struct Arg<'a> {
     text: PhantomData<&'a [u8]>,
 }
 
-/// Impossible text lengths, which encode the types of numbers.
+/// Markers for the types of numbers, in the length field: no text can be this long.
 const SIGNED: usize = usize::MAX;
 const UNSIGNED: usize = usize::MAX - 1;
 const LONG: usize = usize::MAX - 2;

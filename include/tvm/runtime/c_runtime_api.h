@@ -243,7 +243,7 @@ int TVMFuncGetGlobal(const char *name,
                      TVMFunctionHandle *out);
 
 /**
- * Lists the names of all global functions, in no order.
+ * Lists the names of all global functions, in unspecified order.
  *
  * The list belongs to the thread and is valid until its next call of this function.
  */

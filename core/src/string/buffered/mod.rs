@@ -1,5 +1,5 @@
-//! Strings from texts that were composed in a buffer. The fast implementation turns a long buffer into the string
-//! object itself, which requires blocks of malloc; the small one copies the text.
+//! Conversion of a text buffer to a string. The fast implementation turns a long buffer into the string object itself,
+//! which requires blocks of malloc; the small one copies the text.
 //!
 //! | item | meaning |
 //! |---|---|
