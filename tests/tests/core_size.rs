@@ -10,7 +10,7 @@ const MOST_FLASH: u64 = 11_940;
 const MOST_RAM: u64 = 156;
 
 /// Limit of the flash of the whole program, including start-up and memory functions. The goal is 4,096 bytes.
-const MOST_PROGRAM: u64 = 3_856;
+const MOST_PROGRAM: u64 = 3_860;
 
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh core-size"]
