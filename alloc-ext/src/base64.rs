@@ -1,4 +1,4 @@
-//! Base64, as the object graph serialiser stores bytes: the standard alphabet, padded with `=`.
+//! Base64 with the standard alphabet and `=` padding: the encoding of bytes in serialised object graphs.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -8,10 +8,10 @@ use ferrite_core::{error, plain_bail, plain_ensure};
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Marks characters that are not in the alphabet.
+/// Marks characters outside the alphabet in [`VALUES`].
 const FOREIGN: u8 = 0xff;
 
-/// The six bits of each character.
+/// Decoding table: the six-bit value of each character, or [`FOREIGN`].
 const VALUES: [u8; 256] = {
     let mut values = [FOREIGN; 256];
     let mut value = 0;
@@ -22,7 +22,7 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// Encodes bytes as text.
+/// Encodes bytes as a base64 string.
 ///
 /// # Errors
 /// MemoryError.
@@ -50,7 +50,7 @@ pub fn encode(bytes: &[u8]) -> Result<String> {
     String::from_bytes(&text)
 }
 
-/// Encodes one to three bytes as four characters.
+/// Encodes one to three bytes as four characters, padded with `=`.
 fn encode_group(group: &[u8]) -> [u8; 4] {
     let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
     let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
@@ -62,14 +62,14 @@ fn encode_group(group: &[u8]) -> [u8; 4] {
     text
 }
 
-/// Decodes text to bytes. Bits after the last byte are ignored, as upstream does.
+/// Decodes a base64 string. Unused bits of the last character are ignored, as upstream does.
 ///
 /// # Errors
-/// InternalError if the length is not a multiple of four, with upstream's message; ValueError for a character that is not in
-/// the alphabet, or padding that is not at the end; MemoryError.
+/// InternalError, with upstream's message, if the length is not a multiple of four; ValueError for a character outside the
+/// alphabet, and for padding before the end; MemoryError.
 ///
 /// # Upstream
-/// `Base64Decode` in `extra/base64.h`, which reads beyond its table for other characters, or decodes them as zeros.
+/// `Base64Decode` in `extra/base64.h`, which reads out of bounds for some invalid characters and decodes others as zero.
 pub fn decode(text: &[u8]) -> Result<Bytes> {
     plain_ensure!(
         text.len().is_multiple_of(4),
@@ -92,7 +92,8 @@ pub fn decode(text: &[u8]) -> Result<Bytes> {
     Bytes::new(&bytes)
 }
 
-/// Decodes two to four characters. The first bytes, one less than the characters, are the result.
+/// Decodes two to four characters. A group of `n` characters gives `n - 1` bytes; the remaining bytes are unused. Returns
+/// `None` for a character outside the alphabet.
 fn decode_group(group: &[u8]) -> Option<[u8; 3]> {
     let mut bits = 0;
     for at in 0..4 {

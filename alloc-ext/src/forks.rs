@@ -1,8 +1,9 @@
-//! The locks of this crate that a fork must hold: every static lock, in locking order.
+//! Fork handlers of this crate: every static lock that a fork must hold, in locking order.
 //!
-//! The streams and the tensor allocator of the environment are thread-local or one atomic pointer. States of walks and of
-//! mutators belong to objects, whose locks are those of [`ObjectMutex`](ferrite_core::sync::ObjectMutex). Modules that another
-//! thread was loading or importing are complete or unreachable: one exchange publishes them, under the locks below.
+//! The environment's streams and tensor allocator need none, being thread-local or a single atomic pointer. The state of
+//! walks and of mutators belongs to objects, each with its own [`ObjectMutex`](ferrite_core::sync::ObjectMutex). A module
+//! that another thread was loading or importing is either complete or unreachable in the child, because one atomic exchange
+//! under the locks below publishes it.
 
 use ferrite_core::sync::fork::{AtFork, Ring, enlist};
 
@@ -18,8 +19,8 @@ static PARTS: &[&dyn AtFork] = &[
 
 ferrite_core::at_load!(install);
 
-/// Makes forks hold the locks of this crate. Called automatically when the program or library with this crate is loaded, if
-/// the platform has load-time constructors.
+/// Registers the fork handlers of this crate. Called automatically when the program or library with this crate is loaded,
+/// if the platform has load-time constructors.
 ///
 /// # Threads
 /// Any thread. Calling it again has no effect.

@@ -1,24 +1,25 @@
 //! Hash index into a buffer of elements, for visited sets, identity maps and graph numbering.
 //!
-//! The hash is stored beside the position, so that a search reads only elements with an equal hash, and growth does not
-//! rehash, which could fail for keys with hooks.
+//! Each slot stores the hash with the position. A search therefore reads only elements with an equal hash, and growth does
+//! not rehash keys, whose hooks could fail.
 #![forbid(unsafe_code)]
 
 use core::mem;
 
 use ferrite_core::memory::{AllocError, Buffer};
 
-/// A hash table of positions, with open addressing and linear probing. The upper bits of a hash choose its first slot.
+/// A hash table of positions with open addressing and linear probing. The high bits of a hash select its home slot.
 #[derive(Default)]
 pub(crate) struct HashIndex {
-    /// A power of two of slots, or none. No slot between a position and the first slot of its hash is empty.
+    /// Slots; the number is zero or a power of two. There is no empty slot between the home slot of a hash and its
+    /// position.
     slots: Buffer<Slot>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Slot {
     hash: u32,
-    /// The position, counted from 1; 0 in an empty slot.
+    /// Position plus one; 0 marks an empty slot.
     number: u32,
 }
 
@@ -32,7 +33,7 @@ impl Slot {
     }
 }
 
-/// Number of slots of the first table.
+/// Number of slots after the first allocation.
 const FIRST_SLOTS: usize = 16;
 
 impl HashIndex {
@@ -41,7 +42,7 @@ impl HashIndex {
         Self { slots: Buffer::new() }
     }
 
-    /// Returns the number of positions that fit without growth: half of the slots.
+    /// Returns the number of positions that fit without growth. The maximum load factor is one half.
     pub(crate) fn capacity(&self) -> usize {
         self.slots.len() / 2
     }
@@ -51,10 +52,10 @@ impl HashIndex {
         self.slots.len().max(FIRST_SLOTS / 2)
     }
 
-    /// Doubles the capacity.
+    /// Doubles the capacity. On failure, the index is unchanged.
     ///
     /// # Errors
-    /// AllocError when out of memory, and for more than 2^32 positions; the index is unchanged.
+    /// AllocError when out of memory, and for more than 2^32 positions.
     pub(crate) fn grow(&mut self) -> Result<(), AllocError> {
         if self.next_capacity() > u32::MAX as usize {
             return Err(AllocError::new(usize::MAX));
@@ -66,14 +67,14 @@ impl HashIndex {
         Ok(())
     }
 
-    /// Returns the position with a hash for which `is_it` returns `true`.
+    /// Returns the position stored with `hash` for which `is_it` returns `true`; `None` if there is none.
     #[inline]
     pub(crate) fn find(&self, hash: u32, is_it: impl FnMut(usize) -> bool) -> Option<usize> {
         self.search(hash, is_it)?.1.position()
     }
 
-    /// Like [`find`](Self::find), but adds `new` if there is no such position. The caller keeps the number of positions below
-    /// the capacity, and at most `u32::MAX - 1`.
+    /// Returns the position stored with `hash` for which `is_it` returns `true`; inserts and returns `new` if there is
+    /// none. The caller keeps the number of positions below the capacity, and at most `u32::MAX - 1`.
     #[inline]
     pub(crate) fn find_or_insert(
         &mut self,
@@ -110,7 +111,8 @@ impl HashIndex {
         }
     }
 
-    /// Returns the slot of the position for which `is_it` returns `true`, or the empty slot for its insertion.
+    /// Returns the index and content of the slot for which `is_it` returns `true`, or of the empty slot where the position
+    /// would be inserted. Returns `None` for a table without slots.
     #[inline]
     fn search(&self, hash: u32, mut is_it: impl FnMut(usize) -> bool) -> Option<(usize, Slot)> {
         let mask = self.slots.len().checked_sub(1)?;

@@ -1,26 +1,26 @@
-//! The rest of the TVM-FFI stable ABI in `no_std` Rust: containers, JSON, reflection, structural operations, modules and the
-//! environment. This is ring 2 of Ferrite; ring 1 is `ferrite-ffi-core`.
+//! Ring 2 of Ferrite: the parts of the TVM-FFI stable ABI that build on `ferrite-ffi-core` (ring 1), in `no_std` Rust.
+//! Containers, JSON, reflection, structural operations, modules and the environment.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`base64`] | base64 encoding of bytes |
+//! | [`base64`] | base64 encoding and decoding of bytes |
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
 //! | `cxx` | calls to and from C++ code, with the feature `cxx` |
-//! | [`dataclass`] | recursive operations on values: text, deep copy, equality, order and hash |
+//! | [`dataclass`] | recursive operations on values: repr, deep copy, equality, order and hash |
 //! | [`device`] | devices other than the CPU: back ends by device type, memory, tensors and workspaces |
-//! | [`mod@env`] | streams, the tensor allocator and functions of the host language |
+//! | [`mod@env`] | current streams, the tensor allocator and callbacks of the host language |
 //! | [`graph`] | serialisation of object graphs to JSON, and deserialisation |
 //! | [`json`] | JSON parser and writer |
-//! | [`module`] | modules of functions from libraries, Rust or C++, their imports, and the system library |
-//! | [`walk`] | iterative walks over values by reflection, to any depth |
-//! | [`reflection`] | the library's own reflected classes, and creation and modification of objects by field names |
-//! | [`structural`] | structural equality, hash, visits and mutations, where variables count by where they are bound, not by name |
+//! | [`module`] | function modules in shared libraries, Rust or C++, their imports, and the system library |
+//! | [`walk`] | iterative traversal of values by reflection, to any depth |
+//! | [`reflection`] | the library's own reflected classes, and creation and modification of objects by field name |
+//! | [`structural`] | structural equality, hash, visitors and mutators, which identify variables by binding site, not by name |
 //!
-//! Nothing here needs an allocator crate: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and
-//! every allocation may fail.
+//! No allocator crate is needed: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and every
+//! allocation may fail.
 //!
 //! # Features
-//! - `speed` (default), `std`: those of `ferrite-ffi-core`.
+//! - `speed` (default), `std`: enable the features of the same names in `ferrite-ffi-core`.
 //! - `cxx`: calls to and from C++ code, for libraries that are linked with a C++ runtime.
 #![no_std]
 

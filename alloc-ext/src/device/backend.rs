@@ -10,10 +10,10 @@ use ferrite_core::error::Result;
 
 use super::table::unsupported;
 
-/// A region of device memory.
+/// A memory region on a device or in main memory.
 #[derive(Clone, Copy)]
 pub struct Region {
-    /// The device.
+    /// Device that the memory belongs to.
     pub device: DLDevice,
     /// Pointer from [`Backend::allocate`], or an address in main memory if the device is the CPU.
     pub data: *mut c_void,
@@ -21,11 +21,11 @@ pub struct Region {
     pub offset: usize,
 }
 
-/// A device attribute. The numbers are TVM's.
+/// A device attribute, numbered as in TVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Attribute {
-    /// Whether the device can be used: 1 or 0.
+    /// Whether the device can be used.
     Exists = 0,
     /// Maximum number of threads per block.
     MaxThreadsPerBlock = 1,
@@ -33,7 +33,7 @@ pub enum Attribute {
     WarpSize = 2,
     /// Bytes of shared memory per block.
     SharedMemoryPerBlock = 3,
-    /// Compute capability, as text such as `9.0`.
+    /// Compute capability, as a string such as `9.0`.
     ComputeVersion = 4,
     /// Device name.
     DeviceName = 5,
@@ -41,7 +41,7 @@ pub enum Attribute {
     MaxClockRate = 6,
     /// Number of multiprocessors.
     MultiProcessorCount = 7,
-    /// Maximum block extents, as text such as `[1024, 1024, 64]`.
+    /// Maximum block extents, as a string such as `[1024, 1024, 64]`.
     MaxThreadDimensions = 8,
     /// Maximum number of registers per block.
     MaxRegistersPerBlock = 9,
@@ -62,7 +62,7 @@ pub enum Attribute {
 }
 
 impl Attribute {
-    /// Returns the attribute with a number; `None` for unknown numbers.
+    /// Returns the attribute with the given number; `None` for unknown numbers.
     pub const fn from_number(number: i64) -> Option<Attribute> {
         use Attribute::*;
         const ALL: [Attribute; 17] = [
@@ -88,13 +88,13 @@ impl Attribute {
     }
 }
 
-/// Operations on the devices of one type.
+/// Operations of a back end on the devices of one type.
 ///
-/// Every operation checks the device id and reports a device that does not exist. A driver is opened by the first operation
-/// that needs it, and reports a missing driver as its error.
+/// Every operation checks the device id and raises an error for a device that does not exist. The first operation that
+/// needs the driver opens it, and raises an error if the driver is missing.
 ///
 /// # Threads
-/// Any operation may be called from any thread.
+/// Operations may be called from any thread.
 ///
 /// # Upstream
 /// `DeviceAPI` of `include/tvm/runtime/device_api.h`, a C++ class.
@@ -102,28 +102,29 @@ pub trait Backend: Sync {
     /// Returns the device type, such as [`device::kind::OPENCL`](ferrite_core::device::kind::OPENCL).
     fn device_type(&self) -> i32;
 
-    /// Makes `id` the current device of this thread, on which kernels are launched.
+    /// Makes `id` the current device of this thread. Kernels are launched on the current device.
     ///
     /// # Errors
     /// ValueError if there is no such device; errors of the driver.
     fn set_device(&self, id: i32) -> Result<()>;
 
-    /// Allocates `bytes` bytes of device memory. The result is the handle that kernels and the `data` field of tensors take.
-    /// Zero bytes give a valid pointer as well, unless the device represents them by null.
+    /// Allocates `bytes` bytes of device memory. Returns the handle that is passed to kernels and stored in the `data`
+    /// field of tensors. An allocation of zero bytes returns a valid pointer too, or null if that is how the device
+    /// represents it.
     ///
     /// # Errors
     /// MemoryError if the device is out of memory; errors of the driver.
     fn allocate(&self, id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void>;
 
-    /// Frees memory from [`allocate`](Backend::allocate). Queued commands may still use it. Driver errors are ignored, since
-    /// the driver may be gone when the process ends.
+    /// Frees memory from [`allocate`](Backend::allocate). Commands queued before may still use it. Driver errors are
+    /// ignored, since the driver may already be unloaded at process exit.
     ///
     /// # Safety
     /// `data` must come from `allocate` for the same device, and not be used afterwards.
     unsafe fn free(&self, id: i32, data: *mut c_void);
 
-    /// Copies `bytes` bytes. At least one region is on a device of this type; the other is there too or in main memory. A
-    /// copy to main memory may be incomplete until `stream` is synchronised.
+    /// Copies `bytes` bytes. At least one region is on a device of this type; the other is on such a device too, or in main
+    /// memory. A copy to main memory may be incomplete until `stream` is synchronised.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -143,13 +144,13 @@ pub trait Backend: Sync {
     unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()>;
 
     /// Returns the value of an attribute; None if the device does not report it. Only [`Attribute::Exists`] has a value for
-    /// device ids that do not exist, and without a driver.
+    /// device ids that do not exist, and if the driver is missing.
     ///
     /// # Errors
     /// Errors of the driver.
     fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any>;
 
-    /// Creates a stream. Devices with one queue return null, the default stream.
+    /// Creates a stream. Devices with a single queue return null, the default stream.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -160,7 +161,7 @@ pub trait Backend: Sync {
     /// Frees a stream from [`create_stream`](Backend::create_stream).
     ///
     /// # Errors
-    /// By default, RuntimeError for a stream other than null; errors of the driver.
+    /// Errors of the driver. The default implementation returns RuntimeError for a stream other than null.
     ///
     /// # Safety
     /// `stream` must belong to the device, and must not be used afterwards.
@@ -168,10 +169,11 @@ pub trait Backend: Sync {
         only_default(self.device_type(), stream)
     }
 
-    /// Makes commands that are queued on `after` from now on wait for all commands queued on `before`. Does not block.
+    /// Makes commands that are queued on `after` from now on wait for all commands already queued on `before`. Does not
+    /// block.
     ///
     /// # Errors
-    /// By default, RuntimeError for streams other than null; errors of the driver.
+    /// Errors of the driver. The default implementation returns RuntimeError for streams other than null.
     ///
     /// # Safety
     /// Both streams must be null or belong to the device.
@@ -180,8 +182,8 @@ pub trait Backend: Sync {
         only_default(self.device_type(), after)
     }
 
-    /// Notifies the driver of the current stream of this thread, after `TVMFFIEnvSetStream`. Does nothing unless the driver
-    /// tracks streams itself.
+    /// Notifies the driver that the current stream of this thread has changed (`TVMFFIEnvSetStream`). Does nothing unless
+    /// the driver tracks streams itself.
     ///
     /// # Errors
     /// Errors of [`free_stream`](Backend::free_stream).
@@ -196,7 +198,7 @@ pub trait Backend: Sync {
     /// time between two events, if the driver supports it.
     ///
     /// # Errors
-    /// By default, RuntimeError; errors of the driver.
+    /// Errors of the driver. The default implementation returns RuntimeError.
     fn create_event(&self, _id: i32, _timing: bool) -> Result<NonNull<c_void>> {
         Err(unsupported("events", self.device_type()))
     }
@@ -208,8 +210,8 @@ pub trait Backend: Sync {
     /// `event` must come from `create_event` for the same device, and must not be used afterwards.
     unsafe fn free_event(&self, _id: i32, _event: NonNull<c_void>) {}
 
-    /// Records an event in a stream: it completes when all commands queued there before are complete. Replaces an earlier
-    /// record.
+    /// Records an event in a stream. It completes when all commands queued there before are complete. Recording again
+    /// replaces the earlier record.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -236,7 +238,7 @@ pub trait Backend: Sync {
     /// Waits until an event is complete. An event that was never recorded counts as complete.
     ///
     /// # Errors
-    /// Errors of the driver, including those of commands queued before.
+    /// Errors of the driver, including those of commands queued before the event.
     ///
     /// # Safety
     /// The event must belong to the device.
@@ -244,8 +246,8 @@ pub trait Backend: Sync {
         Err(unsupported("events", self.device_type()))
     }
 
-    /// Returns the time between two completed events, measured by the device; zero if `end` completed first. `None` if the
-    /// driver cannot measure it, and for events without timing or never recorded.
+    /// Returns the time between two completed events, measured by the device; zero if `end` completed first. Returns `None`
+    /// if the driver cannot measure it, or if either event has no timing or was never recorded.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -261,20 +263,21 @@ pub trait Backend: Sync {
         Ok(None)
     }
 
-    /// Allocates a workspace: scratch memory that compiled code returns within one call. Back ends keep returned workspaces
-    /// for reuse.
+    /// Allocates a workspace: scratch memory that compiled code frees before its call returns. Back ends pool freed
+    /// workspaces for reuse.
     ///
     /// # Errors
     /// Errors of [`allocate`](Backend::allocate).
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>>;
 
-    /// Returns a workspace to the back end. Kernels queued before may still use it.
+    /// Returns a workspace to the pool. Kernels queued before may still use it.
     ///
     /// # Errors
     /// ValueError if the workspace does not belong to the device.
     ///
     /// # Safety
-    /// `workspace` must come from [`allocate_workspace`](Backend::allocate_workspace), be returned once, and not be used by
+    /// `workspace` must come from [`allocate_workspace`](Backend::allocate_workspace), be freed only once, and not be used
+    /// by commands queued later.
     /// commands queued later.
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()>;
 }

@@ -10,18 +10,18 @@ use ferrite_core::{device, plain_bail, plain_ensure};
 use super::backend::Region;
 use super::table::get;
 
-/// Returns `true` if the CPU can access the memory of a device type. That includes pinned memory, which needs no device to
-/// copy to.
+/// Returns `true` if the CPU can access the memory of a device type. That includes pinned memory, which is copied without
+/// the device.
 pub const fn is_main_memory(device_type: i32) -> bool {
     matches!(device_type, device::kind::CPU | device::kind::CUDA_HOST | device::kind::ROCM_HOST)
 }
 
-/// Copies `bytes` bytes between regions, on a stream of the device. A copy to main memory may be incomplete until the stream
-/// is synchronised.
+/// Copies `bytes` bytes between two regions, on a stream of the device. A copy to main memory may be incomplete until the
+/// stream is synchronised. Copies within main memory use no stream.
 ///
 /// # Errors
-/// InternalError without a back end; RuntimeError for devices of two types, neither of which is the CPU; errors of the
-/// driver.
+/// InternalError if the build has no back end for the device; RuntimeError for devices of two different types, neither in
+/// main memory; errors of the driver.
 ///
 /// # Safety
 /// Both regions must be at least `bytes` long, and `stream` must belong to the device.
@@ -83,7 +83,7 @@ fn region(tensor: &DLTensor) -> Region {
     Region { device: tensor.device, data: tensor.data, offset: tensor.byte_offset as usize }
 }
 
-/// Returns the size of a contiguous tensor in bytes.
+/// Returns the size in bytes of a contiguous tensor; ValueError for other tensors.
 ///
 /// # Safety
 /// The tensor must be valid.

@@ -1,4 +1,4 @@
-//! Device tensors for Rust programs.
+//! Safe tensors in device or main memory, for Rust programs.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -15,11 +15,11 @@ use super::handle::Device;
 use super::stream;
 use super::tensor::empty;
 
-/// A compact tensor on a device or in main memory. Its memory is freed with the last reference; queued commands may still
-/// use it.
+/// A compact tensor on a device or in main memory. Dropping the last reference frees the memory; commands queued before
+/// that may still use it.
 ///
-/// Copies run on the current stream of the thread and device, after all commands queued there. Copies from and to slices are
-/// complete when the call returns. Clones share the memory, and so do functions that receive the tensor as an argument.
+/// Copies run on the current stream of the thread and device, after all commands queued there. Copies from and to slices
+/// are complete when the call returns. Clones share the memory, and so do functions that receive the tensor as an argument.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor};
@@ -41,7 +41,7 @@ use super::tensor::empty;
 pub struct DeviceTensor(Tensor);
 
 impl DeviceTensor {
-    /// Creates a tensor with unspecified elements; zeros on the CPU.
+    /// Creates a tensor. Its elements are zero on the CPU, and unspecified on other devices.
     ///
     /// # Errors
     /// ValueError for an invalid shape; InternalError if the build has no back end for the device; MemoryError; errors of
@@ -50,10 +50,10 @@ impl DeviceTensor {
         empty(shape, dtype, device.into()).map(DeviceTensor)
     }
 
-    /// Creates a tensor with a copy of `elements`, in row-major order.
+    /// Creates a tensor and copies `elements` into it, in row-major order.
     ///
     /// # Errors
-    /// ValueError if the shape has a different number of elements; errors of [`empty`](DeviceTensor::empty).
+    /// ValueError if the shape has a different number of elements than the slice; errors of [`empty`](DeviceTensor::empty).
     pub fn from_slice<T: Element>(device: Device, elements: &[T], shape: &[i64]) -> Result<DeviceTensor> {
         if is_cpu(device) {
             return Tensor::from_slice(elements, shape).map(DeviceTensor);
@@ -63,12 +63,12 @@ impl DeviceTensor {
         Ok(tensor)
     }
 
-    /// Returns the device.
+    /// Returns the device that the tensor is on.
     pub fn device(&self) -> Device {
         self.record().device.into()
     }
 
-    /// Returns the shape, in elements.
+    /// Returns the shape: the extent of each dimension, in elements.
     pub fn shape(&self) -> &[i64] {
         self.0.shape()
     }
@@ -83,15 +83,15 @@ impl DeviceTensor {
         &self.0
     }
 
-    /// Returns the tensor object.
+    /// Converts into the tensor object.
     pub fn into_tensor(self) -> Tensor {
         self.0
     }
 
-    /// Replaces all elements by those of a slice.
+    /// Copies all elements from a slice.
     ///
     /// # Errors
-    /// TypeError if `T` is not the element type; ValueError if the numbers of elements differ, and for tensors in main
+    /// TypeError if `T` is not the element type; ValueError if the slice has a different length, and for tensors in main
     /// memory, whose elements may be borrowed; errors of the driver.
     pub fn copy_from_slice<T: Element>(&self, elements: &[T]) -> Result<()> {
         self.check_elements::<T>(elements.len())?;
@@ -104,7 +104,7 @@ impl DeviceTensor {
     /// Copies all elements to a slice.
     ///
     /// # Errors
-    /// TypeError if `T` is not the element type; ValueError if the numbers of elements differ; errors of the driver.
+    /// TypeError if `T` is not the element type; ValueError if the slice has a different length; errors of the driver.
     pub fn read_into<T: Element>(&self, elements: &mut [T]) -> Result<()> {
         self.check_elements::<T>(elements.len())?;
         let target = main_memory(elements.as_mut_ptr().cast());
@@ -126,12 +126,12 @@ impl DeviceTensor {
         Ok(elements)
     }
 
-    /// Replaces all elements by those of another tensor of the same size. A copy within one device may be incomplete when
-    /// this returns; other copies are complete.
+    /// Copies all elements from another tensor of the same size. A copy within one device may be incomplete when this
+    /// returns; other copies are complete.
     ///
     /// # Errors
-    /// ValueError for different sizes or dtypes, and for tensors in main memory, whose elements may be borrowed;
-    /// RuntimeError for devices of two types; errors of the driver.
+    /// ValueError for different sizes or dtypes, and for a target in main memory, whose elements may be borrowed;
+    /// RuntimeError for devices of two different types; errors of the driver.
     pub fn copy_from(&self, other: &DeviceTensor) -> Result<()> {
         self.check_target()?;
         plain_ensure!(self.dtype() == other.dtype(), VALUE_ERROR, "Both tensors must have the same dtype");
@@ -143,7 +143,7 @@ impl DeviceTensor {
         if from == to { Ok(()) } else { device.synchronize() }
     }
 
-    /// Returns a copy on another device. A copy between devices of two types goes through main memory.
+    /// Returns a copy on another device. Copies between devices of two different types go through main memory.
     ///
     /// # Errors
     /// MemoryError; errors of the drivers.
@@ -170,7 +170,7 @@ impl DeviceTensor {
         Region { device: record.device, data: record.data, offset: record.byte_offset as usize }
     }
 
-    /// Returns the size, which was checked when the tensor was made.
+    /// Returns the size in bytes. Constructors have checked that it does not overflow.
     fn bytes(&self) -> usize {
         self.0.as_tensor_ref().size_bytes().unwrap_or(0)
     }
@@ -200,7 +200,7 @@ impl DeviceTensor {
         Ok(())
     }
 
-    /// Refuses to write to main memory, where a slice of [`Tensor::data`] may be borrowed.
+    /// Returns ValueError if the tensor is in main memory, where a slice from [`Tensor::data`] may be borrowed.
     fn check_target(&self) -> Result<()> {
         let in_main_memory = is_main_memory(self.device().device_type());
         plain_ensure!(
@@ -211,10 +211,10 @@ impl DeviceTensor {
         Ok(())
     }
 
-    /// Copies on the stream of the device, and waits for completion.
+    /// Copies on the current stream of the device, and waits for completion.
     ///
     /// # Safety
-    /// Both regions must be at least `bytes` long, and must not be written by others until the copy is complete.
+    /// Both regions must be at least `bytes` long, and must not be written concurrently until the copy is complete.
     unsafe fn copy_and_wait(&self, from: Region, to: Region, bytes: usize) -> Result<()> {
         if bytes == 0 {
             return Ok(());
@@ -226,7 +226,7 @@ impl DeviceTensor {
     }
 }
 
-/// Returns the device whose stream runs a copy: the source's, unless that is in main memory.
+/// Returns the device whose stream runs a copy: the source's device, or the target's if the source is in main memory.
 fn device_of_copy(from: Device, to: Device) -> Device {
     if is_main_memory(from.device_type()) { to } else { from }
 }
@@ -242,10 +242,11 @@ fn main_memory(data: *mut c_void) -> Region {
 impl TryFrom<Tensor> for DeviceTensor {
     type Error = Error;
 
-    /// Wraps a tensor of any origin.
+    /// Wraps an existing tensor.
     ///
     /// # Errors
-    /// ValueError if it is not contiguous, or has no data; InternalError if the build has no back end for its device.
+    /// ValueError if it is not contiguous, has no data, or its size overflows; InternalError if the build has no back end
+    /// for its device.
     fn try_from(tensor: Tensor) -> Result<DeviceTensor> {
         let reader = tensor.as_tensor_ref();
         plain_ensure!(reader.is_contiguous(), VALUE_ERROR, "Copies need contiguous tensors");

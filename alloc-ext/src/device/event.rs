@@ -10,8 +10,8 @@ use ferrite_core::plain_ensure;
 use super::handle::Device;
 use super::stream::{Stream, check_device};
 
-/// A marker in a stream, for which threads and streams can wait. Freed on drop; commands that already wait for it are not
-/// affected.
+/// A marker in a stream that threads and other streams can wait for. Dropping it does not affect commands that already wait
+/// for it.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, Event, Stream};
@@ -51,7 +51,7 @@ impl Event {
         Event::create(device, false)
     }
 
-    /// Creates an event that records the time of its completion, if the driver supports it.
+    /// Creates an event that records a timestamp when it completes, if the driver supports it.
     ///
     /// # Errors
     /// Errors of [`new`](Event::new).
@@ -67,7 +67,7 @@ impl Event {
         Ok(Event { device, handle })
     }
 
-    /// Returns the device.
+    /// Returns the device that the event belongs to.
     pub fn device(&self) -> Device {
         self.device
     }
@@ -76,7 +76,7 @@ impl Event {
         self.handle
     }
 
-    /// Records the event in a stream: it completes when all commands queued there before are complete.
+    /// Records the event in a stream. It completes when all commands queued there before are complete.
     ///
     /// # Errors
     /// ValueError for a stream of another device; errors of the driver.
@@ -94,7 +94,7 @@ impl Event {
     /// Waits until the event is complete. An event that was never recorded counts as complete.
     ///
     /// # Errors
-    /// Errors of the driver, including those of commands queued before.
+    /// Errors of the driver, including those of commands queued before the event.
     pub fn synchronize(&self) -> Result<()> {
         match (self.device.backend()?, self.handle) {
             // SAFETY: the event belongs to the device.
@@ -103,11 +103,11 @@ impl Event {
         }
     }
 
-    /// Returns the time from `start` to this event, measured by the device, after waiting for both. `None` if the driver
-    /// cannot measure it, and unless both events have timing and were recorded.
+    /// Waits for both events. Returns the time from `start` to this event, measured by the device; `None` if the driver
+    /// cannot measure it, or if either event has no timing or was never recorded.
     ///
     /// # Errors
-    /// ValueError for an event of another device; errors of the driver.
+    /// ValueError if `start` belongs to another device; errors of the driver.
     pub fn elapsed_since(&self, start: &Event) -> Result<Option<Duration>> {
         plain_ensure!(
             self.device == start.device,

@@ -1,4 +1,4 @@
-//! Device handles: a type and an id.
+//! Device handles, which consist of a device type and an id.
 #![forbid(unsafe_code)]
 
 use core::fmt;
@@ -12,10 +12,10 @@ use super::backend::{Attribute, Backend};
 use super::stream;
 use super::table::{find, get, registered};
 
-/// A device, given by type and id. Creating a handle opens no driver, and the device need not exist.
+/// A device, identified by type and id. Creating a handle opens no driver, and the device need not exist.
 ///
-/// The CPU is a device, too: it has no attributes, and its streams and events are always complete, so that code for devices
-/// also runs without one.
+/// The CPU is a device, too. It has no attributes, and its streams and events are always complete, so that device code also
+/// runs without an accelerator.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor};
@@ -34,21 +34,21 @@ impl Device {
     /// The CPU and its main memory.
     pub const CPU: Device = Device::new(device::kind::CPU, 0);
 
-    /// Creates the handle of a device of a [type](ferrite_core::device::kind).
+    /// Creates the handle of a device from its [type](ferrite_core::device::kind) and id.
     pub const fn new(device_type: i32, id: i32) -> Device {
         Device(DLDevice { device_type, device_id: id })
     }
 
-    /// Parses text such as `cuda:1`.
+    /// Parses a device string such as `cuda:1`.
     ///
     /// # Errors
-    /// ValueError if the text is not a device.
+    /// ValueError if the string does not name a device.
     pub fn parse(text: &str) -> Result<Device> {
         DLDevice::parse(text.as_bytes()).map(Device)
     }
 
-    /// Returns all existing devices of all types with a back end. Opens their drivers; a type whose driver is missing has no
-    /// devices.
+    /// Returns all existing devices of all types with a back end. Opens their drivers; a device type without a driver has
+    /// no devices.
     pub fn all() -> impl Iterator<Item = Device> {
         registered().flat_map(|backend| Device::all_of_type(backend.device_type()))
     }
@@ -63,7 +63,7 @@ impl Device {
         self.0.device_type
     }
 
-    /// Returns the device id, which counts the devices of one type.
+    /// Returns the device id, which numbers the devices of one type from 0.
     pub const fn id(self) -> i32 {
         self.0.device_id
     }
@@ -73,7 +73,7 @@ impl Device {
         device::type_name(self.0.device_type).unwrap_or("unknown")
     }
 
-    /// Returns `true` if the device can be used. If not, [`attribute`](Device::attribute) reports the reason.
+    /// Returns `true` if the device can be used. If not, the error of [`attribute`](Device::attribute) gives the reason.
     pub fn exists(self) -> bool {
         match find(self.0.device_type) {
             Some(backend) => {
@@ -84,7 +84,7 @@ impl Device {
         }
     }
 
-    /// Returns the device name from the driver.
+    /// Returns the device name reported by the driver; `None` if there is none.
     ///
     /// # Errors
     /// Errors of [`attribute`](Device::attribute).
@@ -105,8 +105,8 @@ impl Device {
         }
     }
 
-    /// Makes this the current device of the thread, on which kernels are launched. Host code compiled by TVM does that
-    /// itself; kernels that are called directly need it.
+    /// Makes this the current device of the thread. Kernels are launched on the current device. Host code compiled by TVM
+    /// sets it itself; direct kernel calls need this call.
     ///
     /// # Errors
     /// Errors of [`attribute`](Device::attribute).
@@ -120,7 +120,7 @@ impl Device {
     /// Waits until all commands on this thread's current stream of the device are complete.
     ///
     /// # Errors
-    /// Errors of the driver, including those of kernels launched before.
+    /// Errors of the driver, including those of the commands.
     pub fn synchronize(self) -> Result<()> {
         stream::synchronize_current(self)
     }

@@ -1,17 +1,16 @@
-//! Devices other than the CPU: one back end per device type, and the code that all back ends share.
+//! Devices other than the CPU: one back end per device type, and the code shared by all back ends.
 //!
 //! | file | purpose |
 //! |---|---|
 //! | `backend` | [`Backend`], the interface that a back end implements |
-//! | `table` | registered back ends, by device type |
-//! | `copy` | copies between devices, and between a device and main memory |
+//! | `table` | back ends registered by device type |
+//! | `copy` | copies between devices, and between device and main memory |
 //! | `tensor` | tensor objects in device memory |
-//! | `handle`, `stream`, `event`, `device_tensor` | [`Device`], [`Stream`], [`Event`] and [`DeviceTensor`], the safe
-//! interface for Rust programs |
-//! | `workspace` | workspaces of compiled code |
+//! | `handle`, `stream`, `event`, `device_tensor` | [`Device`], [`Stream`], [`Event`] and [`DeviceTensor`], the safe Rust API |
+//! | `workspace` | scratch memory for compiled code |
 //!
-//! A device type has at most one back end. No operating system is needed: firmware can register the back end of its
-//! accelerator, and a browser that of WebGPU.
+//! A device type has at most one back end. No operating system is needed: firmware can register a back end for its
+//! accelerator, and a browser one for WebGPU.
 
 mod backend;
 mod copy;
@@ -35,8 +34,8 @@ pub use workspace::{allocate_workspace, free_workspace};
 
 use crate::env::tensor_alloc;
 
-/// Makes the library use the registered back ends for workspaces of compiled code, and for `TVMFFIEnvTensorAlloc` if no
-/// allocator is set.
+/// Installs the registered back ends as the provider of workspaces for compiled code, and as the fallback of
+/// `TVMFFIEnvTensorAlloc` if no allocator is set.
 ///
 /// # Threads
 /// Any; atomic stores.

@@ -1,4 +1,4 @@
-//! Streams: command queues of a device.
+//! Streams: command queues of devices, and the current stream of each thread.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -10,9 +10,9 @@ use super::event::Event;
 use super::handle::Device;
 use crate::env::stream as of_thread;
 
-/// A command queue of a device, which runs its commands in order. Freed on drop; queued commands still run.
+/// A command queue of a device, which runs its commands in order. Dropping it does not cancel queued commands.
 ///
-/// Kernels and copies go to the current stream of their thread and device, initially the default stream.
+/// Kernels and copies are queued on the current stream of the calling thread and device, initially the default stream.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor, Stream};
@@ -42,7 +42,7 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    /// Creates a stream. Devices with one queue return their default stream.
+    /// Creates a stream. Devices with a single queue return their default stream.
     ///
     /// # Errors
     /// InternalError if the build has no back end for the device; errors of the driver.
@@ -59,7 +59,7 @@ impl Stream {
         Stream { device, handle: ptr::null_mut() }
     }
 
-    /// Returns the device.
+    /// Returns the device that the stream belongs to.
     pub fn device(&self) -> Device {
         self.device
     }
@@ -69,10 +69,11 @@ impl Stream {
         self.handle
     }
 
-    /// Runs `body` with this as the current stream of this thread and device, and restores the previous stream afterwards.
+    /// Runs `body` with this stream as the current stream of the thread and device, then restores the previous stream.
+    /// Returns the result of `body`, including its errors, inside the `Ok` value.
     ///
     /// # Errors
-    /// RuntimeError if the thread is ending; MemoryError; errors of the driver. Errors of `body` are in its result.
+    /// RuntimeError if the thread is ending; MemoryError; errors of the driver.
     pub fn scope<R>(&self, body: impl FnOnce() -> R) -> Result<R> {
         // SAFETY: the stream belongs to the device, and outlives the scope.
         let earlier = unsafe { set_current(self.device, self.handle)? };
@@ -83,14 +84,14 @@ impl Stream {
     /// Waits until all queued commands are complete.
     ///
     /// # Errors
-    /// Errors of the driver, including those of commands queued before.
+    /// Errors of the driver, including those of the queued commands.
     pub fn synchronize(&self) -> Result<()> {
         // SAFETY: the stream belongs to the device.
         unsafe { synchronize(self.device, self.handle) }
     }
 
-    /// Makes commands that are queued here from now on run after all commands queued on `other`. Blocks only if the streams
-    /// belong to different devices.
+    /// Makes commands that are queued here from now on wait for all commands already queued on `other`. Blocks the calling
+    /// thread only if the streams belong to different devices.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -105,8 +106,8 @@ impl Stream {
         }
     }
 
-    /// Makes commands that are queued here from now on run after an event. Blocks only if the event belongs to a device of
-    /// another type.
+    /// Makes commands that are queued here from now on wait for an event. Blocks the calling thread only if the event
+    /// belongs to a device of another type.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -136,7 +137,7 @@ impl Drop for Stream {
     }
 }
 
-/// Guard that sets a stream on drop, also during a panic.
+/// Guard that sets the current stream when dropped, also during a panic.
 struct Restored {
     device: Device,
     stream: *mut c_void,
@@ -149,10 +150,11 @@ impl Drop for Restored {
     }
 }
 
-/// Sets the current stream of this thread for a device. Returns the previous stream.
+/// Sets the current stream of this thread for a device. Returns the previous stream, or null.
 ///
 /// # Errors
-/// Errors of `TVMFFIEnvSetStream`; RuntimeError if the device has no such stream.
+/// Errors of `TVMFFIEnvSetStream`; InternalError if the build has no back end for the device; RuntimeError if the device
+/// supports only its default stream; errors of the driver.
 ///
 /// # Safety
 /// The stream must be null or belong to the device, and stay valid while it is set.
@@ -164,7 +166,7 @@ pub unsafe fn set_current(device: Device, stream: *mut c_void) -> Result<*mut c_
     of_thread::set(of_thread::DeviceKey::new(device.device_type(), device.id()), stream)
 }
 
-/// Returns the current stream of this thread for a device.
+/// Returns the current stream of this thread for a device; null for the default stream.
 pub fn current(device: Device) -> *mut c_void {
     of_thread::get(of_thread::DeviceKey::new(device.device_type(), device.id()))
 }
@@ -172,7 +174,7 @@ pub fn current(device: Device) -> *mut c_void {
 /// Waits until all commands queued on a stream are complete.
 ///
 /// # Errors
-/// Errors of the driver.
+/// InternalError if the build has no back end for the device; errors of the driver.
 ///
 /// # Safety
 /// The stream must be null or belong to the device.
@@ -187,13 +189,13 @@ pub unsafe fn synchronize(device: Device, stream: *mut c_void) -> Result<()> {
 /// Waits until all commands on this thread's current stream of a device are complete.
 ///
 /// # Errors
-/// Errors of the driver.
+/// Errors of [`synchronize`].
 pub(super) fn synchronize_current(device: Device) -> Result<()> {
     // SAFETY: the code that set the stream guarantees it.
     unsafe { synchronize(device, current(device)) }
 }
 
-/// Refuses a stream of another device.
+/// Returns ValueError if the stream belongs to another device.
 pub(super) fn check_device(stream: &Stream, device: Device) -> Result<()> {
     plain_ensure!(
         stream.device == device,

@@ -1,4 +1,4 @@
-//! Registered back ends. Reading takes no lock and does not allocate.
+//! Table of registered back ends, by device type. Lookups take no lock and do not allocate.
 
 use core::ptr;
 
@@ -8,20 +8,21 @@ use ferrite_core::{device, plain_bail, plain_error};
 
 use super::backend::Backend;
 
-/// The highest device type that may have a back end.
+/// Highest device type that may have a back end.
 pub const HIGHEST_TYPE: i32 = 31;
 
-/// Back ends by device type, null where none is registered. A `&dyn` is two words, so each entry points to a static one.
+/// Back ends by device type; null where none is registered. A `&dyn` takes two words, so each entry points to a static one
+/// instead.
 static TABLE: [AtomicPtr<&'static dyn Backend>; HIGHEST_TYPE as usize + 1] =
     [const { AtomicPtr::new(ptr::null_mut()) }; HIGHEST_TYPE as usize + 1];
 
-/// Registers the back end for the devices of its type. Replaces an earlier one.
+/// Registers a back end for the devices of its type, and replaces the one registered before.
 ///
 /// # Errors
 /// ValueError if the device type is the CPU's, negative, or above [`HIGHEST_TYPE`].
 ///
 /// # Threads
-/// Any thread; takes no lock, allocates nothing.
+/// Any thread. Takes no lock and does not allocate.
 pub fn register(backend: &'static &'static dyn Backend) -> Result<()> {
     let device_type = backend.device_type();
     match slot(device_type) {
@@ -37,17 +38,17 @@ fn slot(device_type: i32) -> Option<&'static AtomicPtr<&'static dyn Backend>> {
     TABLE.get(usize::try_from(device_type).ok()?)
 }
 
-/// Looks up the back end of a device type.
+/// Returns the back end of a device type; `None` if there is none.
 #[inline]
 pub fn find(device_type: i32) -> Option<&'static dyn Backend> {
     // SAFETY: only `register` stores here, and only static references.
     unsafe { slot(device_type)?.load(Ordering::Acquire).as_ref() }.copied()
 }
 
-/// Looks up the back end of a device type.
+/// Returns the back end of a device type.
 ///
 /// # Errors
-/// InternalError if the build has no back end for the type.
+/// InternalError if the build has no back end for the device type.
 pub fn get(device_type: i32) -> Result<&'static dyn Backend> {
     match find(device_type) {
         Some(backend) => Ok(backend),
@@ -64,12 +65,12 @@ pub fn registered() -> impl Iterator<Item = &'static dyn Backend> {
     (0..=HIGHEST_TYPE).filter_map(find)
 }
 
-/// Returns the name of a device type for error messages.
+/// Returns the name of a device type, for error messages.
 fn type_text(device_type: i32) -> &'static str {
     device::type_name(device_type).unwrap_or("of an unknown type")
 }
 
-/// Creates the error for an operation that a device type does not support.
+/// Returns the RuntimeError for an operation that a device type does not support.
 #[cold]
 pub(super) fn unsupported(what: &str, device_type: i32) -> Error {
     plain_error!(RUNTIME_ERROR, "Devices {} have no {}", type_text(device_type), what)

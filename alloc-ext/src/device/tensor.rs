@@ -1,4 +1,4 @@
-//! Tensors in device memory.
+//! Tensor objects whose data a device back end allocates.
 
 use core::ffi::c_void;
 
@@ -12,10 +12,10 @@ use ferrite_core::{device, plain_bail, type_index};
 use super::backend::Backend;
 use super::table::{find, get};
 
-/// Minimum alignment of data in bytes; larger elements are aligned to their size.
+/// Minimum alignment of tensor data, in bytes. Larger elements are aligned to their size.
 const DATA_ALIGNMENT: usize = 64;
 
-/// Tensor object whose data a back end allocated. Shape and strides follow the record, `ndim` values each.
+/// Tensor object with data from a back end. The record is followed by `ndim` extents and `ndim` strides.
 #[repr(C)]
 struct TensorRecord {
     header: TVMFFIObject,
@@ -88,7 +88,7 @@ pub unsafe fn allocate_tensor(prototype: &DLTensor) -> Result<Tensor> {
     made
 }
 
-/// Default allocator of `TVMFFIEnvTensorAlloc`. Returns `None` for devices without a back end.
+/// Fallback allocator of `TVMFFIEnvTensorAlloc`. Returns `None` for devices without a back end.
 ///
 /// # Safety
 /// The prototype must be valid.

@@ -1,4 +1,4 @@
-//! Workspaces of compiled code on devices: `TVMBackendAllocWorkspace` for all devices other than the CPU.
+//! Workspaces, the scratch memory of compiled code: `TVMBackendAllocWorkspace` for devices other than the CPU.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -10,7 +10,7 @@ use super::table::get;
 
 static WORKSPACES: DeviceWorkspaces = DeviceWorkspaces { allocate: allocate_workspace, free: free_workspace };
 
-/// Registers this module as the provider of device workspaces.
+/// Registers the functions of this file as the provider of device workspaces.
 ///
 /// # Threads
 /// Any; an atomic store.
@@ -21,7 +21,7 @@ pub fn install() {
 /// Allocates a workspace on a device.
 ///
 /// # Errors
-/// InternalError without a back end; MemoryError; errors of the driver.
+/// InternalError if the build has no back end for the device type; MemoryError; errors of the driver.
 pub fn allocate_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
     let backend = get(device_type)?;
     match usize::try_from(size_bytes) {
@@ -30,13 +30,14 @@ pub fn allocate_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> 
     }
 }
 
-/// Returns a workspace to its back end.
+/// Returns a workspace to the pool of its back end.
 ///
 /// # Errors
-/// InternalError without a back end; ValueError if the workspace does not belong to the device.
+/// InternalError if the build has no back end for the device type; ValueError if the workspace does not belong to the
+/// device.
 ///
 /// # Safety
-/// `workspace` must come from [`allocate_workspace`] for the same device, and must be returned once.
+/// `workspace` must come from [`allocate_workspace`] for the same device, and must be freed only once.
 pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: guaranteed by the caller.
     unsafe { get(device_type)?.free_workspace(device_id, workspace) }

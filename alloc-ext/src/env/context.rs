@@ -1,4 +1,4 @@
-//! Functions that the host language provides to low-level code: Python's signal check and interpreter lock.
+//! Callbacks of the host language for low-level code: Python's signal check and interpreter lock.
 
 use core::ffi::{c_int, c_void};
 use core::mem;
@@ -8,7 +8,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::{plain_bail, plain_ensure};
 
-/// Error kind for an error that is already set in the host language; its bindings raise that one.
+/// Error kind of an error that is already set in the host language, whose bindings raise that error instead.
 const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";
 
 /// `int PyErr_CheckSignals(void)`.
@@ -18,10 +18,10 @@ type EnsureLock = unsafe extern "C" fn() -> *mut c_void;
 /// `void PyGILState_Release(PyGILState_STATE)`, as upstream declares it.
 type ReleaseLock = unsafe extern "C" fn(*mut c_void);
 
-/// A function of the host language.
+/// A registrable function of the host language.
 struct Symbol {
     name: &'static str,
-    /// Null until the function is registered.
+    /// Address of the function; null until it is registered.
     address: AtomicPtr<c_void>,
 }
 
@@ -35,18 +35,18 @@ impl Symbol {
     }
 }
 
-/// Signal check, acquisition and release of the interpreter lock.
+/// The signal check, and acquisition and release of the interpreter lock, in this order.
 static SYMBOLS: [Symbol; 3] =
     [Symbol::new("PyErr_CheckSignals"), Symbol::new("PyGILState_Ensure"), Symbol::new("PyGILState_Release")];
 
-/// Registers a function of the host language: `PyErr_CheckSignals`, `PyGILState_Ensure` or `PyGILState_Release`. Registering
-/// a name again replaces its function; null removes it.
+/// Registers a function of the host language: `PyErr_CheckSignals`, `PyGILState_Ensure` or `PyGILState_Release`. Replaces
+/// the function registered before under the name; null removes it.
 ///
 /// # Errors
 /// ValueError for any other name.
 ///
 /// # Safety
-/// `symbol` must be null or a function of the type that its name implies, callable from any thread from now on.
+/// `symbol` must be null or a function with the signature that its name implies, callable from any thread from now on.
 ///
 /// # Upstream
 /// `TVMFFIEnvRegisterCAPI`.
@@ -58,14 +58,15 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// Lets the host language handle pending signals, if it registered a signal check.
+/// Makes the host language handle pending signals, if it registered a signal check. Acquires the interpreter lock
+/// meanwhile.
 ///
 /// # Errors
-/// `EnvErrorAlreadySet` if a signal handler raised an error, which is set in the host language; InternalError if the
+/// `EnvErrorAlreadySet` if a signal handler raised an error, which stays set in the host language; InternalError if the
 /// functions for the interpreter lock are not registered.
 ///
 /// # Upstream
-/// `TVMFFIEnvCheckSignals`, which raises no error in either case; its callers raise the same kind.
+/// `TVMFFIEnvCheckSignals`, which raises no error in either case; its callers raise `EnvErrorAlreadySet` themselves.
 pub fn check_signals() -> Result<()> {
     let [check, ..] = &SYMBOLS;
     let address = check.address();
@@ -83,7 +84,7 @@ pub fn check_signals() -> Result<()> {
     }))
 }
 
-/// Guard that holds the interpreter lock.
+/// Guard of the interpreter lock, released on drop.
 struct InterpreterLock {
     state: *mut c_void,
     release: ReleaseLock,

@@ -1,4 +1,4 @@
-//! Environment of a call: streams, tensor allocation, and functions of the host language.
+//! Environment of a call: current streams, tensor allocator, and callbacks of the host language.
 //!
 //! # Upstream
 //! `src/ffi/extra/env_context.cc`, `src/ffi/extra/env_c_api.cc`.

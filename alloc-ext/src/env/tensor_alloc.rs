@@ -1,4 +1,4 @@
-//! Tensors from the allocator that the environment, such as a framework, has installed.
+//! Tensor allocation through the environment's allocator, which a framework such as PyTorch installs.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::mem;
@@ -12,16 +12,17 @@ use ferrite_core::tensor::{Tensor, check_shape};
 use ferrite_core::{function, plain_bail, plain_ensure, raised_error};
 
 ferrite_core::per_thread!(
-    /// Allocator of this thread, which takes precedence over the global one.
+    /// Allocator of this thread. Takes precedence over the global one.
     static ALLOCATOR: DLPackManagedTensorAllocator = None
 );
 
-/// Allocator for threads without one of their own, as an address; null for none.
+/// Address of the global allocator, for threads without their own; null if there is none.
 static GLOBAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Sets the allocator of this thread and, with `write_to_global`, the one of threads without their own. `None` removes it.
+/// Sets the allocator of this thread and, with `write_to_global`, also the global allocator, for threads without their own.
+/// `None` removes it.
 ///
-/// Returns the previous allocator of this thread, not the global one. On bare metal, all threads share one.
+/// Returns the previous allocator of this thread, not the previous global one. On bare metal, all threads share one.
 ///
 /// # Safety
 /// The allocator must fulfil the contract of its type, and stay callable while it is set.
@@ -41,7 +42,7 @@ pub unsafe fn set(
     original
 }
 
-/// Returns the allocator that [`allocate`] uses on this thread: its own, else the global one.
+/// Returns the allocator that [`allocate`] uses on this thread: its own, or else the global one.
 ///
 /// # Upstream
 /// `TVMFFIEnvGetDLPackManagedTensorAllocator`.
@@ -53,18 +54,18 @@ pub fn get() -> DLPackManagedTensorAllocator {
     })
 }
 
-/// Function that creates a tensor like a prototype, or returns `None` for a device that it does not serve.
+/// Function that creates a tensor like a prototype, or returns `None` for a device that it does not support.
 pub type DefaultAllocator = unsafe fn(prototype: &DLTensor) -> Option<Result<Tensor>>;
 
-/// Fallback if no allocator is set, as an address; null for none.
+/// Address of the fallback allocator, for when no allocator is set; null if there is none.
 static DEFAULT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the fallback for threads without an allocator.
+/// Installs the fallback allocator, used when no allocator is set.
 pub fn install_default(allocator: DefaultAllocator) {
     DEFAULT.store(allocator as *mut c_void, Ordering::Release);
 }
 
-/// Creates a tensor with the fallback allocator; `None` if there is none or it does not serve the device.
+/// Creates a tensor with the fallback allocator; `None` if there is none or it does not support the device.
 ///
 /// # Safety
 /// The prototype must be valid.
@@ -75,12 +76,12 @@ unsafe fn allocate_by_default(prototype: *const DLTensor) -> Option<Result<Tenso
     unsafe { mem::transmute::<*mut c_void, Option<DefaultAllocator>>(address)?(&*prototype) }
 }
 
-/// Creates a tensor with the dtype, ndim, shape and device of a prototype. If no allocator is set, the
-/// [`device`](crate::device) back ends allocate it.
+/// Creates a tensor with the dtype, ndim, shape and device of a prototype. If no allocator is set, a
+/// [`device`](crate::device) back end allocates it.
 ///
 /// # Errors
-/// ValueError for an invalid shape; RuntimeError if no allocator is set or it returns null; errors that the allocator
-/// reports; errors of [`Tensor::from_dlpack_versioned`], after which the allocator's tensor is released.
+/// ValueError for an invalid shape; RuntimeError if no allocator is set or it returns null; errors raised by the allocator;
+/// errors of [`Tensor::from_dlpack_versioned`], after which the allocator's tensor is released.
 ///
 /// # Safety
 /// The prototype must be valid during the call.
@@ -123,8 +124,8 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     })
 }
 
-/// Error callback for allocators, which records the backtrace of their call. A null kind means RuntimeError, a null message
-/// is empty.
+/// Error callback passed to allocators: raises an error of the given kind and message, with the backtrace of the call. A
+/// null kind means RuntimeError, a null message an empty one.
 unsafe extern "C" fn set_error(_: *mut c_void, kind: *const c_char, message: *const c_char) {
     // SAFETY: by the contract of its type, the allocator passes null or C strings that are valid for the call.
     let text = |text: *const c_char| unsafe { (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes()) };

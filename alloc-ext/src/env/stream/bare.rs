@@ -1,4 +1,4 @@
-//! Streams on bare metal, shared by all threads: a symbol table whose keys are the bytes of the device numbers.
+//! Current streams on bare metal, shared by all threads, in a symbol table keyed by the bytes of the device key.
 #![forbid(unsafe_code)]
 
 use core::ffi::c_void;
@@ -12,12 +12,12 @@ use crate::module::symbol_table::{self, SymbolTable};
 
 static STREAMS: SymbolTable = SymbolTable::new();
 
-/// There is no inline slot; always `None`.
+/// Returns `None`: there is no inline slot.
 pub(super) fn replace_inline(_device: DeviceKey, _stream: *mut c_void) -> Option<*mut c_void> {
     None
 }
 
-/// Sets a stream and returns the previous one, or null. Allocates memory for a device when its first stream is set.
+/// Sets the stream of a device. Returns the previous one, or null. Allocates when a device's first stream is set.
 ///
 /// # Errors
 /// MemoryError.

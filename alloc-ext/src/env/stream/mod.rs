@@ -1,33 +1,33 @@
 //! Current stream of each thread and device.
 //!
-//! Hosts keep the streams of each thread in thread-locals (`std.rs`); on bare metal all threads share them (`bare.rs`). Both
-//! files have `replace`, `replace_inline` and `find`.
+//! Hosts store the streams of each thread in thread-locals (`std.rs`); on bare metal, all threads share them (`bare.rs`).
+//! Both files implement `replace`, `replace_inline` and `find`.
 
 use core::ffi::c_void;
 
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
 
-/// Maximum device type and device id. Far above any real machine, even with a remote session encoded in the type.
+/// Highest device type and device id. Far above those of any real machine, even with a remote session encoded in the type.
 const HIGHEST: i32 = (1 << 24) - 1;
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]
 mod imp;
 
-/// Device type and device id packed into one number, so that one instruction compares them.
+/// Device type and device id packed into one integer, so that one instruction compares both.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(transparent)] // C functions take it.
 pub struct DeviceKey(u64);
 
 impl DeviceKey {
-    /// Packs a device type and id.
+    /// Packs a device type and a device id.
     #[inline]
     pub const fn new(device_type: i32, device_id: i32) -> DeviceKey {
         DeviceKey((device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64)
     }
 
-    /// Refuses a device type or id out of range.
+    /// Returns ValueError for a device type or id out of range.
     fn check(self) -> Result<()> {
         check_number("type", (self.0 >> 32) as i32)?;
         check_number("id", self.0 as i32)
@@ -68,7 +68,7 @@ pub fn set_inline(device: DeviceKey, stream: *mut c_void) -> Option<*mut c_void>
     imp::replace_inline(device, stream)
 }
 
-/// Returns the current stream of this thread for a device; null if none was set, or the device is out of range.
+/// Returns the current stream of this thread for a device; null if none was set or the device is out of range.
 ///
 /// # Upstream
 /// `TVMFFIEnvGetStream`.
