@@ -1,4 +1,4 @@
-//! Owned references to counted objects, and object classes.
+//! Owned references to reference-counted objects, and typed references for object classes.
 
 use core::fmt;
 use core::mem::ManuallyDrop;
@@ -8,7 +8,7 @@ use crate::abi::TVMFFIObject;
 use crate::any::{Any, AnyView};
 use crate::{refcount, release, type_index, type_table};
 
-/// One strong reference to an object of any class.
+/// A strong reference to an object of any class.
 ///
 /// # Upstream
 /// `tvm::ffi::ObjectRef` in `object.h`, never null here: an absent reference is an `Option`.
@@ -31,7 +31,7 @@ impl ObjectRef {
         ObjectRef { object }
     }
 
-    /// Makes a new strong reference to a borrowed object.
+    /// Creates a new strong reference to a borrowed object.
     ///
     /// # Safety
     /// `object` must be live.
@@ -41,7 +41,7 @@ impl ObjectRef {
         ObjectRef { object }
     }
 
-    /// Returns the object pointer; the strong reference is now the caller's.
+    /// Returns the object pointer and transfers the strong reference to the caller.
     pub fn into_raw(self) -> NonNull<TVMFFIObject> {
         ManuallyDrop::new(self).object
     }
@@ -51,19 +51,20 @@ impl ObjectRef {
         self.object.as_ptr()
     }
 
-    /// The type index of the object.
+    /// Returns the type index of the object.
     pub fn type_index(&self) -> i32 {
         // SAFETY: the reference keeps the object, and so its header, alive.
         unsafe { (*self.as_ptr()).type_index }
     }
 
-    /// Number of strong references at some moment of this call.
+    /// Returns the number of strong references. Other threads may change it at any time.
     pub fn strong_count(&self) -> u32 {
         // SAFETY: the object is alive.
         unsafe { refcount::strong_count(self.as_ptr()) }
     }
 
-    /// Number of weak references at some moment of this call; all strong ones together count as one.
+    /// Returns the number of weak references; all strong references together count as one. Other threads may change it
+    /// at any time.
     pub fn weak_count(&self) -> u32 {
         // SAFETY: the object is alive.
         unsafe { refcount::weak_count(self.as_ptr()) }
@@ -75,7 +76,7 @@ impl ObjectRef {
         unsafe { refcount::is_unique(self.as_ptr()) }
     }
 
-    /// Returns `true` if both refer to the same object.
+    /// Returns `true` if both references point to the same object.
     pub fn ptr_eq(&self, other: &ObjectRef) -> bool {
         self.object == other.object
     }
@@ -85,7 +86,7 @@ impl ObjectRef {
         type_table::is_instance(self.type_index(), T::type_index())
     }
 
-    /// Borrows the reference as a `T` if the class of the object is exactly `T`.
+    /// Borrows the reference as a `T`. Returns `None` unless the class of the object is exactly `T`.
     #[inline]
     pub fn as_class<T: ObjectClass>(&self) -> Option<&T> {
         if self.type_index() != T::type_index() {
@@ -114,7 +115,8 @@ impl ObjectRef {
         self.into_any_of(index)
     }
 
-    /// Moves the reference into an owned value when the type index of the object is known already.
+    /// Moves the reference into an owned value. `index` is the type index of the object, which the caller already
+    /// knows.
     #[inline]
     pub(crate) fn into_any_of(self, index: i32) -> Any {
         let view = AnyView::pointer(index, self.into_raw().as_ptr().cast());
@@ -196,7 +198,8 @@ unsafe impl ObjectClass for ObjectRef {
     }
 }
 
-/// Implements [`AnyCompatible`](crate::AnyCompatible) for an [`ObjectClass`] that converts only by reference.
+/// Implements [`AnyCompatible`](crate::AnyCompatible) for an [`ObjectClass`] to which only objects of the class
+/// convert.
 #[macro_export]
 macro_rules! object_conversions {
     ($name:ty) => {
@@ -274,13 +277,15 @@ pub fn view_object<T: ObjectClass>(value: &T) -> AnyView<'_> {
     value.as_object().view()
 }
 
-/// Moves a typed reference into a value; for [`object_conversions!`](crate::object_conversions).
+/// Moves a typed reference into an owned value; for [`object_conversions!`](crate::object_conversions).
 #[doc(hidden)]
 pub fn own_object<T: ObjectClass>(value: T) -> Any {
     value.into_object().into_any()
 }
 
-/// Converts the object of a view into a typed reference; for [`object_conversions!`](crate::object_conversions).
+/// Converts the object of a view into a typed reference, or returns `None` if it is not a `T`; for
+/// [`object_conversions!`](crate::object_conversions).
+/// [`object_conversions!`](crate::object_conversions).
 #[doc(hidden)]
 pub fn object_of<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
     crate::convert::object_from_view(view)

@@ -1,4 +1,4 @@
-//! Opaque objects: a foreign handle with a reference count, returned to its owner by a deleter.
+//! Opaque objects: reference-counted objects that own a foreign handle, which a deleter releases.
 
 use core::ffi::c_void;
 
@@ -9,14 +9,14 @@ use crate::object_alloc::{ObjectRecord, allocate};
 use crate::{object_class, plain_bail, type_index};
 
 object_class!(
-    /// A reference to a Python object that the library keeps without using it.
+    /// A reference to a Python object, which the library keeps alive but never accesses.
     ///
     /// # Upstream
     /// Type index `kTVMFFIOpaquePyObject`.
     pub struct OpaquePyObject, type_index::OPAQUE_PY_OBJECT, "ffi.OpaquePyObject"
 );
 
-/// Takes back a handle; called once, on the thread that drops the last reference.
+/// Releases a handle. Called once, on the thread that drops the last reference.
 pub type OpaqueDeleter = unsafe extern "C" fn(handle: *mut c_void);
 
 #[repr(C)]
@@ -44,12 +44,12 @@ unsafe impl ObjectRecord for OpaqueRecord {
     }
 }
 
-/// Makes an object that owns `handle`; `deleter` may be null if the handle needs no release.
+/// Creates an object that owns `handle`. `deleter` may be null if the handle needs no release.
 ///
-/// On failure the caller keeps the handle.
+/// On failure the caller still owns the handle.
 ///
 /// # Errors
-/// RuntimeError when `type_index` is not that of opaque Python objects; MemoryError when out of memory.
+/// RuntimeError for a `type_index` other than [`type_index::OPAQUE_PY_OBJECT`]; MemoryError.
 ///
 /// # Safety
 /// `deleter` must accept `handle` once, on any thread.
@@ -79,7 +79,7 @@ pub unsafe fn create_opaque(
 }
 
 impl OpaquePyObject {
-    /// Borrows the handle while the reference lives.
+    /// Borrows the handle for the lifetime of the reference.
     pub fn handle(&self) -> *mut c_void {
         // SAFETY: every opaque object has its cell after the header (ABI).
         unsafe { (*self.0.as_ptr().add(1).cast::<TVMFFIOpaqueObjectCell>()).handle }

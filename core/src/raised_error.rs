@@ -8,8 +8,8 @@ use crate::release;
 #[cfg(not(feature = "client"))]
 use crate::sync::per_thread;
 
-/// Raises `error` on this thread and drops an error that was not taken. The backtrace of an error made in this library
-/// is captured now, when it leaves the library.
+/// Raises `error` on this thread and drops an earlier error that was not taken. If the library created the error,
+/// captures its backtrace now.
 ///
 /// # Upstream
 /// `TVMFFIErrorSetRaised`.
@@ -19,7 +19,7 @@ pub fn set(mut error: Error) {
     set_again(error);
 }
 
-/// Raises an error that was raised before and keeps its backtrace.
+/// Raises an error that was raised before, without changing its backtrace.
 #[cfg(not(feature = "client"))]
 pub fn set_again(error: Error) {
     use core::ptr;
@@ -38,8 +38,8 @@ pub fn set_again(error: Error) {
     }
 }
 
-/// Raises an error after releasing the one that was not taken, whose deleters may raise errors too. If this thread is
-/// destroying objects at the maximum depth, those deleters run later.
+/// Raises an error after releasing an earlier one that was not taken, because its deleters may raise errors too. If
+/// this thread is destroying objects at the maximum depth, those deleters run later.
 ///
 /// # Safety
 /// Both point to live objects, and the caller transfers one reference to each.
@@ -80,7 +80,7 @@ pub fn set(error: Error) {
     unsafe { crate::abi::client::TVMFFIErrorSetRaised(error.as_object().as_ptr().cast()) };
 }
 
-/// Takes the error that the loaded `libtvm_ffi` holds for this thread.
+/// Takes the error that the loaded `libtvm_ffi` stores for this thread.
 #[cfg(feature = "client")]
 pub fn take() -> Option<Error> {
     use core::ptr::{self, NonNull};

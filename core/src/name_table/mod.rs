@@ -1,4 +1,4 @@
-//! A table from names to values with lock-free reads, under the type table and the global function table.
+//! A map from names to values with lock-free reads, used by the type table and the global function table.
 //!
 //! Entries are never moved, changed or freed, so readers need no protection. Names are looked up by hash: on hosts,
 //! where tables are large, through an index; on bare metal, where code size counts, through the entries themselves.
@@ -31,16 +31,16 @@ use names::{Name, Names};
 /// [`get`]: NameTable::get
 /// [`for_each`]: NameTable::for_each
 pub struct NameTable<V> {
-    /// The names of entries of type `Entry<V>`.
+    /// Names of the table, each at the start of an `Entry<V>`.
     names: Names,
     values: PhantomData<V>,
 }
 
-/// One name and its value.
+/// A name and its value.
 #[repr(C)]
 pub struct Entry<V> {
     name: Name,
-    /// The value of the name.
+    /// The value stored under the name.
     pub value: V,
 }
 
@@ -50,7 +50,7 @@ unsafe impl<V: Send + Sync> Send for NameTable<V> {}
 unsafe impl<V: Send + Sync> Sync for NameTable<V> {}
 
 impl<V> Entry<V> {
-    /// Size of an entry before the text of its name.
+    /// Size of an entry in bytes, without the characters of its name, which follow it.
     const BYTES: usize = {
         assert!(align_of::<V>() <= align_of::<Name>());
         size_of::<Self>()
@@ -66,7 +66,7 @@ impl<V> Entry<V> {
         unsafe { name.cast().as_ref() }
     }
 
-    /// The address of the value beside a name.
+    /// Returns the address of the value that is stored with a name.
     ///
     /// # Safety
     /// The name is in a block for an entry of this type.
@@ -75,12 +75,12 @@ impl<V> Entry<V> {
         unsafe { &raw mut (*name.cast::<Self>().as_ptr()).value }
     }
 
-    /// The name.
+    /// Borrows the name.
     pub fn name(&self) -> &[u8] {
         self.name.text()
     }
 
-    /// The name for C, terminated by a NUL.
+    /// Returns the address of the name as a NUL-terminated C string.
     pub fn name_ptr(&self) -> *const u8 {
         self.name.text_ptr()
     }
@@ -88,13 +88,13 @@ impl<V> Entry<V> {
 
 impl<V> NameTable<V> {
     const_new! {
-        /// Makes an empty table, which owns no memory and is all zero bytes.
+        /// Creates an empty table. It owns no memory, and all its bytes are zero.
         pub fn new() -> Self {
             Self { names: Names::new(), values: PhantomData }
         }
     }
 
-    /// The lock of insertion, for forks.
+    /// Returns the insertion lock, which is held across forks.
     pub const fn lock(&self) -> &Lock<impl Send + 'static> {
         self.names.lock()
     }
@@ -121,12 +121,13 @@ impl<V> NameTable<V> {
         Some(unsafe { Entry::of(self.names.find(name)?) })
     }
 
-    /// Looks up the entry of a name, or inserts one with the value of `make`.
+    /// Looks up the entry of a name. If there is none, inserts one with the value that `make` returns.
     ///
-    /// The table's lock is held while `make` runs: it must not insert into this table, nor run user callbacks.
+    /// The table's lock is held while `make` runs, so `make` must neither insert into this table nor run user
+    /// callbacks.
     ///
     /// # Errors
-    /// `MemoryError` with the size of the entry. `make` has not run, and the table is unchanged then.
+    /// MemoryError that states the size of the entry. The table is unchanged, and `make` is not called.
     pub fn get_or_insert(&self, name: &[u8], make: impl FnOnce() -> V) -> Result<&Entry<V>> {
         // An unused `make` is dropped after the lock is released, since its destructor may run user callbacks.
         let mut make = Some(make);
@@ -140,7 +141,7 @@ impl<V> NameTable<V> {
         Ok(unsafe { Entry::of(name) })
     }
 
-    /// Calls `visit` for each entry in the order of insertion, until it returns `false`.
+    /// Calls `visit` for each entry in insertion order, until it returns `false`.
     ///
     /// No lock is held; entries inserted meanwhile may be visited.
     pub fn for_each<'a>(&'a self, mut visit: impl FnMut(&'a Entry<V>) -> bool) {
@@ -155,7 +156,7 @@ impl<V> Default for NameTable<V> {
     }
 }
 
-/// Only for tables that are not static, as in tests.
+/// Frees all entries. Static tables are never dropped, tables of tests are.
 impl<V> Drop for NameTable<V> {
     fn drop(&mut self) {
         let mut name = self.names.first();

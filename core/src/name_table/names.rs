@@ -16,12 +16,12 @@ use super::lookup::{Links, Lookup};
 pub(super) struct Names {
     lookup: Lookup,
     first: AtomicPtr<Name>,
-    /// The last name inserted, behind the lock of insertion.
+    /// The most recently inserted name, guarded by the insertion lock.
     last: Lock<Last>,
 }
 
-/// The head of an entry; its text follows the entry in the same block. Aligned to 8, since values may be 64-bit atomics
-/// or locks.
+/// Header of an entry; the characters of the name follow the entry in the same block. Aligned to 8, since values may be
+/// 64-bit atomics or locks.
 #[cfg_attr(not(target_os = "none"), repr(align(8)))]
 pub(super) struct Name {
     pub(super) hash: usize,
@@ -32,7 +32,7 @@ pub(super) struct Name {
     len: usize,
 }
 
-/// A pointer to a name, which may be sent between threads with the lock.
+/// Pointer to the last name. May be sent between threads, since a lock guards it.
 pub(super) struct Last(Cell<*mut Name>);
 
 // SAFETY: the pointer is only used while the lock is held, to access an atomic field.
@@ -53,7 +53,7 @@ impl Names {
         }
     }
 
-    /// The lock of insertion.
+    /// Returns the insertion lock.
     pub(super) const fn lock(&self) -> &Lock<Last> {
         &self.last
     }
@@ -63,17 +63,17 @@ impl Names {
         NonNull::new(self.first.load(Ordering::Acquire))
     }
 
-    /// Finds the name with this text; its entry is complete.
+    /// Finds a name; its entry is complete.
     #[inline(always)]
     pub(super) fn find(&self, text: &[u8]) -> Option<NonNull<Name>> {
         self.lookup.find(text)
     }
 
-    /// Finds the name with this text, or inserts a new entry of `bytes` bytes before its text; `fill` then writes the
-    /// value while the table's lock is held.
+    /// Finds a name, or inserts a new entry of `bytes` bytes followed by the characters of the name. `fill` writes the
+    /// value of a new entry while the table's lock is held.
     ///
     /// # Errors
-    /// `MemoryError` with the size of the entry; the table is unchanged then.
+    /// MemoryError that states the size of the entry; the table is unchanged.
     #[cfg_attr(not(target_os = "none"), inline(always))]
     pub(super) fn find_or_insert(
         &self,
@@ -121,7 +121,7 @@ impl Names {
         last.0.set(name.as_ptr());
     }
 
-    /// Calls `visit` for each name in the order of insertion, until it returns `false`.
+    /// Calls `visit` for each name in insertion order, until it returns `false`.
     pub(super) fn for_each(&self, mut visit: impl FnMut(NonNull<Name>) -> bool) {
         let mut at = self.first();
         while let Some(name) = at.filter(|name| visit(*name)) {
@@ -132,24 +132,24 @@ impl Names {
 }
 
 impl Name {
-    /// Returns `true` if the name has this text, whose hash is `hash`.
+    /// Returns `true` if the name equals `text`, whose hash is `hash`.
     #[inline(always)]
     pub(super) fn is(&self, text: &[u8], hash: usize) -> bool {
         self.hash == hash && is_same(self.text(), text)
     }
 
-    /// Borrows the text.
+    /// Borrows the characters of the name.
     pub(super) fn text(&self) -> &[u8] {
         // SAFETY: `allocate` copied `len` bytes there, which live unchanged as long as the name.
         unsafe { slice::from_raw_parts(self.text, self.len) }
     }
 
-    /// The address of the text, which is terminated by a NUL.
+    /// Returns the address of the name as a NUL-terminated C string.
     pub(super) fn text_ptr(&self) -> *const u8 {
         self.text
     }
 
-    /// Allocates an entry of `bytes` bytes, followed by the text and a NUL, and returns its name.
+    /// Allocates an entry of `bytes` bytes, followed by the name's characters and a NUL. Returns its header.
     fn allocate(text: &[u8], hash: usize, bytes: usize) -> Option<NonNull<Self>> {
         let layout = Layout::from_size_align(block_bytes(text.len(), bytes), align_of::<Self>()).ok()?;
         let block = memory::allocate(layout)?;
@@ -165,10 +165,10 @@ impl Name {
         Some(name)
     }
 
-    /// Frees the block of an entry; returns the next name.
+    /// Frees the block of an entry. Returns the next name in insertion order.
     ///
     /// # Safety
-    /// The entry has `bytes` bytes before its text and is no longer used.
+    /// The entry has `bytes` bytes before the name's characters and is no longer used.
     pub(super) unsafe fn free(name: NonNull<Self>, bytes: usize) -> Option<NonNull<Self>> {
         // SAFETY: the caller's promise; the layout was valid at allocation.
         unsafe {
@@ -180,17 +180,17 @@ impl Name {
     }
 }
 
-/// Size of a block: the entry, the text and a NUL.
+/// Returns the size of a block in bytes: the entry, the name's characters and a NUL.
 fn block_bytes(len: usize, bytes: usize) -> usize {
     // A text takes at most half the address space.
     bytes + len + 1
 }
 
-/// Returns `true` if two names with equal hashes are equal. Compares machine words, since calling the C library for a
-/// few bytes takes longer.
+/// Returns `true` if two names with equal hashes are equal. Compares machine words inline, since a call of the C
+/// library takes longer for a few bytes.
 ///
-/// The bytes after the last full word need not be compared: with equal words before them, [`hash`] is injective in
-/// them.
+/// The bytes after the last full word are not compared: if all words before them are equal, equal hashes imply that
+/// they are equal, too ([`hash`] is injective in them).
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -225,8 +225,8 @@ pub(super) fn hash(name: &[u8]) -> usize {
     hash.swap_bytes()
 }
 
-/// The last bytes of a name as one word: the last full word, overlapping the one before it, if the name has one and
-/// words have 64 bits.
+/// Loads the last bytes of a name as one word. On 64-bit targets, a name of at least one word yields its last eight
+/// bytes, which may overlap the previous word.
 #[inline]
 fn last_word(name: &[u8], rest: &[u8]) -> usize {
     let start = name.len().checked_sub(size_of::<usize>()).filter(|_| size_of::<usize>() > 4);

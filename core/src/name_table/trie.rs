@@ -1,15 +1,16 @@
-//! A hash trie: nodes are found and added by one short walk, and never move.
+//! A hash trie with lock-free readers. Nodes never move.
 //!
-//! Readers need no lock: a node is complete before the one store that publishes it.
+//! Each node is complete before the single store that publishes it.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// Number of branches of a node.
+/// Number of branches per node.
 pub(super) const BRANCHES: usize = 4;
 
 /// A node of a trie.
 pub(super) trait Node: Sized {
-    /// The branches. Each is null, or points to a node that was complete when published and lives as long as this one.
+    /// Returns the branches. Each is null, or points to a node that was complete when published and lives as long as
+    /// this one.
     fn branches(&self) -> &[AtomicPtr<Self>; BRANCHES];
 }
 
@@ -20,8 +21,8 @@ pub(super) fn node<N: Node>(branch: &AtomicPtr<N>) -> Option<&N> {
     unsafe { branch.load(Ordering::Acquire).as_ref() }
 }
 
-/// Finds the branch of the node with this hash for which `is_wanted` returns `true`, or the vacant branch where it
-/// belongs.
+/// Finds the branch to the node with this hash for which `is_wanted` returns `true`, or the vacant branch where such a
+/// node belongs.
 #[inline(always)]
 pub(super) fn walk<N: Node>(
     root: &AtomicPtr<N>,

@@ -1,20 +1,21 @@
-//! Objects constructed in blocks that were allocated before the object was known to be needed.
+//! Construction of objects in existing memory blocks, such as a text buffer that becomes a string.
 
 use core::ptr::NonNull;
 
 use super::{BODY_OFFSET, ObjectRecord, RecordLayout, adopt_block, set_up, source};
 use crate::object::ObjectRef;
 
-/// Bytes before the record, for the allocator's header.
+/// Number of bytes before the record, reserved for the allocator's header.
 pub(crate) const LEAD_BYTES: usize = BODY_OFFSET;
 
-/// Returns `true` if blocks may become objects: not while a custom allocator is set, which must allocate every object
-/// itself.
+/// Returns `true` if objects may be constructed in existing blocks. While a custom allocator is set, they may not: it
+/// must allocate every object itself.
 pub(crate) fn takes_blocks() -> bool {
     source::uses_builtin()
 }
 
-/// Makes an object in a block and sets up its header; `init` gets the start of the record and writes every other field.
+/// Constructs an object in an existing block. Sets up its header, then calls `init` with the start of the record to
+/// write every other field.
 ///
 /// # Safety
 /// As [`allocate`](super::allocate); the block comes from [`crate::memory`], is aligned to 16, has space for

@@ -7,10 +7,10 @@ use core::ptr::{self, NonNull};
 
 use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// A fixed number of slots for chunks of one size.
+/// A fixed number of slots for free chunks of one size.
 pub(super) struct ChunkReserve {
     waiting: [AtomicPtr<u8>; SLOTS],
-    /// The slot to try next, modulo [`SLOTS`].
+    /// Index of the slot to try next, modulo [`SLOTS`].
     next: AtomicUsize,
 }
 
@@ -21,21 +21,21 @@ impl ChunkReserve {
         Self { waiting: [const { AtomicPtr::new(ptr::null_mut()) }; SLOTS], next: AtomicUsize::new(0) }
     }
 
-    /// Takes a chunk from the next slot; `None` if that slot is empty, even if another has a chunk.
+    /// Takes a chunk from the next slot. Returns `None` if that slot is empty, even if another slot has a chunk.
     pub(super) fn take(&self) -> Option<NonNull<u8>> {
         let place = self.next.fetch_sub(1, Ordering::Relaxed).wrapping_sub(1);
         self.exchange(place, ptr::null_mut())
     }
 
-    /// Stores a chunk in the next slot. If the slot is occupied, it keeps the chunk at the higher address and the other
-    /// is returned.
+    /// Stores a chunk in the next slot. If the slot is occupied, keeps the chunk at the higher address and returns the
+    /// other.
     pub(super) fn put(&self, chunk: NonNull<u8>) -> Option<NonNull<u8>> {
         let place = self.next.fetch_add(1, Ordering::Relaxed);
         let other = self.exchange(place, chunk.as_ptr())?;
         if other < chunk { Some(other) } else { self.exchange(place, other.as_ptr()) }
     }
 
-    /// Exchanges the chunk in a slot atomically, so that each chunk has one owner.
+    /// Atomically exchanges the chunk in a slot, so that each chunk has one owner.
     fn exchange(&self, place: usize, chunk: *mut u8) -> Option<NonNull<u8>> {
         NonNull::new(self.waiting.get(place % SLOTS)?.swap(chunk, Ordering::AcqRel))
     }

@@ -1,9 +1,9 @@
 //! Chunks: arenas in which objects created in sequence lie side by side. The last object of a chunk to be destroyed
 //! frees the chunk.
 //!
-//! Allocation advances an offset and release decrements a count; neither calls the heap. The price is that an object
-//! which outlives its neighbours keeps their memory: never more than [`MAX_BYTES`], and never more than all objects
-//! allocated before the chunk took.
+//! Allocation advances an offset and release decrements a count; neither calls the heap. The cost: an object that
+//! outlives its neighbours retains their memory. The retained memory is at most [`MAX_BYTES`], and at most the size of
+//! all objects allocated before the chunk.
 //!
 //! ```text
 //! living  bytes | chunk  delete_space  object ... | chunk  delete_space  object ... |
@@ -29,16 +29,17 @@ use crate::sync::{is_single_threaded, single_instruction};
 /// Size of the largest chunk in bytes: the most memory that one surviving object retains.
 const MAX_BYTES: usize = 16 << 10;
 
-/// Size of the smallest chunk in bytes. Before that many bytes are allocated, objects get memory of their own.
+/// Size of the smallest chunk in bytes. Objects are allocated individually until their total reaches it.
 const MIN_BYTES: usize = 1 << 10;
 
-/// Objects larger than this fraction of a chunk get memory of their own, so that little of a chunk stays unused.
+/// Divisor of a chunk's size for the largest object that starts the chunk. Larger objects are allocated individually,
+/// so that little of a chunk stays unused.
 const PART: usize = 8;
 
-/// Free chunks of [`MAX_BYTES`].
+/// Reserve of free chunks of [`MAX_BYTES`].
 static RESERVE: ChunkReserve = ChunkReserve::new();
 
-/// The header of a chunk.
+/// Header of a chunk.
 #[repr(C)]
 struct Chunk {
     /// Number of objects whose memory is in use, plus [`FILLING`] while the chunk is being filled.
@@ -47,12 +48,12 @@ struct Chunk {
     bytes: usize,
 }
 
-/// A surplus larger than the number of objects in any chunk.
+/// Surplus of the count while a chunk is being filled; exceeds the number of objects in any chunk.
 const FILLING: usize = 1 << 31;
 
 const CHUNK_BYTES: usize = size_of::<Chunk>();
 
-/// The header of an object in a chunk.
+/// Header of an object in a chunk: the chunk, and the ABI's allocation header.
 #[repr(C)]
 struct Front {
     chunk: NonNull<Chunk>,
@@ -61,7 +62,7 @@ struct Front {
 
 const FRONT_BYTES: usize = size_of::<Front>();
 
-/// The alignment of objects in chunks.
+/// Alignment of objects in chunks.
 const ALIGNMENT: usize = BODY_ALIGNMENT;
 
 const _: () = {
@@ -72,19 +73,21 @@ const _: () = {
 /// Chunks of memory for objects created in sequence, as by a parser. The first chunk is small; each further one doubles
 /// the total, up to 16 KiB per chunk.
 ///
-/// With a custom allocator every object is allocated on its own, since the allocator is told the size and type of each.
+/// With a custom allocator, every object is allocated individually, since the allocator receives the size and type of
+/// each.
 ///
 /// Ownership: the objects own the memory; they may outlive this value and be destroyed on any thread.
 #[derive(Default)]
 pub struct Chunks {
     /// The chunk that is being filled.
     chunk: Option<NonNull<Chunk>>,
-    /// Bytes of the chunk in use, and its size.
+    /// Number of bytes in use in the chunk.
     used: usize,
+    /// Size of the chunk in bytes.
     bytes: usize,
-    /// Number of objects in the chunk.
+    /// Number of objects allocated in the chunk.
     made: usize,
-    /// Bytes allocated so far, for all objects.
+    /// Total number of bytes allocated for objects so far.
     total: usize,
 }
 
@@ -107,12 +110,13 @@ impl Space for Chunks {
 }
 
 impl Chunks {
-    /// Makes a space without chunks; allocates nothing.
+    /// Creates an empty space; allocates nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Allocates memory for an object of `size` bytes, with its allocation header before it; `None` when out of memory.
+    /// Allocates memory for an object of `size` bytes, preceded by its allocation header. Returns `None` when out of
+    /// memory.
     #[inline]
     fn take(&mut self, size: usize, class: &RecordLayout, type_index: i32) -> Option<NonNull<u8>> {
         // Sizes are below half the address space.
@@ -133,7 +137,7 @@ impl Chunks {
         if self.total < MIN_BYTES { 0 } else { self.total.min(MAX_BYTES) }
     }
 
-    /// Allocates `bytes` bytes in the chunk, which has that much space.
+    /// Allocates `bytes` bytes in the chunk, which has that much free space.
     #[inline]
     fn place(&mut self, chunk: NonNull<Chunk>, bytes: usize) -> NonNull<u8> {
         // SAFETY: the chunk has this much space after the bytes in use, whose number is a multiple of the alignment; it
@@ -148,7 +152,7 @@ impl Chunks {
         body
     }
 
-    /// Allocates `bytes` bytes in a new chunk; `None` when out of memory.
+    /// Allocates `bytes` bytes in a new chunk. Returns `None` when out of memory.
     #[cold]
     fn place_in_next(&mut self, bytes: usize) -> Option<NonNull<u8>> {
         let next_bytes = self.next_bytes();
@@ -163,7 +167,7 @@ impl Chunks {
         Some(self.place(chunk, bytes))
     }
 
-    /// Closes the chunk being filled: subtracts the surplus from its count.
+    /// Closes the chunk being filled: subtracts the surplus from its count of objects.
     fn finish(&mut self) {
         if let Some(chunk) = self.chunk.take() {
             // SAFETY: the chunk is alive while it is being filled, and gets no more objects.
@@ -190,7 +194,7 @@ pub(super) unsafe extern "C" fn give_back(body: *mut c_void) {
     unsafe { count_down((*body.cast::<Front>().sub(1)).chunk, 1) };
 }
 
-/// Subtracts `gone` objects from the count of a chunk; frees the chunk when none are left.
+/// Subtracts `gone` objects from the count of a chunk. Frees the chunk when none is left.
 ///
 /// # Safety
 /// The chunk counts these objects, and they are no longer used.

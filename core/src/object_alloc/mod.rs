@@ -1,4 +1,4 @@
-//! Allocation of objects: the ABI's allocator record, the slot of a custom allocator, and the built-in allocator.
+//! Allocation of objects from the built-in allocator, from a custom one, or in chunks.
 
 #[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
 pub(crate) mod adopt;
@@ -33,17 +33,17 @@ pub use source::custom_allocator;
 #[cfg(not(feature = "client"))]
 pub use source::set_custom_allocator;
 
-/// The memory layout of one class of objects, and the destructor of its content.
+/// Memory layout of an object class, and the destructor of its content.
 ///
 /// # Safety
 /// The type must be `repr(C)` with [`TVMFFIObject`] as its first field at offset `PREFIX_BYTES` (zero unless the object
 /// starts before its handle), and be aligned to at most 16 bytes.
 pub unsafe trait ObjectRecord: Sized {
-    /// Bytes of the object before its handle.
+    /// Number of bytes of the object before its handle.
     const PREFIX_BYTES: usize = 0;
 
-    /// The deleter of the class. A class whose objects are identified by the deleter's address defines its own, which
-    /// calls this one.
+    /// Deleter of the class. A class whose objects are identified by the address of their deleter defines its own,
+    /// which calls this one.
     const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete::<Self>;
 
     /// Destroys the content but does not free the memory. Called once, after the last strong reference is released.
@@ -53,13 +53,13 @@ pub unsafe trait ObjectRecord: Sized {
     unsafe fn destroy(this: *mut TVMFFIObject);
 }
 
-/// Bytes between the start of a block of the built-in allocator and an object whose alignment is at most this, as for
-/// all objects of the library: space for the ABI's header. No more, so that more small objects fit into the processor's
-/// caches.
+/// Offset of objects in blocks of the built-in allocator, in bytes, if their alignment is at most this. All of the
+/// library's objects qualify. The bytes before the object store the ABI's header; there are no more, so that more small
+/// objects fit into the processor's caches.
 const BODY_OFFSET: usize = 8;
 
-/// The largest alignment of the built-in allocator, that of its blocks. Objects of clients that request it have that
-/// many bytes before them.
+/// Maximum alignment that the built-in allocator supports: the alignment of its blocks. Objects with this alignment,
+/// which only clients request, are placed at this offset in their block.
 const BODY_ALIGNMENT: usize = 2 * size_of::<usize>();
 
 const _: () = assert!(size_of::<TVMFFIObjectAllocHeader>() <= BODY_OFFSET && BODY_OFFSET <= BODY_ALIGNMENT);
@@ -75,7 +75,7 @@ struct BuiltinAllocator(TVMFFICustomAllocator);
 // SAFETY: the record is never written; its fields are a function and a null pointer.
 unsafe impl Sync for BuiltinAllocator {}
 
-/// A source of memory for objects: one allocation per object ([`Apart`]), or many objects in [`Chunks`].
+/// A source of memory for objects: individual allocations ([`Apart`]), or chunks that objects share ([`Chunks`]).
 pub trait Space {
     /// Allocates memory for an object and sets up its header.
     ///
@@ -90,7 +90,7 @@ pub trait Space {
     ) -> Result<NonNull<u8>>;
 }
 
-/// A space in which every object has its own allocation.
+/// A space that allocates every object individually.
 #[derive(Default)]
 pub struct Apart;
 
@@ -106,16 +106,17 @@ impl Space for Apart {
     }
 }
 
-/// Allocates an object and initialises it.
+/// Allocates and initialises an object.
 ///
-/// The header is set up here: counts of one, the type index, and the deleter of `R`. `init` gets the start of the
-/// record and writes every other field; `trailing_bytes` follow the record.
+/// Sets up the header: counts of one, the type index, and the deleter of `R`. Then `init` receives the start of the
+/// record and writes every other field. `trailing_bytes` bytes follow the record.
 ///
 /// # Errors
 /// MemoryError, or the error that the custom allocator raised.
 ///
 /// # Safety
-/// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of a class with this layout.
+/// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of a class with this
+/// layout.
 #[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn allocate<R: ObjectRecord>(
     type_index: i32,
@@ -129,7 +130,7 @@ pub unsafe fn allocate<R: ObjectRecord>(
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
 
-/// Allocates an object in a space and initialises it, as [`allocate`] does.
+/// Allocates an object in a space and initialises it like [`allocate`].
 ///
 /// # Errors
 /// As [`allocate`].
@@ -149,7 +150,7 @@ pub unsafe fn allocate_in<R: ObjectRecord>(
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
 
-/// The properties of a record that allocation needs.
+/// Layout and deleter of a record type, as needed to allocate it.
 #[doc(hidden)]
 pub struct RecordLayout {
     bytes: usize,
@@ -179,7 +180,8 @@ fn allocate_class(class: &RecordLayout, type_index: i32, trailing_bytes: usize) 
     }
 }
 
-/// Allocates an error object, whose record the caller fills. Out of memory is `None`, not another error.
+/// Allocates an error object; the caller fills its record. Returns `None` when out of memory, since no error could be
+/// allocated for that either.
 #[cfg(not(feature = "client"))]
 pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<NonNull<R>> {
     let class = const { &RecordLayout::of::<R>() };
@@ -191,14 +193,13 @@ fn object_bytes(class: &RecordLayout, trailing_bytes: usize) -> Option<usize> {
     class.bytes.checked_add(trailing_bytes).filter(|size| *size <= MAX_BYTES)
 }
 
-/// Maximum size of an object in bytes: half the maximum allocation, which leaves space for every header that an
-/// allocator adds.
+/// Maximum size of an object in bytes: half the maximum allocation, which leaves space for the headers of allocators.
 const MAX_BYTES: usize = isize::MAX as usize / 2;
 
-/// The deleter of the library's objects.
+/// Deleter of the library's objects.
 ///
 /// # Safety
-/// As the ABI requires of callers of a deleter; the object must come from `allocate::<R>`.
+/// The caller follows the ABI's rules for deleters, and the object comes from `allocate::<R>`.
 pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
     if INLINE && flags != kTVMFFIObjectDeleterFlagBitMaskBoth {
         // SAFETY: the caller's promise.
@@ -212,8 +213,8 @@ pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, fla
     unsafe { delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES), flags) };
 }
 
-/// Implements [`delete`] for objects with weak references. Separate, so that the common path need not keep the flags
-/// while it destroys the content.
+/// Implements [`delete`] for objects with weak references. Out of line, so that the common path need not preserve the
+/// flags while it destroys the content.
 ///
 /// # Safety
 /// As [`delete`].
@@ -292,7 +293,7 @@ fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
     }
 }
 
-/// Allocates memory for an object after `OFFSET` bytes of a new block.
+/// Allocates memory for an object at `OFFSET` in a new block.
 #[inline]
 fn allocate_behind<const OFFSET: usize>(size: usize) -> Option<NonNull<u8>> {
     let total = size + OFFSET;
@@ -302,7 +303,8 @@ fn allocate_behind<const OFFSET: usize>(size: usize) -> Option<NonNull<u8>> {
     Some(unsafe { adopt_block::<OFFSET>(block) })
 }
 
-/// Sets up the allocator's header in the first `OFFSET` bytes of a block; the object follows.
+/// Writes the allocator's header to the first `OFFSET` bytes of a block. Returns the address of the object, which
+/// follows.
 ///
 /// # Safety
 /// The block came from [`memory`], has more than `OFFSET` bytes, and is owned by the caller; `OFFSET` is a multiple of

@@ -1,4 +1,4 @@
-//! The defaults of hooks: memory from the pool, and one thread of execution.
+//! Default implementations of the platform hooks: memory from the pool, and a single thread of execution.
 
 use core::alloc::Layout;
 use core::cell::UnsafeCell;
@@ -7,14 +7,14 @@ use core::ptr::{self, NonNull};
 
 use crate::memory::pool;
 
-/// `FerritePlatformAllocate`
+/// Implements `FerritePlatformAllocate` with the pool.
 pub extern "C" fn allocate(size: usize, alignment: usize) -> *mut c_void {
     // SAFETY: the library requests power-of-two alignments, and sizes below half the address space.
     let layout = unsafe { Layout::from_size_align_unchecked(size, alignment) };
     pool::allocate(layout).map_or(ptr::null_mut(), |block| block.as_ptr().cast())
 }
 
-/// `FerritePlatformRelease`
+/// Implements `FerritePlatformRelease` with the pool.
 ///
 /// # Safety
 /// `block` came from [`allocate`] and is no longer used.
@@ -23,24 +23,24 @@ pub unsafe extern "C" fn release(block: *mut c_void) {
     unsafe { pool::release(NonNull::new_unchecked(block.cast())) }
 }
 
-/// `FerritePlatformLargestFree`
+/// Implements `FerritePlatformLargestFree` with the pool.
 pub extern "C" fn largest_free() -> usize {
     pool::largest_free()
 }
 
-/// The slot of the program's raised error.
+/// The raised-error slot of the program.
 struct Slot(UnsafeCell<*mut c_void>);
 
 // SAFETY: it is only accessed in critical sections, through the address of `raised_slot`.
 unsafe impl Sync for Slot {}
 
-/// `FerritePlatformRaisedSlot`
+/// Implements `FerritePlatformRaisedSlot` with one slot for the whole program.
 pub extern "C" fn raised_slot() -> *mut *mut c_void {
     static SLOT: Slot = Slot(UnsafeCell::new(ptr::null_mut()));
     SLOT.0.get()
 }
 
-/// `FerritePlatformYield`
+/// Implements `FerritePlatformYield` with a spin-loop hint.
 pub extern "C" fn yield_now() {
     core::hint::spin_loop();
 }

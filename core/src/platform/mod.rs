@@ -1,7 +1,7 @@
-//! Hooks by which firmware replaces parts of the library: memory, and the tasks of an operating system.
+//! Platform hooks, by which firmware replaces the library's memory allocation and integrates the tasks of its operating
+//! system.
 //!
-//! On bare metal, firmware may define each hook, and a weak symbol provides the default; other builds call the defaults
-//! directly.
+//! On bare metal, each hook is a weak symbol that firmware may override. Other builds call the defaults directly.
 
 mod defaults;
 #[cfg(target_os = "none")]

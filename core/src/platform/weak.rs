@@ -1,4 +1,4 @@
-//! Weak symbols for the default hooks: the linker uses them unless firmware defines the function.
+//! Weak symbols for the default hooks. The linker uses each one unless firmware defines the function.
 //!
 //! A hook therefore costs no memory and works before `main`, and a replaced default is not linked. Stable Rust cannot
 //! declare a weak function; assembly can declare a weak alias of one.

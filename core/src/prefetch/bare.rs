@@ -1,4 +1,4 @@
-//! No-op prefetch hints.
+//! Prefetch hints without effect.
 #![forbid(unsafe_code)]
 
 /// Whether prefetch hints have an effect; they do not in this build.

@@ -1,4 +1,4 @@
-//! A hash trie whose nodes are the entries themselves; it takes little code and no memory of its own.
+//! Name lookup by a hash trie. Its nodes are the entries themselves, so it takes little code and no memory of its own.
 
 use core::ptr::{self, NonNull};
 
@@ -6,10 +6,10 @@ use super::super::names::{Name, Names, hash};
 use super::super::trie;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// The root of the trie.
+/// Root of the trie.
 pub(in crate::name_table) struct Lookup(AtomicPtr<Name>);
 
-/// The branches of an entry.
+/// Trie branches stored in each entry.
 pub(in crate::name_table) struct Links([AtomicPtr<Name>; trie::BRANCHES]);
 
 impl Links {
@@ -29,7 +29,7 @@ impl trie::Node for Name {
     }
 }
 
-/// A vacant branch for an entry, and the hash of its name.
+/// A vacant branch where an entry can be inserted, and the hash of its name.
 pub(in crate::name_table) struct VacantEntry<'a> {
     branch: &'a AtomicPtr<Name>,
     hash: usize,
@@ -40,7 +40,8 @@ impl Lookup {
         Lookup(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// Finds the branch of a name, which is null if the name is unknown; returns it and the hash of the name.
+    /// Finds the branch to the entry of a name, which is null if the name is unknown. Returns the branch and the hash
+    /// of the name.
     #[inline(never)]
     fn walk(&self, name: &[u8]) -> (&AtomicPtr<Name>, usize) {
         let hash = hash(name);
@@ -52,7 +53,7 @@ impl Lookup {
         NonNull::new(self.walk(name).0.load(Ordering::Acquire))
     }
 
-    /// Finds a name, or a vacant entry for it. The caller holds the table's lock.
+    /// Finds the entry of a name, or the vacant entry to insert it at. The caller holds the table's lock.
     pub(in crate::name_table) fn place(
         &self,
         _: &Names,
@@ -64,12 +65,12 @@ impl Lookup {
 }
 
 impl VacantEntry<'_> {
-    /// The hash of the name.
+    /// Returns the hash of the name to insert.
     pub(in crate::name_table) fn hash(&self) -> usize {
         self.hash
     }
 
-    /// Publishes an entry.
+    /// Publishes an entry at the vacant branch.
     ///
     /// # Safety
     /// The entry is complete and lives as long as the table, whose lock the caller holds.

@@ -1,4 +1,4 @@
-//! A hash index: open addressing over pointers to entries.
+//! Name lookup by a hash index: open addressing over pointers to entries.
 //!
 //! A full index is replaced by one of twice the size, and the old one stays for readers that still use it. All old
 //! indexes together are smaller than the newest.
@@ -18,14 +18,14 @@ use crate::memory;
 use crate::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 use crate::sync::const_new;
 
-/// The index of a table.
+/// Name lookup of one table: the newest hash index.
 pub(in crate::name_table) struct Lookup {
     index: AtomicPtr<Index>,
     /// Number of used slots in the newest index; accessed under the lock of insertion.
     taken: AtomicUsize,
 }
 
-/// The fields of an entry for the lookup: none.
+/// Lookup fields stored in each entry: none.
 pub(in crate::name_table) struct Links;
 
 impl Links {
@@ -60,7 +60,8 @@ impl Lookup {
         unsafe { self.index.load(Ordering::Acquire).as_ref() }?.find(name, hash)
     }
 
-    /// Finds a name, or a vacant entry for it; `None` when out of memory. The caller holds the table's lock.
+    /// Finds the entry of a name, or a vacant entry to insert it at. Returns `None` when out of memory. The caller
+    /// holds the table's lock.
     pub(in crate::name_table) fn place(
         &self,
         names: &Names,
@@ -97,12 +98,12 @@ impl Lookup {
 }
 
 impl VacantEntry<'_> {
-    /// The hash of the name.
+    /// Returns the hash of the name to insert.
     pub(in crate::name_table) fn hash(&self) -> usize {
         self.hash
     }
 
-    /// Publishes an entry.
+    /// Publishes an entry in the free slot.
     ///
     /// # Safety
     /// The entry is complete and lives as long as the table, whose lock the caller holds.
@@ -113,7 +114,7 @@ impl VacantEntry<'_> {
     }
 }
 
-/// Only for tables that are not static, as in tests.
+/// Frees all indexes. Static tables are never dropped, tables of tests are.
 impl Drop for Lookup {
     fn drop(&mut self) {
         let mut index = self.index.load(Ordering::Relaxed);
@@ -124,10 +125,10 @@ impl Drop for Lookup {
     }
 }
 
-/// The tag of a free slot.
+/// Tag of a free slot.
 const FREE: u8 = 0;
 
-/// The tag of an entry: bits of its hash other than those that select the slot.
+/// Returns the tag of an entry: bits of its hash other than those that select the slot.
 #[inline]
 fn tag_of(hash: usize) -> u8 {
     (mix(0, hash) >> (usize::BITS - 8)) as u8 | 1
@@ -213,7 +214,7 @@ impl Index {
         }
     }
 
-    /// The layout of an index, and the offsets of its slots and tags.
+    /// Returns the memory layout of an index, and the offsets of its slots and tags. `None` on overflow.
     fn layout(slots: usize) -> Option<(Layout, [usize; 2])> {
         let array = Layout::array::<AtomicPtr<Name>>(slots).ok()?;
         let (layout, to_slots) = Layout::new::<Self>().extend(array).ok()?;

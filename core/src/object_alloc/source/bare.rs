@@ -1,5 +1,5 @@
-//! Memory for objects on bare metal: the built-in allocator, or the custom allocator of a program that sets one. The
-//! code that calls a custom allocator is lazily linked.
+//! Memory for objects on bare metal: from the built-in allocator, or from a custom allocator if the program sets one.
+//! The code that calls a custom allocator is lazily linked.
 
 use core::ptr::{self, NonNull};
 
@@ -11,18 +11,18 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::per_thread;
 use crate::{raised_error, type_index};
 
-/// The code that only a custom allocator needs: the allocation, and the error of a failed one.
+/// Functions that only a custom allocator needs: allocation, and creation of the error for a failed allocation.
 struct CustomAllocation {
     ask: fn(usize, usize, i32) -> Option<NonNull<u8>>,
     refusal: fn(usize) -> Error,
 }
 
-/// Set while a custom allocator is set.
+/// The functions for custom allocators, while one is set.
 static CUSTOM: LazyLink<CustomAllocation> = LazyLink::new();
 
 static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
 
-/// Allocates memory for an object.
+/// Allocates memory for an object. Returns `None` when out of memory.
 pub(in crate::object_alloc) fn object(
     size: usize,
     class: &RecordLayout,
@@ -34,12 +34,12 @@ pub(in crate::object_alloc) fn object(
     }
 }
 
-/// Allocates memory for an error.
+/// Allocates memory for an error. Returns `None` when out of memory.
 pub(in crate::object_alloc) fn error(size: usize, class: &RecordLayout) -> Option<NonNull<u8>> {
     object(size, class, type_index::ERROR)
 }
 
-/// Makes the error for a failed allocation of an object.
+/// Creates the error for a failed allocation of an object.
 #[cold]
 pub(in crate::object_alloc) fn refusal(size: usize) -> Error {
     match CUSTOM.get() {
@@ -48,8 +48,8 @@ pub(in crate::object_alloc) fn refusal(size: usize) -> Error {
     }
 }
 
-/// Calls the custom allocator. It reports failure by raising an error, which needs an object in turn: while it is
-/// allocating an error, further errors come from the built-in allocator, so that the two do not recurse forever.
+/// Calls the custom allocator. It reports failure by raising an error, which is an object as well. To avoid infinite
+/// recursion, errors created while it allocates an error come from the built-in allocator.
 fn ask(size: usize, alignment: usize, type_index: i32) -> Option<NonNull<u8>> {
     let is_error = type_index == type_index::ERROR;
     if is_error && per_thread::swap_asking_for_error(true) {
@@ -72,12 +72,12 @@ fn ask(size: usize, alignment: usize, type_index: i32) -> Option<NonNull<u8>> {
     NonNull::new(body.cast())
 }
 
-/// Takes the error that the allocator raised when it failed.
+/// Takes the error that the custom allocator raised for a failed allocation, or creates a MemoryError.
 fn reported(size: usize) -> Error {
     raised_error::take().unwrap_or_else(|| error::out_of_memory(size))
 }
 
-/// Returns the current allocator of objects; never null.
+/// Returns the current allocator for objects; never null.
 ///
 /// # Upstream
 /// `TVMFFIGetCustomAllocator`.
@@ -85,7 +85,7 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
     ALLOCATOR.load(Ordering::Acquire)
 }
 
-/// Sets the allocator of objects created from now on; null restores the built-in one. Existing objects keep their
+/// Sets the allocator for objects created from now on; null restores the built-in one. Existing objects keep their
 /// allocator.
 ///
 /// # Safety

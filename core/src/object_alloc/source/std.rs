@@ -1,8 +1,8 @@
-//! Memory for objects on hosts and in kernel libraries: from the current allocator, loaded for each object.
+//! Memory for objects on hosts and in kernel libraries: from the current allocator, which is loaded for each object.
 //!
 //! With the feature `cxx`, the built-in allocator serves all of the library's objects, as upstream's does. Upstream's
-//! Python package sets an allocator that no one else uses yet; honouring it made passing a numpy array to a function a
-//! sixth slower.
+//! Python package sets an allocator that nothing else uses yet, and calling it made passing a numpy array to a function
+//! a sixth slower.
 
 use core::ptr::{self, NonNull};
 
@@ -18,7 +18,7 @@ use crate::{sync::per_thread, type_index};
 #[cfg(not(feature = "client"))]
 static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
 
-/// Allocates memory for an object.
+/// Allocates memory for an object. Returns `None` when out of memory.
 #[inline]
 pub(in crate::object_alloc) fn object(
     size: usize,
@@ -28,10 +28,10 @@ pub(in crate::object_alloc) fn object(
     of_allocator(in_use(), size, class, type_index)
 }
 
-/// Allocates memory for an error.
+/// Allocates memory for an error. Returns `None` when out of memory.
 ///
-/// A custom allocator reports failure by raising an error, which needs an object in turn: while it is allocating an
-/// error, further errors of the thread come from the built-in allocator, so that the two do not recurse forever.
+/// A custom allocator reports failure by raising an error, which is an object as well. To avoid infinite recursion,
+/// errors that the thread creates while it allocates an error come from the built-in allocator.
 #[cfg(not(feature = "client"))]
 #[inline]
 pub(in crate::object_alloc) fn error(size: usize, class: &RecordLayout) -> Option<NonNull<u8>> {
@@ -68,15 +68,15 @@ fn of_allocator(
     NonNull::new(body.cast())
 }
 
-/// Makes the error for a failed allocation of an object. A custom allocator has raised its own; the built-in one has
-/// not.
+/// Returns the error for a failed allocation of an object: the one that the custom allocator raised, or a new
+/// MemoryError.
 #[cold]
 pub(in crate::object_alloc) fn refusal(size: usize) -> Error {
     let reported = if uses_builtin() { None } else { raised_error::take() };
     reported.unwrap_or_else(|| error::out_of_memory(size))
 }
 
-/// Returns the current allocator of the library's own objects.
+/// Returns the allocator used for the library's own objects.
 #[inline]
 fn in_use() -> *const TVMFFICustomAllocator {
     if cfg!(feature = "cxx") { &raw const BUILTIN.0 } else { custom_allocator() }
@@ -88,7 +88,7 @@ pub(in crate::object_alloc) fn uses_builtin() -> bool {
     ptr::eq(in_use(), &BUILTIN.0)
 }
 
-/// Returns the current allocator; never null.
+/// Returns the current custom allocator, or the built-in one if none is set; never null.
 ///
 /// # Upstream
 /// `TVMFFIGetCustomAllocator`.
@@ -104,7 +104,7 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
     unsafe { crate::abi::client::TVMFFIGetCustomAllocator() }
 }
 
-/// Sets the allocator of objects created from now on; null restores the built-in one. Existing objects keep their
+/// Sets the allocator for objects created from now on; null restores the built-in one. Existing objects keep their
 /// allocator. With the feature `cxx`, only clients that request the allocator use it.
 ///
 /// # Safety
