@@ -8,7 +8,7 @@
 #include "print.h"
 #include "workspace.h"
 
-enum { PICTURES = 20, PIXELS = 64, DIGITS = 10, SMALL_ARENA_BYTES = 2048 };
+enum { PICTURES = 20, PIXELS = 64, DIGITS = 10, SMALL_ARENA_BYTES = 3072 };
 
 /* tests/programs/relax/cnn/executable.c */
 int cnn_create(TVMFFIObjectHandle* model);

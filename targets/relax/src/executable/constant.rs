@@ -16,9 +16,8 @@ use crate::memory::{Placement, tensor_over};
 /// The number that a serialised tensor begins with.
 const TENSOR_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 
-/// The alignment with which the data of a tensor stays where it is: that which kernels rely on. Compilers for microcontrollers rely on
-/// that of the elements.
-const ALIGNMENT: usize = if cfg!(target_os = "none") { 8 } else { 64 };
+/// The alignment in bytes that kernels for hosts rely on.
+const HOST_ALIGNMENT: usize = 64;
 
 const CPU: DLDevice = DLDevice { device_type: device::kind::CPU, device_id: 0 };
 
@@ -79,7 +78,18 @@ fn data_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
     (data_size_bytes(shape, dtype) == Some(bytes)).then_some(bytes)
 }
 
-/// The tensor over its data in the source if that is aligned; otherwise over a copy.
+/// Returns the alignment that kernels rely on for a tensor's data. Kernels for microcontrollers and WebAssembly rely on the alignment of
+/// an element.
+fn alignment(dtype: DLDataType) -> usize {
+    if cfg!(any(target_os = "none", target_family = "wasm")) {
+        let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);
+        bits.div_ceil(8).next_power_of_two()
+    } else {
+        HOST_ALIGNMENT
+    }
+}
+
+/// Makes the tensor over its data in the source if the data is aligned; otherwise over a copy.
 fn place(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Result<Tensor> {
     let keeper = match source {
         // Bytes that are no object are too few for a tensor.
@@ -88,7 +98,8 @@ fn place(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Resu
         Source::Static(_) => Some(invalid_object()),
     };
     let start = data.as_ptr().cast_mut().cast::<c_void>();
-    if let Some(keeper) = keeper.filter(|_| !data.is_empty() && start.addr().is_multiple_of(ALIGNMENT)) {
+    if let Some(keeper) = keeper.filter(|_| !data.is_empty() && start.addr().is_multiple_of(alignment(dtype)))
+    {
         let placement = Placement { data: start, byte_offset: 0, device: CPU, dtype };
         // SAFETY: the data lies in the source, which the keeper keeps unless it is static; its size was checked.
         return unsafe { tensor_over(&keeper, &placement, shape) };
