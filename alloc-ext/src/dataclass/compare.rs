@@ -20,12 +20,12 @@ use crate::walk::{
 
 /// Returns `true` if two values have the same type and equal content, recursively.
 ///
-/// Strings and bytes compare by content, NaN equals NaN, and maps compare regardless of order. Objects compare by the hook
-/// `__ffi_eq__` or `__ffi_compare__` of their type if there is one, else field by field without the fields that are flagged
-/// as not compared. Isomorphic cycles are equal.
+/// Strings and bytes compare by content, NaN equals NaN, and maps compare regardless of entry order. Objects compare by the
+/// `__ffi_eq__` or `__ffi_compare__` hook of their type, or else field by field, skipping fields flagged as not compared.
+/// Isomorphic cyclic values are equal.
 ///
 /// # Errors
-/// Errors of hooks and getters; ValueError beyond the depths of [`crate::walk`]; MemoryError.
+/// Errors of hooks and getters; ValueError beyond the maximum depths of [`crate::walk`]; MemoryError.
 ///
 /// # Examples
 /// ```
@@ -46,11 +46,11 @@ pub fn recursive_eq(lhs: &Any, rhs: &Any) -> Result<bool> {
     compare(lhs, rhs, true).map(|order| order == 0)
 }
 
-/// Compares two values: negative, zero or positive. None comes first; sequences and objects are ordered by their first
-/// different element or field, or by the hook `__ffi_compare__` of their type.
+/// Compares two values. Returns a negative number, zero or a positive number. None comes first; sequences and objects are
+/// ordered by their first different element or field, or by the `__ffi_compare__` hook of their type.
 ///
 /// # Errors
-/// TypeError for different types, different maps, NaN and values without order; ValueError for a cycle; errors of
+/// TypeError for different types, unequal maps, NaN and other values without an order; ValueError for a cycle; errors of
 /// [`recursive_eq`].
 ///
 /// # Upstream
@@ -69,7 +69,7 @@ fn compare(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<i32> {
     comparer.compare(MaybeOwned::Borrowed(lhs), MaybeOwned::Borrowed(rhs))
 }
 
-/// Two objects of one type.
+/// Two objects of the same type, being compared.
 type Pair<'w> = (MaybeOwned<'w, ObjectRef>, MaybeOwned<'w, ObjectRef>);
 
 type Kept = Option<ObjectRef>;
@@ -77,23 +77,23 @@ type Kept = Option<ObjectRef>;
 #[derive(Default)]
 struct Comparer {
     equality_only: bool,
-    /// Visited pairs of objects, and whether they are on the current path.
+    /// Visited pairs of objects. The value is `true` while the pair is on the current path.
     open: IdentityMap<bool, (Kept, Kept)>,
     eq_hooks: Hooks,
     compare_hooks: Hooks,
 }
 
-/// A walk over two borrowed values.
+/// A walk that compares two borrowed values.
 struct Walk<'c, 'w> {
     comparer: &'c mut Comparer,
     borrowed: PhantomData<&'w Any>,
-    /// Order of the first pair of leaves that differ.
+    /// Order of the first pair of leaves that differ; 0 if there is none yet.
     order: i32,
 }
 
 struct Frame<'w> {
     children: Children<'w>,
-    /// Index of the pair in `open`; `None` if the walk cannot reach it again.
+    /// Index of the pair in `Comparer::open`; `None` if the walk cannot reach the pair again.
     place: Option<usize>,
 }
 
@@ -215,7 +215,7 @@ impl Comparer {
     }
 }
 
-/// Creates the error for values of types without a common order.
+/// Returns the TypeError for two values whose types have no common order.
 pub(super) fn different_types(lhs: &Any, rhs: &Any) -> Error {
     plain_error!(
         TYPE_ERROR,

@@ -1,4 +1,4 @@
-//! Children of two compared objects, in pairs.
+//! Cursor over the children of two compared objects, in pairs.
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskCompareOff;
 use ferrite_core::any::Any;
@@ -9,7 +9,7 @@ use ferrite_core::{plain_bail, type_index, type_table};
 use super::compare_leaf::compare_leaves;
 use crate::walk::{Elements, Entries, Fields, MaybeOwned, prefetch_next, rest_of};
 
-/// Cursor over the children of two objects of one type.
+/// Cursor over the children of two objects of the same type, in pairs.
 pub(super) enum Children<'w> {
     Elements { lhs: Elements<'w>, rhs: Elements<'w>, common: usize, next: usize },
     Entries { lhs: Entries<'w>, rhs: Entries<'w>, same_keys: bool },
@@ -19,7 +19,7 @@ pub(super) enum Children<'w> {
 type Pair<'w> = (MaybeOwned<'w, ObjectRef>, MaybeOwned<'w, ObjectRef>);
 
 impl<'w> Children<'w> {
-    /// Returns a cursor over the children of two objects.
+    /// Creates a cursor at the first pair of children.
     ///
     /// # Errors
     /// Errors of key hooks; InternalError for objects of an unregistered type.
@@ -50,7 +50,8 @@ impl<'w> Children<'w> {
         matches!(self, Self::Entries { .. })
     }
 
-    /// Returns the order of two objects whose common children are all equal: by length, or by whether the keys are the same.
+    /// Returns the order of two objects whose common children are all equal: sequences by length; maps as 0 if they have
+    /// the same keys, else 1; other objects as 0.
     pub(super) fn order_of_len(&self) -> i32 {
         match self {
             Self::Elements { lhs, rhs, .. } => lhs.len().cmp(&rhs.len()) as i32,
@@ -59,8 +60,8 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// Advances to the next pair of children that are not leaves, and compares the leaves before it. Returns `None` at the
-    /// end or at the first leaves that differ, whose order goes to `order`.
+    /// Compares pairs of children up to and including the next pair without a leaf. Returns that pair; `None` at the end,
+    /// or at the first pair that differs, whose order is written to `order`.
     ///
     /// # Errors
     /// Errors of getters and key hooks; IndexError if a hook shortened a List; TypeError for leaves without order.
@@ -83,7 +84,8 @@ fn pair<'w>(lhs: MaybeOwned<'w>, rhs: MaybeOwned<'w>) -> Option<Pair<'w>> {
     Some((lhs.into_object()?, rhs.into_object()?))
 }
 
-/// Advances past the next pair of elements that are not leaves. Returns `false` at the end or at leaves that differ.
+/// Compares pairs of elements and advances past the next pair without a leaf. Returns `false` at the end, or at the first
+/// pair that differs, whose order is written to `order`.
 fn skip_equal_elements(
     lhs: &Elements<'_>,
     rhs: &Elements<'_>,

@@ -1,4 +1,4 @@
-//! Equality and order of leaves, the values without children.
+//! Equality and order of leaves, which are the values without children.
 #![forbid(unsafe_code)]
 
 use core::cmp::Ordering;
@@ -14,10 +14,10 @@ use ferrite_core::{plain_bail, type_index, type_table};
 use super::compare::different_types;
 use crate::walk::same_number_or_text;
 
-/// Compares two values if either is a leaf; `None` for two objects with children.
+/// Compares two values if at least one of them is a leaf. Returns `None` for two objects with children.
 ///
 /// # Errors
-/// TypeError for leaves without order, unless only equality is asked for; MemoryError.
+/// TypeError for leaves without an order, unless `equality_only`; MemoryError.
 #[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     // NaN equals itself, but has no order.
@@ -27,7 +27,7 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Resul
     compare_any_leaves(lhs, rhs, equality_only)
 }
 
-/// General case of [`compare_leaves`], without its fast path.
+/// General case of [`compare_leaves`], without the fast path.
 #[cfg_attr(feature = "speed", inline(never))]
 fn compare_any_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     let (left, right) = (lhs.type_index(), rhs.type_index());
@@ -63,7 +63,7 @@ fn compare_any_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Optio
     }
 }
 
-/// Compares as signed or unsigned bytes, like C's `char` on the target, to agree with upstream.
+/// Compares strings byte by byte, signed or unsigned like C's `char` on the target, to agree with upstream.
 fn compare_texts(lhs: &[u8], rhs: &[u8]) -> Ordering {
     if lhs == rhs {
         return Ordering::Equal;
@@ -71,7 +71,8 @@ fn compare_texts(lhs: &[u8], rhs: &[u8]) -> Ordering {
     lhs.iter().map(|byte| *byte as c_char).cmp(rhs.iter().map(|byte| *byte as c_char))
 }
 
-/// Compares leaves of different types: an int and a big integer by value; all others are unequal and have no order.
+/// Compares leaves of different types. An int and a big integer compare by value. Other pairs are unequal, and TypeError if
+/// an order is needed.
 fn compare_types(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<i32> {
     match (lhs.type_index(), rhs.type_index()) {
         _ if equality_only => Ok(1),
@@ -125,7 +126,7 @@ fn device_parts(device: DLDevice) -> (i32, i32) {
     (device.device_type, device.device_id)
 }
 
-/// Compares two integers, each an int or a big integer.
+/// Compares two integers, each of them an int or a big integer.
 fn compare_integers(lhs: &Any, rhs: &Any) -> Result<i32> {
     let words = |value: &Any| -> Result<(Option<BigInt>, i64)> {
         if value.type_index() == type_index::BIG_INT {
@@ -139,7 +140,7 @@ fn compare_integers(lhs: &Any, rhs: &Any) -> Result<i32> {
     Ok(compare_words(lhs, rhs) as i32)
 }
 
-/// Compares two integers given as two's complement words, least significant first.
+/// Compares two integers, given as two's complement words in little-endian order.
 fn compare_words(lhs: &[i64], rhs: &[i64]) -> Ordering {
     let sign = |words: &[i64]| words.last().map_or(0, |word| word >> (i64::BITS - 1));
     let (lhs_sign, rhs_sign) = (sign(lhs), sign(rhs));

@@ -1,4 +1,4 @@
-//! Deep copies that preserve sharing and cycles.
+//! Deep copies, which preserve sharing and cycles.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -20,17 +20,17 @@ use crate::walk::{
 
 /// Returns a deep copy of a value.
 ///
-/// Containers are rebuilt. Other objects are copied by the hook `__ffi_shallow_copy__` of their type, and then get copies of
-/// their fields, read-only ones included. Strings, bytes, shapes, big integers and enums are shared with the original. An
-/// Array or Map that contains itself only through other Arrays and Maps below a mutable object keeps references to the
-/// original there.
+/// Containers are rebuilt. Other objects are copied by the `__ffi_shallow_copy__` hook of their type, and all their fields,
+/// including read-only ones, are then replaced by copies. Strings, bytes, shapes, big integers and enums are shared with
+/// the original. In a cycle, an Array or Map that refers back to an Array or Map that is still being copied keeps the
+/// reference to the original.
 ///
 /// Allocation: on hosts, many Arrays and Maps share one [chunk](Chunks) of memory. An object that outlives the others may
 /// keep up to 16 KiB alive.
 ///
 /// # Errors
-/// InternalError for an object whose type lacks the hook, such as functions and tensors; errors of hooks, getters and
-/// setters; ValueError beyond the depth of [`crate::walk`]; MemoryError.
+/// InternalError for an object whose type lacks the hook, such as a function or tensor; errors of hooks, getters and
+/// setters; ValueError beyond the maximum depth of [`crate::walk`]; MemoryError.
 ///
 /// # Examples
 /// ```
@@ -72,20 +72,20 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
 
 struct Copier<'w> {
     borrowed: PhantomData<&'w Any>,
-    /// Copies of all mutable objects, and of objects that the walk may reach again.
+    /// Copies of all mutable objects, and of all objects that the walk may reach again.
     copies: IdentityMap<Copy>,
     hooks: Hooks,
     enum_class: Option<i32>,
-    /// Whether a copy refers to an original whose copy was not finished yet.
+    /// Whether a copy contains a placeholder: a reference to an original that was not copied completely yet.
     has_placeholders: bool,
-    /// Keys and values of the map that is copied in bulk.
+    /// Scratch buffer for the keys and values of a map that is copied in bulk.
     entries: Buffer<Any>,
-    /// Memory for copies of Arrays and Maps.
+    /// Memory that the copies of Arrays and Maps are allocated in.
     chunks: Chunks,
 }
 
 enum Copy {
-    /// The object is an Array or Map on the current path, which is created after its elements.
+    /// An Array or Map on the current path. Its copy is created after the copies of its elements.
     Open,
     Made(Any),
 }
@@ -93,17 +93,17 @@ enum Copy {
 struct Frame<'w> {
     children: Children<'w>,
     copy: Unfinished,
-    /// Copied key whose value comes next.
+    /// Copied key whose value is copied next.
     key: Option<Any>,
 }
 
-/// A copy that is being filled.
+/// A copy that is being filled with copied children.
 enum Unfinished {
     Array(ArrayObject),
     List(ListObject),
     Map(MapObject),
     Dict(DictObject),
-    /// An object, whose fields are replaced by copies.
+    /// Object from the shallow-copy hook, whose fields are being replaced by copies.
     Object(Any),
 }
 
@@ -113,7 +113,7 @@ impl<'w> Fold for Copier<'w> {
     type Value = Any;
     const NAME: &'static str = "ObjectGraphDFS";
 
-    /// Enters an object that is not shared with the original. Leaves never get here.
+    /// Enters an object that is not shared with the original. Never called with a leaf.
     fn enter(
         &mut self,
         object: MaybeOwned<'w, ObjectRef>,
@@ -139,7 +139,7 @@ impl<'w> Fold for Copier<'w> {
         Ok(Entered::Frame(Frame { children, copy, key: None }))
     }
 
-    /// Returns the next child that must be copied. Shared children before it are added to the copy.
+    /// Returns the next child that must be copied. Adds the shared children before it to the copy.
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         while let Some(child) = frame.children.take() {
             if !self.is_shared(&child) {
@@ -171,7 +171,7 @@ impl<'w> Fold for Copier<'w> {
 }
 
 impl Frame<'_> {
-    /// Adds the copy of the child that was visited last.
+    /// Adds the copy of the last visited child.
     fn add(&mut self, copy: Any) -> Result<()> {
         match &mut self.copy {
             Unfinished::Array(array) => return array.push(copy),
@@ -191,7 +191,7 @@ impl Frame<'_> {
     }
 }
 
-/// Sets the field that was visited last to its copy, unless that is the same value.
+/// Sets the last visited field to its copy, unless the copy is the same value.
 fn set_field(object: &Any, children: &Children<'_>, copy: &Any) -> Result<()> {
     match children.last_field() {
         Some((field, original)) if !is_same(original, copy) => field.set(object, copy),
@@ -200,7 +200,7 @@ fn set_field(object: &Any, children: &Children<'_>, copy: &Any) -> Result<()> {
 }
 
 impl Unfinished {
-    /// Returns the state to record for the copy. An Array or Map has no copy yet to which its own parts could refer.
+    /// Returns the state to record for the object. An Array or Map has no copy yet that its own descendants could refer to.
     fn known(&self) -> Copy {
         match self {
             Self::Array(_) | Self::Map(_) => Copy::Open,
@@ -213,14 +213,14 @@ impl Unfinished {
 
 impl Copier<'_> {
     /// Records the state of an object's copy. An unshared Array or Map is not recorded, since the walk cannot reach it
-    /// again; mutable objects always are, because they may contain placeholders.
+    /// again. Mutable objects are always recorded, because their copies may contain placeholders.
     fn note(&mut self, object: &MaybeOwned<'_, ObjectRef>, copy: Copy) -> Result<()> {
         let is_fixed = matches!(object.type_index(), type_index::ARRAY | type_index::MAP);
         if is_fixed && object.is_unshared() { Ok(()) } else { self.copies.insert(object, copy) }
     }
 
-    /// Copies a sequence or Map in bulk if all its children are shared with the original; `None` otherwise. Maps need the
-    /// layout that repeated insertion would give, which most have.
+    /// Copies a sequence or Map in bulk if all its children are shared with the original; `None` otherwise. A Map must also
+    /// have the layout that repeated insertion would give, as most do.
     fn copy_whole(&mut self, children: &Children<'_>) -> Result<Option<Any>> {
         let object = children.object();
         match children.kind {
@@ -264,7 +264,7 @@ impl Copier<'_> {
             || is_enum(value.type_index(), self.enum_class)
     }
 
-    /// Creates the copy of an object, before its children are copied.
+    /// Creates the copy of an object, still without its children.
     fn begin(&mut self, object: &ObjectRef, child_count: usize) -> Result<Unfinished> {
         match object.type_index() {
             type_index::ARRAY => {
@@ -287,7 +287,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Replaces references to originals in all mutable copies by references to their copies.
+    /// Replaces the placeholders in all mutable copies by references to copies.
     fn replace_placeholders(&self) -> Result<()> {
         for place in 0..self.copies.len() {
             let Some(Copy::Made(copy)) = self.copies.value_at(place) else { continue };
@@ -301,7 +301,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Returns the copy of a value if that is an original.
+    /// Returns the copy of a value if the value is an original; `None` otherwise.
     fn copy_of(&self, value: &Any) -> Option<&Any> {
         value.view().object_ptr()?;
         match self.copies.get(value) {
@@ -339,7 +339,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the result of a hook if it has the original's type, as writing its fields requires.
+/// Returns the result of a shallow-copy hook if it has the type of the original, which the field setters require; TypeError
+/// otherwise.
 fn checked_copy(copy: Any, expected: i32) -> Result<Any> {
     if copy.type_index() == expected {
         return Ok(copy);

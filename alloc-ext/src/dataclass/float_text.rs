@@ -1,4 +1,4 @@
-//! Floats as text with six significant digits, like C++ streams.
+//! Formatting of floats with six significant digits, like C++ streams.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -6,7 +6,7 @@ use ferrite_core::memory::Buffer;
 
 use crate::json::write_general;
 
-/// Appends a float like C's `%g`.
+/// Appends a float in the format of C's `%g`.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,4 +1,4 @@
-//! Global functions for recursive copies, comparison, hashes and text.
+//! Global functions for recursive copy, comparison, hash and repr.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;

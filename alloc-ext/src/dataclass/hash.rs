@@ -18,14 +18,14 @@ use crate::walk::{
     prefetch_next, reserve_frame, sort, with_callback,
 };
 
-/// Returns the recursive hash of a value. Values that [`recursive_eq`](super::recursive_eq) finds equal have equal hashes.
+/// Returns the recursive hash of a value. Values that are equal by [`recursive_eq`](super::recursive_eq) have equal hashes.
 ///
-/// The order of entries in maps does not count, nor do fields that are flagged as not hashed or not compared. A type may
-/// have the hook `__ffi_hash__`.
+/// The hash does not depend on the entry order of maps, nor on fields flagged as not hashed or not compared. The
+/// `__ffi_hash__` hook of a type replaces the hash of its fields.
 ///
 /// # Errors
-/// ValueError for an object whose type has a comparison hook but no hash hook, and beyond the depths of [`crate::walk`];
-/// errors of hooks and getters; MemoryError.
+/// ValueError for an object whose type has an equality or comparison hook but no hash hook, and beyond the maximum depths
+/// of [`crate::walk`]; errors of hooks and getters; MemoryError.
 ///
 /// # Upstream
 /// `RecursiveHash` in `extra/dataclass.h`.
@@ -41,7 +41,7 @@ pub fn recursive_hash(value: &Any) -> Result<i64> {
 
 #[derive(Default)]
 struct Hasher {
-    /// State of the objects that the walk may reach again.
+    /// States of the objects that the walk may reach again.
     visited: IdentityMap<State>,
     /// Hashes of the entries of all maps on the current path, outermost map first.
     entries: Buffer<u64>,
@@ -57,7 +57,7 @@ enum State {
     Done(u64),
 }
 
-/// A walk over a borrowed value.
+/// A walk that hashes a borrowed value.
 struct Walk<'h, 'w> {
     hasher: &'h mut Hasher,
     borrowed: PhantomData<&'w Any>,
@@ -66,7 +66,7 @@ struct Walk<'h, 'w> {
 struct Frame<'w> {
     children: Children<'w>,
     hash: u64,
-    /// Hash of the key whose value comes next.
+    /// Hash of the key whose value is hashed next.
     key: Option<u64>,
     /// Index of the object's first entry in `Hasher::entries`.
     first_entry: usize,
@@ -80,7 +80,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     type Value = u64;
     const NAME: &'static str = "ObjectGraphDFS";
 
-    /// Enters an object with children. Leaves never get here.
+    /// Enters an object with children. Never called with a leaf.
     fn enter(
         &mut self,
         object: MaybeOwned<'w, ObjectRef>,
@@ -110,7 +110,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(Entered::Open)
     }
 
-    /// Returns the next child that is not a leaf, after hashing the leaves before it.
+    /// Hashes leaves, then returns the next child that is not a leaf.
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         match frame.children.kind {
             ChildrenKind::Map => frame.hash_entries(&mut self.hasher.entries)?,
@@ -152,8 +152,8 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl Frame<'_> {
-    /// Hashes elements or field values up to the next that is not a leaf. `count` gives the number to mix in for an index
-    /// and a hash.
+    /// Hashes elements or field values up to the next one that is not a leaf. `count` computes the number to mix in from
+    /// the child's index and hash.
     fn hash_leaves(&mut self, count: impl Fn(usize, u64) -> u64) -> Result<()> {
         let (mut hash, mut place) = (self.hash, self.children.passed());
         for child in self.children.run() {
@@ -167,7 +167,7 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// Hashes keys and values up to the next that is not a leaf.
+    /// Hashes keys and values up to the next one that is not a leaf.
     fn hash_entries(&mut self, entries: &mut Buffer<u64>) -> Result<()> {
         loop {
             let (mut taken, run) = (0, self.children.run());
@@ -186,7 +186,8 @@ impl Frame<'_> {
     }
 }
 
-/// Records the hash of a key, or adds the entry of the recorded key with the hash of its value.
+/// Stores the hash of a key; for a value, appends the hash of the entry, combined from the stored hash of its key and its
+/// own.
 fn add_to_entries(key: &mut Option<u64>, hash: u64, entries: &mut Buffer<u64>) -> Result<()> {
     match key.take() {
         None => *key = Some(hash),
@@ -195,7 +196,7 @@ fn add_to_entries(key: &mut Option<u64>, hash: u64, entries: &mut Buffer<u64>) -
     Ok(())
 }
 
-/// Returns the initial hash of an object: its type, and the size of a container.
+/// Returns the initial hash of an object, of its type and, for containers, its length.
 fn first_hash(children: &Children<'_>) -> u64 {
     let seed = type_key_hash(children.object().type_index());
     let count = children.len() as u64;
@@ -241,7 +242,7 @@ impl Hasher {
         })
     }
 
-    /// Refuses a type that defines equality without a hash.
+    /// Returns ValueError if a type has a hook for equality or comparison, but none for hashes.
     fn refuse_half_a_contract(&self, index: i32) -> Result<()> {
         if index < type_index::STATIC_OBJECT_END
             || (self.eq_hooks.value(index).is_none() && self.compare_hooks.value(index).is_none())

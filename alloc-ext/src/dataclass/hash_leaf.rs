@@ -11,7 +11,7 @@ use ferrite_core::{type_index, type_table};
 
 use crate::containers::key;
 
-/// Canonical bits for every NaN.
+/// Bit pattern that represents every NaN in hashes.
 const NAN_BITS: u64 = 0x7ff8 << 48;
 
 /// Mixes a number into a hash.
@@ -23,7 +23,7 @@ pub(crate) fn combine(hash: u64, number: u64) -> u64 {
     hash ^ number.wrapping_add(0x9e37_79b9).wrapping_add(hash << 6).wrapping_add(hash >> 2)
 }
 
-/// Returns the hash of a type's key; 0 for an unregistered type.
+/// Returns the hash of a type key; 0 for an unregistered type.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(crate) fn type_key_hash(type_index: i32) -> u64 {
     type_table::type_info(type_index).map_or(0, TypeEntry::type_key_hash)
@@ -42,7 +42,7 @@ pub(super) fn hash_leaf(value: &Any) -> Result<Option<u64>> {
     }
 }
 
-/// General case of [`hash_leaf`], without its fast path.
+/// General case of [`hash_leaf`], without the fast path.
 #[inline(never)]
 fn hash_any_leaf(value: &Any) -> Result<Option<u64>> {
     let view = value.view();
@@ -72,7 +72,7 @@ fn hash_any_leaf(value: &Any) -> Result<Option<u64>> {
     Ok(Some(hash))
 }
 
-/// Returns bits that are equal for equal floats, zeros and NaNs included.
+/// Returns the bits of a float to hash: the same for both zeros, and for all NaNs.
 fn float_bits(value: f64) -> u64 {
     if value.is_nan() {
         NAN_BITS

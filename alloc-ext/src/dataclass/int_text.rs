@@ -1,4 +1,4 @@
-//! Integers of any size in decimal.
+//! Conversion of arbitrary-precision integers to and from decimal.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -6,12 +6,12 @@ use ferrite_core::big_int;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// The largest power of ten in a 64-bit word, and its exponent.
+/// Largest power of ten that fits in a 64-bit word.
 const CHUNK: u64 = 10_000_000_000_000_000_000;
 const CHUNK_DIGITS: usize = 19;
 
-/// Appends an integer that is given as two's complement words, least significant first. Takes quadratic time in the number
-/// of words.
+/// Appends an integer in decimal, given as two's complement words in little-endian order. Takes quadratic time in the
+/// number of words.
 ///
 /// # Errors
 /// MemoryError.
@@ -40,14 +40,14 @@ pub(crate) fn write_words(out: &mut Buffer<u8>, words: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Parses an integer of decimal digits with an optional sign; `None` if `text` is anything else. Takes quadratic time in the
-/// number of digits.
+/// Parses a decimal integer with an optional sign; `None` if `text` is anything else. Takes quadratic time in the number of
+/// digits.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Upstream
-/// `operator>>` in `big_int.h`, with the check of the hook `__data_from_json__` for trailing text.
+/// `operator>>` in `big_int.h`, with the check for trailing characters of the `__data_from_json__` hook.
 pub(crate) fn parse(text: &[u8]) -> Result<Option<Any>> {
     let (is_negative, digits) = match text.split_first() {
         Some((b'-', digits)) => (true, digits),
@@ -72,7 +72,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Option<Any>> {
     big_int::from_native_bytes(&bytes).map(Some)
 }
 
-/// Multiplies by a number and adds another one.
+/// Multiplies a magnitude by `factor` and adds `number`.
 fn multiply_add(magnitude: &mut Buffer<u64>, factor: u64, number: u64) -> Result<()> {
     let mut carry = number;
     for word in magnitude.iter_mut() {
@@ -83,7 +83,7 @@ fn multiply_add(magnitude: &mut Buffer<u64>, factor: u64, number: u64) -> Result
     if carry != 0 { Ok(magnitude.try_push(carry)?) } else { Ok(()) }
 }
 
-/// Negates words in two's complement.
+/// Negates an integer in two's complement.
 fn negate(words: &mut [u64]) {
     let mut carry = true;
     for word in words {
@@ -102,7 +102,7 @@ fn magnitude_of(words: &[i64], is_negative: bool) -> Result<Buffer<u64>> {
     Ok(magnitude)
 }
 
-/// Divides by [`CHUNK`] and gives the remainder.
+/// Divides a magnitude by [`CHUNK`]. Returns the remainder.
 fn divide(magnitude: &mut [u64]) -> u64 {
     let mut remainder = 0u64;
     for word in magnitude.iter_mut().rev() {
@@ -114,7 +114,7 @@ fn divide(magnitude: &mut [u64]) -> u64 {
     remainder
 }
 
-/// Appends digits, the last one first, at least `least` of them.
+/// Appends decimal digits in reverse order, padded with zeros to at least `least` digits.
 fn write_reversed(out: &mut Buffer<u8>, mut number: u64, least: usize) -> Result<()> {
     let mut written = 0;
     while number > 0 || written < least {

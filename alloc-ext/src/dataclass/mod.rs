@@ -1,7 +1,7 @@
-//! Recursive operations on values by reflection: text, deep copy, equality, order and hash, the counterpart of upstream's
+//! Recursive operations on values by reflection: repr, deep copy, equality, order and hash. The counterpart of upstream's
 //! dataclass functions.
 //!
-//! All use [`crate::walk`], so nothing recurses, and all consult hooks that types register in attribute columns.
+//! All operations are iterative, on [`crate::walk`], and call the hooks that types register in attribute columns.
 
 mod compare;
 mod compare_children;

@@ -1,4 +1,4 @@
-//! Recursive text of a value, for users.
+//! Recursive repr: the human-readable text of a value.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -22,14 +22,14 @@ use crate::walk::{
     for_each_field, with_callback,
 };
 
-/// Returns the text of a value, recursively.
+/// Returns the repr of a value: human-readable text, recursively.
 ///
-/// Arrays print as `(1,)`, Lists as `[1]`, maps as `{k: v}`, enums as `KEY.NAME`, and other objects as `KEY(field=value)` or
-/// by the hook `__ffi_repr__` of their type. An object inside itself prints as `...`. On hosts, objects are followed by
-/// their address if the environment has `TVM_FFI_REPR_WITH_ADDR=1`.
+/// Arrays print as `(1,)`, Lists as `[1]`, maps as `{k: v}`, enums as `KEY.NAME`, and other objects as `KEY(field=value)`
+/// or by the `__ffi_repr__` hook of their type. An object that contains itself prints as `...` at the inner occurrence. On
+/// hosts, objects are followed by their address if the environment variable `TVM_FFI_REPR_WITH_ADDR` is `1`.
 ///
 /// # Errors
-/// Errors of hooks and getters; ValueError beyond the depths of [`crate::walk`]; MemoryError.
+/// Errors of hooks and getters; ValueError beyond the maximum depths of [`crate::walk`]; MemoryError.
 ///
 /// # Examples
 /// ```
@@ -55,12 +55,12 @@ pub fn repr_print(value: &Any) -> Result<String> {
 
 #[derive(Default)]
 struct Printer {
-    /// Current output: the text of the whole value, or of a value that a hook asked for.
+    /// Current output buffer: the text of the whole value, or of a value that a hook prints.
     text: Buffer<u8>,
     text_number: usize,
-    /// All other outputs, by number.
+    /// Other output buffers, indexed by number.
     texts: Buffer<Buffer<u8>>,
-    /// State of the objects that the walk may reach again.
+    /// States of the objects that the walk may reach again.
     visited: IdentityMap<State>,
     hooks: Hooks,
     enum_class: Option<i32>,
@@ -71,11 +71,11 @@ struct Printer {
 enum State {
     Unknown,
     Open,
-    /// The object's text is this range of the output with that number.
+    /// Finished: number of the output buffer, and the range of the object's text in it.
     Done(usize, Range<usize>),
 }
 
-/// A walk over a borrowed value.
+/// A walk that prints a borrowed value.
 struct Walk<'p, 'w> {
     printer: &'p mut Printer,
     borrowed: PhantomData<&'w Any>,
@@ -94,7 +94,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     type Value = ();
     const NAME: &'static str = "ObjectGraphDFS";
 
-    /// Enters an object with children. Leaves never get here.
+    /// Enters an object with children. Never called with a leaf.
     fn enter(
         &mut self,
         object: MaybeOwned<'w, ObjectRef>,
@@ -117,7 +117,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(Entered::Frame(Frame { children, start }))
     }
 
-    /// Returns the next child that is not a leaf, after writing the leaves before it.
+    /// Prints leaves, then returns the next child that is not a leaf.
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         let children = &mut frame.children;
         loop {
@@ -149,7 +149,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     }
 }
 
-/// Skips fields that an ancestor's field of the same name shadows.
+/// Skips fields hidden by an ancestor's field of the same name.
 fn skip_hidden(children: &mut Children<'_>) {
     let is_hidden = |children: &Children<'_>| {
         let (before, rest) = children.fields().split_at(children.passed().min(children.fields().len()));
@@ -171,13 +171,13 @@ impl Printer {
         }
     }
 
-    /// Appends a leaf. Returns `false` for other values.
+    /// Appends a leaf. Returns `false` for other values, and appends nothing.
     fn write_leaf(&mut self, value: &Any) -> Result<bool> {
         Ok(write_plain(&mut self.text, value)?
             || write_leaf_object(&mut self.text, value, self.with_address)?)
     }
 
-    /// Appends the separator and, for fields, the name in front of the next child.
+    /// Appends the separator before the next child and, for fields, the field name.
     fn write_lead(&mut self, children: &Children<'_>) -> Result<()> {
         let place = children.passed();
         if place > 0 {
@@ -218,7 +218,7 @@ impl Printer {
         if self.with_address { write_address(&mut self.text, children.object()) } else { Ok(()) }
     }
 
-    /// Appends the text of an object that was visited before. Returns `false` for others.
+    /// Appends the text of an object that is finished or on the current path. Returns `false` for other objects.
     fn write_visited(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<bool> {
         match self.visited.get(object) {
             None | Some(State::Unknown) => Ok(false),
@@ -237,7 +237,7 @@ impl Printer {
         }
     }
 
-    /// Appends a range of one of the outputs.
+    /// Appends a range of an output buffer.
     fn repeat(&mut self, number: usize, range: Range<usize>) -> Result<()> {
         if number != self.text_number {
             let part = self.texts.get(number).and_then(|text| text.get(range));
@@ -251,7 +251,7 @@ impl Printer {
         Ok(())
     }
 
-    /// Appends the text of an enum: its type key and its name. Returns `false` for other objects.
+    /// Appends an enum: its type key and its name. Returns `false` for other objects.
     fn write_enum(&mut self, object: &ObjectRef) -> Result<bool> {
         if !is_enum(object.type_index(), self.enum_class) {
             return Ok(false);
@@ -272,7 +272,7 @@ impl Printer {
         Ok(true)
     }
 
-    /// Appends the text from the hook of the object's type. Returns `false` if there is none.
+    /// Appends the result of the type's `__ffi_repr__` hook. Returns `false` if the type has none.
     fn write_by_hook(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<bool> {
         let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(false) };
         self.visited.insert(object, State::Open)?;
@@ -293,7 +293,7 @@ impl Printer {
         Function::from_typed(move |value: Any| slot.with(|printer| printer.print_aside(value)))
     }
 
-    /// Returns the text of a value that a hook asks for.
+    /// Prints a value for a hook, into an output buffer of its own. Returns the text.
     fn print_aside(&mut self, value: Any) -> Result<String> {
         let outer = self.text_number;
         if self.texts.is_empty() {
@@ -307,7 +307,7 @@ impl Printer {
         text
     }
 
-    /// Stores the current output and switches to another one.
+    /// Stores the current output buffer and switches to another one.
     fn switch_text(&mut self, number: usize) {
         if let Some(place) = self.texts.get_mut(self.text_number) {
             mem::swap(place, &mut self.text);

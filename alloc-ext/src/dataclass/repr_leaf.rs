@@ -1,4 +1,4 @@
-//! Texts of leaves.
+//! Repr of leaves, which are the values without children.
 #![forbid(unsafe_code)]
 
 use core::fmt::{self, Write};
@@ -18,12 +18,12 @@ use super::{float_text, int_text, text};
 use crate::json;
 use crate::walk::prefetch_next;
 
-/// Appends formatted text.
+/// Appends formatted arguments.
 pub(super) fn append(out: &mut Buffer<u8>, text: fmt::Arguments<'_>) -> Result<()> {
     out.write_fmt(text).map_err(|_| out_of_memory(out.len()))
 }
 
-/// Appends the text of a value that is not an object. Returns `false` for objects.
+/// Appends the repr of a value that is not an object. Returns `false` for objects.
 pub(super) fn write_plain(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
     prefetch_next(value);
     let view = value.view();
@@ -43,7 +43,7 @@ pub(super) fn write_plain(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
     Ok(true)
 }
 
-/// Appends the text of an object that has no children and no hook. Returns `false` for others.
+/// Appends the repr of an object that has neither children nor a hook. Returns `false` for other objects.
 pub(super) fn write_leaf_object(out: &mut Buffer<u8>, value: &Any, with_address: bool) -> Result<bool> {
     let view = value.view();
     match view.type_index() {

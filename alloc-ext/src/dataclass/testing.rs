@@ -1,4 +1,4 @@
-//! Values for tests, among them a reflected class of pairs whose type, flags and hooks each test chooses.
+//! Values for tests, including a reflected class of pairs with a configurable type, field flags and hooks.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -42,7 +42,7 @@ unsafe extern "C" fn set(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
     0
 }
 
-/// Registers a class with the fields `first` and `second`, which have these flags.
+/// Registers a class with the fields `first` and `second`, with the given flags.
 pub(crate) fn pair_type(key: &str, flags: [i64; 2]) -> Result<i32> {
     let type_index = type_table::get_or_alloc_index(&NewTypeRequest {
         type_key: key.as_bytes(),
@@ -73,7 +73,7 @@ pub(crate) fn pair_type(key: &str, flags: [i64; 2]) -> Result<i32> {
     Ok(type_index)
 }
 
-/// Registers a class of pairs with a structural kind, whose fields have these flags.
+/// Registers a pair class with the given structural kind and field flags.
 pub(crate) fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
     let index = pair_type(key, flags.map(i64::from))?;
     let metadata = TVMFFITypeMetadata {
@@ -87,7 +87,7 @@ pub(crate) fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
     Ok(index)
 }
 
-/// Creates a pair of a registered type.
+/// Creates a pair of a registered pair class.
 pub(crate) fn pair(type_index: i32, first: Any, second: Any) -> Result<Any> {
     let mut fields = Some([first, second]);
     let init = |record: *mut PairRecord| {
@@ -100,14 +100,14 @@ pub(crate) fn pair(type_index: i32, first: Any, second: Any) -> Result<Any> {
     unsafe { object_alloc::allocate(type_index, 0, init) }.map(AnyCompatible::into_any)
 }
 
-/// Returns a field of a pair.
+/// Returns the field of a pair at index `place`.
 pub(crate) fn part(pair: &Any, place: usize) -> Any {
     let object = pair.view().object_ptr().expect("a pair");
     // SAFETY: only called with pairs.
     unsafe { (&(*object.as_ptr().cast::<PairRecord>()).fields)[place].clone() }
 }
 
-/// Writes a field of a pair.
+/// Sets the field of a pair at index `place`.
 pub(crate) fn set_part(pair: &Any, place: usize, value: Any) {
     let object = pair.view().object_ptr().expect("a pair");
     // SAFETY: only called with pairs, by one thread.
@@ -117,7 +117,7 @@ pub(crate) fn set_part(pair: &Any, place: usize, value: Any) {
     drop(old);
 }
 
-/// Registers a hook of a type.
+/// Registers a hook of a type in an attribute column.
 pub(crate) fn add_hook(type_index: i32, column: &str, hook: &Function) -> Result<()> {
     type_table::register_attr(type_index, column.as_bytes(), AnyView::from(hook))
 }
@@ -126,7 +126,7 @@ pub(crate) fn int(value: i64) -> Any {
     Any::from(value)
 }
 
-/// Creates an integer of more than 64 bits.
+/// Creates an integer of 128 bits from its high word.
 pub(crate) fn big(high: i64) -> Result<Any> {
     let mut content = [0; 16];
     content[8..].copy_from_slice(&high.to_ne_bytes());
@@ -141,7 +141,7 @@ pub(crate) fn array(values: &[Any]) -> Result<Any> {
     ArrayObject::from_slice(values).map(Any::new)
 }
 
-/// Returns the message of an error.
+/// Returns the message of an error, or `no error`.
 pub(crate) fn message<T>(outcome: Result<T>) -> std::string::String {
     match outcome {
         Ok(_) => std::string::String::from("no error"),

@@ -1,11 +1,11 @@
-//! Quoted strings and bytes with Python's escapes.
+//! Repr of strings and bytes: quoted, with Python's escapes.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// Appends a string in double quotes. Characters beyond ASCII become `\uXXXX` or `\UXXXXXXXX`, and bytes that are not UTF-8
-/// `\xXX`. Terminal colour sequences keep their numbers readable.
+/// Appends a string in double quotes. Non-ASCII characters become `\uXXXX` or `\UXXXXXXXX`, and bytes that are not valid
+/// UTF-8 become `\xXX`. In terminal colour sequences only the escape byte is escaped, so that the numbers stay readable.
 ///
 /// # Errors
 /// MemoryError.
@@ -37,7 +37,7 @@ pub(super) fn write_string(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     Ok(out.try_push(b'"')?)
 }
 
-/// Appends bytes as `b"..."`, with `\xXX` for all but printable ASCII.
+/// Appends bytes as `b"..."`. Bytes other than printable ASCII, and quotes and backslashes, become `\xXX`.
 ///
 /// # Errors
 /// MemoryError.
@@ -62,7 +62,8 @@ fn plain_len(text: &[u8]) -> usize {
     text.iter().position(|byte| !is_plain(byte)).unwrap_or(text.len())
 }
 
-/// Returns the length of a terminal sequence that sets a colour or erases a line.
+/// Returns the length of a terminal sequence at the start of `text` that sets a colour or erases a line; `None` for other
+/// text.
 fn colour_len(text: &[u8]) -> Option<usize> {
     let numbers = text.strip_prefix(b"\x1b[")?;
     let end = numbers.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';'))?;
@@ -79,8 +80,8 @@ fn write_ascii(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
     }
 }
 
-/// Appends one character, or one byte that is not UTF-8, and returns its length. Like upstream, accepts overlong encodings
-/// and surrogates.
+/// Appends the escape of one non-ASCII character, or of one byte that is not valid UTF-8. Returns the number of bytes
+/// consumed. Like upstream, accepts overlong encodings and surrogates.
 fn write_beyond_ascii(out: &mut Buffer<u8>, text: &[u8]) -> Result<usize> {
     let byte = text.first().copied().unwrap_or(0);
     let (len, head) = match byte {
