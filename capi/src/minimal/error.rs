@@ -4,7 +4,7 @@ use core::ffi::c_char;
 use core::ptr;
 
 use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::minimal::{Refusal, raised_error};
+use ferrite_core::minimal::{Refusal, errors};
 use ferrite_core::type_index;
 
 use super::boundary::fail;
@@ -19,7 +19,7 @@ use super::object::{TVMFFIObjectDecRef, TVMFFIObjectIncRef};
 pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle) {
     if !result.is_null() {
         // SAFETY: not null, so valid for writing.
-        unsafe { result.write(raised_error::swap(ptr::null_mut()).cast()) };
+        unsafe { result.write(errors::swap(ptr::null_mut()).cast()) };
     }
 }
 
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     // SAFETY: contract of this function. An untaken error is released first, to free its slot.
     unsafe {
         replace(ptr::null_mut());
-        replace(raised_error::create(kind, message_parts, num_parts));
+        replace(errors::create(kind, message_parts, num_parts));
     }
 }
 
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
 unsafe fn replace(error: *mut TVMFFIObject) {
     // SAFETY: the caller's promise; the previous error is owned here.
     unsafe {
-        let previous = raised_error::swap(error);
+        let previous = errors::swap(error);
         if !previous.is_null() {
             TVMFFIObjectDecRef(previous.cast());
         }

@@ -3,7 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `pool.rs` | objects in static memory; a slot is free while its type index is zero |
-//! | `function.rs` `string.rs` `raised.rs` | the three kinds of objects, and the raised error |
+//! | `function.rs` `string.rs` `errors.rs` | the three kinds of objects, and the raised error |
 //! | `refusal.rs` | the reasons for which the library refuses a request |
 //! | `names.rs` | functions by name: global ones, and those of the system library |
 //! | `workspace.rs` | workspaces of running kernels: a stack in a buffer of the firmware |
@@ -30,11 +30,11 @@ use crate::abi::{
 };
 use crate::refcount;
 
+pub mod errors;
 mod function;
 pub mod init_once;
 pub mod names;
 mod pool;
-pub mod raised_error;
 mod refusal;
 pub mod string;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::string::StringKind;
 use super::workspace::Exhausted;
-use super::{Refusal, create_function, init_once, names, raised_error, release, string, text, workspace};
+use super::{Refusal, create_function, errors, init_once, names, release, string, text, workspace};
 use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIErrorCell, TVMFFIFunctionCell, TVMFFIObject};
 use crate::{config, refcount, type_index};
 
@@ -178,7 +178,7 @@ fn texts(error: *mut TVMFFIObject) -> (std::vec::Vec<u8>, std::vec::Vec<u8>) {
 
 fn error(kind: *const c_char, parts: &[*const c_char]) -> *mut TVMFFIObject {
     // SAFETY: the tests pass C strings and nulls.
-    unsafe { raised_error::create(kind, parts.as_ptr(), parts.len() as i32) }
+    unsafe { errors::create(kind, parts.as_ptr(), parts.len() as i32) }
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn errors_are_put_together_from_parts() {
     assert_eq!(texts(error(ptr::null(), &[])), (b"RuntimeError".to_vec(), b"".to_vec()));
     // SAFETY: nulls are allowed, and so is a negative count.
     unsafe {
-        assert_eq!(texts(raised_error::create(c"KeyError".as_ptr(), ptr::null(), 3)).1, b"");
-        assert_eq!(texts(raised_error::create(c"KeyError".as_ptr(), parts.as_ptr(), -1)).1, b"");
+        assert_eq!(texts(errors::create(c"KeyError".as_ptr(), ptr::null(), 3)).1, b"");
+        assert_eq!(texts(errors::create(c"KeyError".as_ptr(), parts.as_ptr(), -1)).1, b"");
     }
     let long = std::vec![c"0123456789".as_ptr(); config::ERROR_BYTES];
     let (kind, message) = texts(error(c"KeyError".as_ptr(), &long));
@@ -217,8 +217,8 @@ fn the_raised_error_changes_hands() {
     let first = error(c"KeyError".as_ptr(), &[]);
     // SAFETY: the reference moves into the slot and back.
     unsafe {
-        assert!(raised_error::swap(first).is_null());
-        assert_eq!(raised_error::swap(ptr::null_mut()), first);
+        assert!(errors::swap(first).is_null());
+        assert_eq!(errors::swap(ptr::null_mut()), first);
     }
     texts(first);
 }
