@@ -8,6 +8,7 @@ use ferrite_core::memory::Buffer;
 
 /// Largest power of ten that fits in a 64-bit word.
 const CHUNK: u64 = 10_000_000_000_000_000_000;
+/// Number of zeros of [`CHUNK`], which is the number of decimal digits of a chunk.
 const CHUNK_DIGITS: usize = 19;
 
 /// Appends an integer in decimal, given as two's complement words in little-endian order. Takes quadratic time in the

@@ -1,4 +1,4 @@
-//! Bodies of the global JSON functions.
+//! Implementations of the global JSON functions.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -8,7 +8,7 @@ use ferrite_core::string::String;
 use super::{parse, stringify};
 use crate::operation::{Answer, Operand, Operands, Operations};
 
-/// JSON operations and their operands.
+/// A JSON operation with its operands.
 #[derive(Clone, Copy)]
 pub(super) enum Json {
     Parse(Operand<0, String>),

@@ -1,4 +1,4 @@
-//! Global functions `ffi.json.*`.
+//! Table of the global functions `ffi.json.*`.
 
 use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;

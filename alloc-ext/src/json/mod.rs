@@ -1,4 +1,4 @@
-//! JSON parser and writer, byte-identical to upstream in what they accept and write.
+//! JSON parser and writer, byte-identical to upstream in what they accept and in what they write.
 //!
 //! | JSON | value |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `[...]` | Array |
 //! | `{...}` | Map; the last value of a repeated key is kept |
 //!
-//! Both directions use a stack in a buffer, so only memory limits the nesting of documents.
+//! Parser and writer are iterative, with an explicit stack, so only memory limits the nesting depth of documents.
 //!
 //! # Examples
 //! ```

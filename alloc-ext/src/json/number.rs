@@ -1,4 +1,4 @@
-//! Numbers of JSON text, parsed and written like upstream's C library does.
+//! JSON numbers, parsed and written like upstream's C library does.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -15,10 +15,10 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// Parses the number at the start of `text`. Returns its value and length; `None` if there is no number.
+/// Parses the number at the start of `text`. Returns its value and its length in bytes; `None` if there is no number.
 ///
-/// Digits with an optional sign are an int if it fits in 64 bits; all other numbers are floats. A number that is infinite as
-/// a 64-bit float, or a rounded subnormal, is not a number.
+/// Digits with an optional sign are an int if it fits in 64 bits; all other numbers are floats. A number whose 64-bit float
+/// is infinite or a rounded subnormal is rejected.
 ///
 /// # Errors
 /// MemoryError.
@@ -36,17 +36,17 @@ pub(crate) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
     }
 }
 
-/// Returns `true` if a byte may be part of a number.
+/// Returns `true` if a byte may occur in a number.
 #[inline]
 pub(super) fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 
-/// Numbers without digits.
+/// Numbers written as words, with their values.
 static WORDS: [(&[u8], f64); 3] =
     [(b"Infinity", f64::INFINITY), (b"-Infinity", f64::NEG_INFINITY), (b"NaN", f64::from_bits(0x7ff8 << 48))];
 
-/// Parses a number without the fast path: long ints, other floats, and words. Sets `len` to the length of its text.
+/// Parses a number without the fast path: long ints, other floats, and words. Stores its length in bytes in `len`.
 #[inline(never)]
 pub(super) fn read_other(text: &[u8], len: &mut usize) -> Result<Option<Number>> {
     *len = text.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(text.len());
@@ -61,7 +61,7 @@ pub(super) fn read_other(text: &[u8], len: &mut usize) -> Result<Option<Number>>
     }))
 }
 
-/// Appends a minus if `negative`. Without a branch, since signs are unpredictable.
+/// Appends a minus sign if `negative`. Branch-free, since signs are unpredictable.
 pub(super) fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
     let len = out.len() + usize::from(negative);
     out.try_push(b'-')?;
@@ -69,7 +69,7 @@ pub(super) fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
     Ok(())
 }
 
-/// Appends a float: whole numbers below 2^53 end in `.0`, others have 17 significant digits.
+/// Appends a float. Whole numbers below 2^53 end in `.0`; other numbers have up to 17 significant digits.
 ///
 /// # Errors
 /// MemoryError.
@@ -90,10 +90,10 @@ pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     write_finite(out, f64::from_bits(magnitude))
 }
 
-/// Bits of infinity.
+/// Bits of positive infinity.
 const INFINITE: u64 = f64::INFINITY.to_bits();
 
-/// Number of significant digits that distinguishes all floats.
+/// Number of significant digits that distinguishes all 64-bit floats.
 pub(super) const DIGITS: usize = 17;
 
 #[cfg(test)]

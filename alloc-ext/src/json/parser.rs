@@ -1,4 +1,4 @@
-//! The parser: one pass over the text, with a stack in a buffer instead of recursion.
+//! JSON parser: one pass over the text, with an explicit stack instead of recursion.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -13,12 +13,12 @@ use super::value_builder::ValueBuilder;
 
 /// Parses JSON text in any encoding that extends ASCII.
 ///
-/// Allocation: the objects of the result, each in its final size, and buffers that grow with the depth. On hosts, many
-/// objects share one [chunk](ferrite_core::object_alloc::Chunks) of memory; an object that outlives the others may keep up
-/// to 16 KiB alive.
+/// Allocation: the objects of the result, each in its final size, and buffers that grow with the nesting depth. On hosts,
+/// many objects share one [chunk](ferrite_core::object_alloc::Chunks) of memory; an object that outlives the others may
+/// keep up to 16 KiB alive.
 ///
 /// # Errors
-/// ValueError for invalid JSON, with the message of Python's json module: the expected token, line, column and byte offset.
+/// ValueError for invalid JSON, with the message of Python's json module: expected token, line, column and byte offset.
 /// MemoryError.
 ///
 /// # Upstream
@@ -27,9 +27,9 @@ pub fn parse(text: &[u8]) -> Result<Any> {
     build(text, &mut ValueBuilder::default())
 }
 
-/// Parses a text and passes its parts to `builder`.
+/// Parses JSON text and builds its value with `builder`.
 ///
-/// Allocation: that of the builder, and buffers that grow with the depth.
+/// Allocation: that of the builder, and buffers that grow with the nesting depth.
 ///
 /// # Errors
 /// Errors of [`parse`].
@@ -39,35 +39,35 @@ pub(super) fn build<B: Builder>(text: &[u8], builder: &mut B) -> Result<B::Value
     parser.document()
 }
 
-/// Receiver of the parts of a document.
+/// Builder of the values of a document, called by the parser in document order.
 pub(super) trait Builder {
-    /// Type of built values. The default is null.
+    /// Type of built values. The default value is null.
     type Value: Default + From<bool> + From<i64> + From<f64>;
 
-    /// Builds a string from the first `len` bytes of a word, at most seven, none of which is 0. The other bytes are
-    /// arbitrary.
+    /// Builds a string from the first `len` bytes of a word, at most seven. None of them is zero; the other bytes of the
+    /// word are arbitrary.
     fn short(word: u64, len: usize) -> Self::Value;
 
-    /// Builds a string without escapes, which may be a key, from `len` bytes of `text` at `start`.
+    /// Builds a string from `len` bytes of `text` at `start`, which contain no escapes. The string may be a key.
     ///
     /// # Errors
     /// MemoryError.
     fn literal(&mut self, text: &[u8], start: usize, len: usize, is_key: bool) -> Result<Self::Value>;
 
-    /// Builds a string from its unescaped content.
+    /// Builds a string from its content, with escapes already decoded.
     ///
     /// # Errors
     /// MemoryError.
     fn unescaped(&mut self, content: &[u8]) -> Result<Self::Value>;
 
-    /// Builds an array from the values from index `first` on, and removes them from the buffer.
+    /// Builds an array from the values at index `first` and above, and removes them from the buffer.
     ///
     /// # Errors
     /// MemoryError.
     fn array(&mut self, values: &mut Buffer<Self::Value>, first: usize) -> Result<Self::Value>;
 
-    /// Builds an object from alternating keys and values from index `first` on, and removes them from the buffer. The last
-    /// value of a repeated key is kept.
+    /// Builds an object from the alternating keys and values at index `first` and above, and removes them from the buffer.
+    /// The last value of a repeated key wins.
     ///
     /// # Errors
     /// MemoryError.
@@ -77,18 +77,18 @@ pub(super) trait Builder {
 struct Parser<'t, 'b, B: Builder> {
     text: &'t [u8],
     at: usize,
-    /// Elements of the open arrays, alternating keys and values of the open objects, and the last complete value.
+    /// Elements of the open arrays, alternating keys and values of the open objects, and the last completed value.
     values: Buffer<B::Value>,
     open: Buffer<Open>,
-    /// Scratch buffer for strings with escapes.
+    /// Scratch buffer for decoding strings with escapes.
     unescaped: Buffer<u8>,
     builder: &'b mut B,
 }
 
-/// A container whose end has not been parsed.
+/// An open container, whose end has not been parsed yet.
 #[derive(Clone, Copy)]
 struct Open {
-    /// Index of its first element or key in `values`.
+    /// Index of the container's first element or key in `Parser::values`.
     first: usize,
     /// Closing byte: a brace for objects, a bracket for arrays.
     end: u8,
@@ -113,7 +113,8 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Parses a value or the start of a container. Returns `true` if a value is complete or a container is at its end.
+    /// Parses a value, or the start of a container. Returns `true` if the value is complete or the container is at its
+    /// closing byte.
     fn start_value(&mut self) -> Result<bool> {
         match self.peek_after_space() {
             b'"' => self.string(false)?,
@@ -127,7 +128,8 @@ impl<B: Builder> Parser<'_, '_, B> {
         Ok(true)
     }
 
-    /// Parses the separator after a value. Returns `true` if it ends the container, `false` if another value follows.
+    /// Parses the separator after a value. Returns `true` at the closing byte of the container, `false` if another value
+    /// follows.
     fn continue_in(&mut self, open: Open) -> Result<bool> {
         match self.peek_after_space() {
             b',' => {
@@ -149,7 +151,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Replaces the values of a container by the container.
+    /// Builds a container from its values on the stack, and replaces them by it.
     fn finish(&mut self, open: Open) -> Result<()> {
         let container = if open.is_object() {
             self.builder.object(&mut self.values, open.first)?
@@ -160,7 +162,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         Ok(self.values.try_push(container)?)
     }
 
-    /// Returns the document, after checking that nothing follows.
+    /// Returns the value of the document; ValueError if anything but white space follows it.
     fn end(&mut self) -> Result<B::Value> {
         self.peek_after_space();
         if !self.rest().is_empty() {
@@ -169,7 +171,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         Ok(self.values.pop().unwrap_or_default())
     }
 
-    /// Parses the start of a container. Returns `true` if it is empty.
+    /// Parses the start of a container. Returns `true` if the container is empty.
     fn start_container(&mut self, end: u8) -> Result<bool> {
         self.at += 1;
         let open = Open { first: self.values.len(), end };
@@ -183,7 +185,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         Ok(false)
     }
 
-    /// Parses a key and its colon.
+    /// Parses an object key and the colon after it.
     fn key(&mut self) -> Result<()> {
         if self.peek() != b'"' {
             return Err(self.fail("Expecting property name enclosed in double quotes"));
@@ -225,7 +227,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Parses a string whose opening quote is next.
+    /// Parses a string. The next byte is its opening quote.
     #[inline]
     fn string(&mut self, is_key: bool) -> Result<()> {
         let start = self.at + 1;
@@ -237,7 +239,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         self.long_string(is_key)
     }
 
-    /// Parses a string of any length.
+    /// General case of [`string`](Self::string), for strings of any length.
     #[cfg_attr(feature = "speed", inline(never))]
     fn long_string(&mut self, is_key: bool) -> Result<()> {
         let quote = self.at;
@@ -288,12 +290,12 @@ impl<B: Builder> Parser<'_, '_, B> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Returns the next byte, or 0 at the end; no token starts with 0.
+    /// Returns the next byte, or 0 at the end of the text. No token starts with 0.
     fn peek(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(0)
     }
 
-    /// Skips white space and returns the next byte like [`peek`](Self::peek).
+    /// Skips white space, then returns the next byte like [`peek`](Self::peek).
     #[inline]
     fn peek_after_space(&mut self) -> u8 {
         loop {
@@ -304,8 +306,8 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Creates the error for the current position. Newlines before it can only be white space, so counting them gives the
-    /// line.
+    /// Returns the ValueError for the current position. Newlines before it are always white space, so counting them gives
+    /// the line number.
     #[cold]
     fn fail(&self, what: &str) -> Error {
         let before = self.text.get(..self.at).unwrap_or(self.text);

@@ -1,4 +1,4 @@
-//! A parsed document in one buffer, for callers that need no objects.
+//! Tree of a parsed JSON document, stored in flat buffers, for callers that need no objects.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -11,23 +11,23 @@ use super::parser::{self, Builder};
 use super::value_builder::ValueBuilder;
 use ferrite_core::words;
 
-/// A parsed document.
+/// A parsed JSON document.
 pub(crate) struct Tree<'t> {
     text: &'t [u8],
     parts: Parts,
     root: TreeValue,
 }
 
-/// Storage that tree values refer to.
+/// Buffers that tree values refer to by range.
 #[derive(Default)]
 struct Parts {
-    /// Contents of containers: elements, or alternating keys and values.
+    /// Children of all containers: elements of arrays, and alternating keys and values of objects.
     contents: Buffer<TreeValue>,
-    /// Contents of strings with escapes.
+    /// Decoded contents of all strings with escapes.
     unescaped: Buffer<u8>,
 }
 
-/// A value of a tree.
+/// A value of the document.
 #[derive(Clone, Copy, Default)]
 pub(crate) enum TreeValue {
     #[default]
@@ -37,24 +37,24 @@ pub(crate) enum TreeValue {
     Float(f64),
     /// A string of up to eight nonzero bytes, padded with zeros.
     Short(Word),
-    /// A string without escapes: a range of the text.
+    /// A string without escapes: a range of the document's text.
     Literal(Range),
-    /// A string with escapes: a range of `unescaped`.
+    /// A string with escapes: a range of `Parts::unescaped`.
     Unescaped(Range),
-    /// Elements: a range of `contents`.
+    /// An array: the range of its elements in `Parts::contents`.
     Array(Range),
-    /// Alternating keys and values: a range of `contents`.
+    /// An object: the range of its alternating keys and values in `Parts::contents`.
     Object(Range),
 }
 
 const _: () = assert!(size_of::<TreeValue>() == 16);
 
-/// Eight bytes, aligned like numbers so that values are copied by words.
+/// Eight bytes with the alignment of a word, so that values are copied word by word.
 #[derive(Clone, Copy)]
 #[repr(align(8))]
 pub(crate) struct Word([u8; 8]);
 
-/// Range of a text or buffer.
+/// A range of the document's text or of a buffer.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Range {
     start: u32,
@@ -62,7 +62,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// Creates a range. `start` and `len` must fit in 32 bits.
+    /// Creates a range. Both numbers must fit in 32 bits.
     fn new(start: usize, len: usize) -> Self {
         Self { start: start as u32, len: len as u32 }
     }
@@ -73,12 +73,12 @@ impl Range {
 }
 
 impl<'t> Tree<'t> {
-    /// Returns `true` if a tree can represent a text, which must be shorter than 4 GiB.
+    /// Returns `true` if a tree can represent the text, which must be shorter than 4 GiB.
     pub(crate) fn may_have(text: &[u8]) -> bool {
         u32::try_from(text.len()).is_ok()
     }
 
-    /// Parses a text that satisfies [`may_have`](Self::may_have).
+    /// Parses JSON text that satisfies [`may_have`](Self::may_have).
     ///
     /// # Errors
     /// Errors of [`parse`](super::parse).
@@ -120,7 +120,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Returns `true` if a value is a string with this content.
+    /// Returns `true` if the value is a string with the content `expected`.
     #[inline]
     pub(crate) fn is_string(&self, value: &TreeValue, expected: &[u8]) -> bool {
         match value {
@@ -129,7 +129,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Converts a value to the result of [`parse`](super::parse).
+    /// Converts a value to an [`Any`], with the same result as [`parse`](super::parse).
     ///
     /// # Errors
     /// MemoryError.
@@ -176,7 +176,7 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// Converts a value that needs no object.
+/// Converts a value that is not stored in an object; `None` for other values.
 #[inline]
 fn scalar(value: TreeValue) -> Option<Any> {
     Some(match value {
@@ -191,7 +191,7 @@ fn scalar(value: TreeValue) -> Option<Any> {
     })
 }
 
-/// Returns the length of a short string.
+/// Returns the length of a short string, without its padding.
 #[inline]
 fn short_len(word: Word) -> usize {
     word.0.len() - (u64::from_le_bytes(word.0).leading_zeros() / u8::BITS) as usize

@@ -1,4 +1,4 @@
-//! Float conversion with 128-bit arithmetic, and `core` for the rest.
+//! Speed-optimised float conversion: 128-bit arithmetic for most numbers, `core` for the others.
 #![forbid(unsafe_code)]
 
 use core::fmt::{self, Write};
@@ -9,15 +9,16 @@ use ferrite_core::text::SliceWriter;
 
 use crate::json::number::Number;
 
-/// Shorter texts cannot compensate an exponent that `core` clamps, which it does from 65536 on.
+/// Length in bytes from which the digits of a number may offset an exponent that `core` clamps. `core` clamps exponents
+/// from 65536 on.
 const LONG_TEXT: usize = 60_000;
-/// Numbers beyond ten to this power are infinite, and below its inverse zero.
+/// Limit of decimal exponents. Larger numbers overflow to infinity, and numbers below the inverse underflow to zero.
 const FAR: i64 = 400;
 
-/// Parses a number. Returns `None` if the text is not a number, or not in the range of a 64-bit float at full precision.
+/// Parses an int or float. Returns `None` if the text is not a number, or if the number is out of range.
 ///
-/// Ranges are those of C's `strtod` on upstream's platforms: a result is out of range if it is infinite, or a subnormal that
-/// had to be rounded. Exact subnormals are in range.
+/// The range is that of C's `strtod` on upstream's platforms: a number is out of range if its float is infinite or a
+/// rounded subnormal. Exact subnormals are in range.
 ///
 /// # Errors
 /// MemoryError, only for numbers at the limits of the range.
@@ -39,24 +40,24 @@ fn read_float(text: &str) -> Result<Option<f64>> {
     Ok(exact.map(|magnitude| magnitude.copysign(value)))
 }
 
-/// All floats from here on are integers.
+/// Lower bound of the floats that are all integers.
 const INTEGERS_ONLY: f64 = (1u64 << 53) as f64;
 
-/// Returns the value as an integer if it is whole, not negative and below 2^53.
+/// Returns a non-negative float as an integer if it is whole and below 2^53; `None` otherwise.
 #[inline]
 pub(in crate::json) fn small_whole(value: f64) -> Option<i64> {
     let whole = value as i64;
     (value < INTEGERS_ONLY && whole as f64 == value).then_some(whole)
 }
 
-/// Returns the first `N` significant digits of a positive finite number as an integer, rounded half to even, and the decimal
+/// Returns the first `N` significant digits of a positive finite float as an integer, rounded half to even, and the decimal
 /// exponent of the first digit. `N` is at most 17.
 #[inline]
 pub(in crate::json) fn significant_digits<const N: usize>(value: f64) -> (u64, i32) {
     digits_in_128_bits::<N>(value).unwrap_or_else(|| digits_of_text::<N>(value))
 }
 
-/// General case of [`significant_digits`], which uses `core`.
+/// General case of [`significant_digits`], formatted by `core`.
 #[cold]
 fn digits_of_text<const N: usize>(value: f64) -> (u64, i32) {
     let mut text = [0; 32];
@@ -70,8 +71,8 @@ fn digits_of_text<const N: usize>(value: f64) -> (u64, i32) {
     (digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0')), exponent.unwrap_or(0))
 }
 
-/// Fast path of [`significant_digits`] in 128-bit arithmetic, for most numbers between 10^-16 and 10^N. Returns `None` for
-/// others, for which `core` has to multiply larger numbers.
+/// Fast path of [`significant_digits`] in 128-bit arithmetic, for most floats between 10^-16 and 10^N. Returns `None` for
+/// other floats, which need wider products.
 #[inline]
 fn digits_in_128_bits<const N: usize>(value: f64) -> Option<(u64, i32)> {
     let bits = value.to_bits();
@@ -87,7 +88,8 @@ fn digits_in_128_bits<const N: usize>(value: f64) -> Option<(u64, i32)> {
     Some((scaled(mantissa, exponent, N as i32 - 2 - first)?, first + 1))
 }
 
-/// Returns `mantissa * 2^exponent * 10^power`, rounded half to even; `None` if an intermediate result overflows.
+/// Returns `mantissa * 2^exponent * 10^power`, rounded half to even; `None` if an intermediate result overflows or `power`
+/// is out of range.
 #[inline]
 fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
     let product = u128::from(mantissa) * POWERS_OF_FIVE.get(usize::try_from(power).ok()?)?;
@@ -102,7 +104,7 @@ fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
     Some(whole & !u64::from(is_tie))
 }
 
-/// Powers of five whose product with a mantissa fits in 128 bits.
+/// Powers of five whose products with any mantissa fit in 128 bits, by exponent.
 static POWERS_OF_FIVE: [u128; 33] = {
     let mut powers = [1; 33];
     let mut exponent = 1;
@@ -114,15 +116,15 @@ static POWERS_OF_FIVE: [u128; 33] = {
 };
 const _: () = assert!(POWERS_OF_FIVE[32].leading_zeros() >= f64::MANTISSA_DIGITS);
 
-/// A decimal number `0.DIGITS * 10^scale` without sign, whose first digit is not 0.
+/// An unsigned decimal number `0.DIGITS * 10^scale`, whose first digit is not 0.
 struct Decimal<'t> {
-    /// Digits, possibly with a point, without leading zeros.
+    /// Digits without leading zeros, possibly with a decimal point.
     digits: &'t [u8],
     scale: i64,
 }
 
 impl<'t> Decimal<'t> {
-    /// Splits a text that is known to be a number.
+    /// Splits a valid number into digits and scale.
     fn of(text: &'t [u8]) -> Self {
         let exponent_at = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
         let (mantissa, exponent) = text.split_at(exponent_at);
@@ -138,13 +140,13 @@ impl<'t> Decimal<'t> {
         Self { digits, scale }
     }
 
-    /// Returns the digits without the point.
+    /// Returns the digits, without the decimal point.
     fn digits(&self) -> impl DoubleEndedIterator<Item = u8> + '_ {
         self.digits.iter().copied().filter(|byte| *byte != b'.')
     }
 
-    /// Returns the value, or `None` if it is out of range. `magnitude` is the result of `core`, which is not used if the
-    /// text is too `long` for it.
+    /// Returns the number as a float; `None` if it is out of range. `magnitude` is the result of `core`, which is unusable
+    /// if the text is too `long` for `core`.
     fn read_at_limits(&self, magnitude: f64, long: bool) -> Result<Option<f64>> {
         if self.digits.is_empty() {
             return Ok(Some(0.0));
@@ -160,12 +162,12 @@ impl<'t> Decimal<'t> {
         Ok(in_range.then_some(magnitude))
     }
 
-    /// Returns `true` if rounding to 53 bits with unlimited exponent gives at least the smallest normal float.
+    /// Returns `true` if rounding to 53 bits with an unbounded exponent gives at least the smallest normal float.
     fn rounds_to_normal(&self) -> Result<bool> {
         Ok(self.times(4)? >= 4.0 * f64::MIN_POSITIVE)
     }
 
-    /// Multiplies by a one-digit factor and rounds once.
+    /// Returns the product with a one-digit factor as a float, rounded once.
     fn times(&self, factor: u8) -> Result<f64> {
         let mut text = Buffer::new();
         let mut exponent = [0; 8];
@@ -200,7 +202,7 @@ impl<'t> Decimal<'t> {
     }
 }
 
-/// Parses the exponent after an `e`; 0 if there is none.
+/// Parses an exponent that starts with `e`; 0 for an empty text.
 fn exponent_of(text: &[u8]) -> i64 {
     let digits = text.iter().filter(|byte| byte.is_ascii_digit());
     let number = digits
@@ -210,11 +212,11 @@ fn exponent_of(text: &[u8]) -> i64 {
     if text.get(1) == Some(&b'-') { -number } else { number }
 }
 
-/// Compares digits with the formatted text `D.DDDe-EEE` of a float below 1, while `core` writes it.
+/// Writer that compares digits with a float below 1, formatted by `core` as `D.DDDe-EEE`.
 struct Comparison<I> {
     digits: I,
     equal: bool,
-    /// Exponent after `e-`, once it has been reached.
+    /// Exponent after `e-`; `None` before the writer reaches it.
     exponent: Option<i64>,
 }
 

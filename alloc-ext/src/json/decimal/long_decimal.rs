@@ -1,26 +1,27 @@
-//! Decimal numbers of many digits, with multiplication by a digit, which suffices to convert from and to floats.
+//! Decimal numbers of many digits, with multiplication by one-digit factors, which suffices for conversion to and from
+//! floats.
 #![forbid(unsafe_code)]
 
 use core::mem;
 
-/// Capacity in digits. No float, and no midpoint between two floats, has more, even while it is doubled or halved to get its
-/// mantissa.
+/// Capacity in digits. No float and no midpoint between two floats has more, even while it is doubled or halved in search
+/// of its mantissa.
 const MOST_DIGITS: usize = 800;
 
-/// The number `0.DIGITS * 10^point`. Each step truncates digits beyond the capacity, so the stored number may be too small.
-/// It never falls below an exactly representable number that is not above it, and if both are equal, `is_more` tells that
-/// the true one is greater.
+/// The number `0.DIGITS * 10^point`. Digits beyond the capacity are truncated, so the stored number may be smaller than the
+/// true one. No exactly representable number lies between the two; if the stored number is exactly representable, `is_more`
+/// tells that the true number is greater.
 pub(in crate::json) struct LongDecimal {
-    /// The first digit is not 0. The digits after the last are 0 until the number is rounded.
+    /// Digits, of which the first is not 0. Those from index `len` on are 0 until the number is rounded.
     digits: [u8; MOST_DIGITS],
     len: usize,
     pub(in crate::json) point: i32,
-    /// Whether a nonzero digit was truncated.
+    /// Whether a nonzero digit has been truncated.
     is_more: bool,
 }
 
 impl LongDecimal {
-    /// Returns zero, without digits.
+    /// Creates the number zero, which has no digits.
     pub(in crate::json) fn new() -> Self {
         Self { digits: [0; MOST_DIGITS], len: 0, point: 0, is_more: false }
     }
@@ -29,12 +30,12 @@ impl LongDecimal {
         self.len == 0
     }
 
-    /// Returns the digits.
+    /// Returns the significant digits.
     pub(in crate::json) fn digits(&self) -> &[u8] {
         self.digits.get(..self.len).unwrap_or_default()
     }
 
-    /// Appends a digit.
+    /// Appends a digit, or truncates it beyond the capacity.
     pub(in crate::json) fn push(&mut self, digit: u8) {
         match self.digits.get_mut(self.len) {
             Some(place) => (*place, self.len) = (digit, self.len + 1),
@@ -42,7 +43,7 @@ impl LongDecimal {
         }
     }
 
-    /// Multiplies by a factor up to 5, and adds a smaller number to the last digit.
+    /// Multiplies by a factor of at most 5, and adds `addend`, which is 0 or 1, to the last digit.
     pub(in crate::json) fn multiply_add(&mut self, factor: u8, addend: u8) {
         let Some(digits) = self.digits.get_mut(..self.len) else { return };
         let mut carry = addend;
@@ -59,7 +60,7 @@ impl LongDecimal {
         }
     }
 
-    /// Multiplies by a power of two.
+    /// Multiplies by two to the power of `exponent`.
     pub(in crate::json) fn scale(&mut self, exponent: i32) {
         for _ in 0..exponent.unsigned_abs() {
             if exponent < 0 {
@@ -81,8 +82,7 @@ impl LongDecimal {
         !self.is_more && self.digits.iter().skip(count).all(|digit| *digit == 0)
     }
 
-    /// Returns `true` if rounding to `count` digits, at least one, rounds up: to the nearest number, or to the even one of
-    /// two equally near ones.
+    /// Returns `true` if rounding to `count` digits, at least one, rounds up. Rounds half to even.
     pub(in crate::json) fn rounds_up(&self, count: usize) -> bool {
         match self.digits.get(count - 1..) {
             Some([last, 5, ..]) => last % 2 != 0 || !self.is_whole(count + 1),
@@ -91,8 +91,8 @@ impl LongDecimal {
         }
     }
 
-    /// Rounds to at most `count` digits, at least one, and removes trailing zeros. Afterwards only [`digits`](Self::digits)
-    /// and the point are valid.
+    /// Rounds half to even to at most `count` digits, at least one, and removes trailing zeros. Afterwards only
+    /// [`digits`](Self::digits) and `point` are valid.
     pub(in crate::json) fn round(&mut self, count: usize) {
         if self.len > count {
             let is_up = self.rounds_up(count);

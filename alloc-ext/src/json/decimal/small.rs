@@ -1,4 +1,4 @@
-//! Float conversion by exact decimal arithmetic, without tables. Slow and small.
+//! Size-optimised float conversion by exact decimal arithmetic, without tables.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -6,35 +6,35 @@ use ferrite_core::error::Result;
 use super::long_decimal::LongDecimal;
 use crate::json::number::Number;
 
-/// Bits of a float's mantissa, including the implicit one.
+/// Number of bits in a float's mantissa, including the implicit leading one.
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS;
 /// Number of decimal digits of every integer with exactly [`MANTISSA_BITS`] bits.
 const MANTISSA_DIGITS: usize = 16;
 const _: () = assert!(1 << (MANTISSA_BITS - 1) > 10u64.pow(15) && 1 << MANTISSA_BITS < 10u64.pow(16));
-/// Exponent of the least significant bit of the smallest floats.
+/// Exponent of the least significant bit of subnormals.
 const LEAST_EXPONENT: i32 = f64::MIN_EXP - MANTISSA_BITS as i32;
-/// Exponent of the largest floats, relative to the least one.
+/// Exponent of the largest floats, relative to [`LEAST_EXPONENT`].
 const MOST_EXPONENT: i32 = f64::MAX_EXP - f64::MIN_EXP;
-/// Numbers beyond ten to this power are infinite, and below its inverse zero.
+/// Limit of decimal exponents. Larger numbers overflow to infinity, and numbers below the inverse underflow to zero.
 const FAR: u32 = 400;
-/// Exponents are clamped here. No text is long enough to compensate that.
+/// Value that larger exponents are clamped to. No text is long enough for its digits to offset it.
 const FARTHEST: i32 = 1 << 27;
-/// Every number with this many digits fits in 64 bits.
+/// Number of decimal digits that always fit in 64 bits.
 const INT_DIGITS: i32 = 19;
 
-/// Parses a number. Returns `None` if the text is not a number, or not in the range of a 64-bit float at full precision.
+/// Parses an int or float. Returns `None` if the text is not a number, or if the number is out of range.
 ///
-/// Ranges are those of C's `strtod` on upstream's platforms: a result is out of range if it is infinite, or a subnormal that
-/// had to be rounded. Exact subnormals are in range.
+/// The range is that of C's `strtod` on upstream's platforms: a number is out of range if its float is infinite or a
+/// rounded subnormal. Exact subnormals are in range.
 ///
 /// # Errors
-/// None; the signature is that of the fast form.
+/// Never fails; the signature is that of the speed-optimised version.
 pub(in crate::json) fn read(text: &[u8]) -> Result<Option<Number>> {
     let (negative, magnitude) = without_sign(text);
     Ok(read_magnitude(magnitude, negative))
 }
 
-/// Splits off a sign. Returns whether it is a minus, and the rest.
+/// Splits off an optional sign. Returns whether it is a minus, and the rest of the text.
 fn without_sign(text: &[u8]) -> (bool, &[u8]) {
     match text {
         [sign @ (b'-' | b'+'), rest @ ..] => (*sign == b'-', rest),
@@ -42,7 +42,7 @@ fn without_sign(text: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// Parses digits with optional point and exponent.
+/// Parses an unsigned number: digits with an optional decimal point and exponent.
 fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
     let mut number = LongDecimal::new();
     let (mut is_number, mut is_int, mut after_point) = (false, true, false);
@@ -82,7 +82,7 @@ fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
     Some(Number::Float(f64::from_bits(magnitude | u64::from(negative) << 63)))
 }
 
-/// Parses the exponent after an `e`.
+/// Parses the digits of an exponent with an optional sign. Returns `None` for anything else.
 fn read_exponent(text: &[u8]) -> Option<i32> {
     let (negative, digits) = without_sign(text);
     let mut number = 0;
@@ -93,7 +93,7 @@ fn read_exponent(text: &[u8]) -> Option<i32> {
     (!digits.is_empty()).then_some(if negative { -number } else { number })
 }
 
-/// Returns the bits of the nearest float to a number other than 0.
+/// Returns the bits of the float nearest to a nonzero number; `None` if it is out of range.
 fn bits_of(number: &mut LongDecimal) -> Option<u64> {
     if number.point.unsigned_abs() > FAR {
         return None;
@@ -125,8 +125,8 @@ fn bits_of(number: &mut LongDecimal) -> Option<u64> {
     number.is_whole(digits).then(|| number.whole(digits))
 }
 
-/// Stores the first `N` significant digits of a finite, non-negative number in `number`, which must be new: rounded half to
-/// even, without trailing zeros. For zero, the point is after the first digit, as if there were one.
+/// Stores the first `N` significant digits of a finite, non-negative float in `number`, which must be new. Rounds half to
+/// even, and removes trailing zeros. Zero has no digits, and the point of a one-digit number.
 pub(in crate::json) fn significant_digits<const N: usize>(value: f64, number: &mut LongDecimal) {
     exact(value, number);
     number.round(N);
@@ -145,7 +145,7 @@ fn exact(value: f64, number: &mut LongDecimal) {
     number.scale(exponent);
 }
 
-/// Splits a positive number into an integer and a power of two.
+/// Splits a non-negative float into an integer and an exponent of two.
 fn parts(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let fraction = bits & ((1 << (MANTISSA_BITS - 1)) - 1);

@@ -1,4 +1,4 @@
-//! Eight decimal digits at a time.
+//! Speed-optimised conversion of decimal digits, eight at a time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -7,10 +7,10 @@ use ferrite_core::words;
 
 use crate::json::number::write_sign;
 
-/// A word with 1 in every byte.
+/// A word with the value 1 in every byte.
 const ONES: u64 = u64::MAX / 255;
 
-/// Powers of ten by the number of digits, up to 16.
+/// Powers of ten by exponent, up to 16.
 static SHIFTS: [u64; 17] = {
     let mut powers = [1; 17];
     let mut exponent = 1;
@@ -21,13 +21,14 @@ static SHIFTS: [u64; 17] = {
     powers
 };
 
-/// Returns ten to the power of a number of digits, at most 16.
+/// Returns ten to the power of `digits`, at most 16.
 #[inline]
 pub(in crate::json) fn power_of_ten(digits: usize) -> u64 {
     SHIFTS[digits.min(16)]
 }
 
-/// Appends the leading digits of `text` to a decimal number. Returns the new number modulo 2^64, and the number of digits.
+/// Parses the leading digits of `text` and appends them to the decimal number `number`. Returns the new number modulo 2^64,
+/// and the number of digits.
 #[inline]
 pub(in crate::json) fn read(text: &[u8], mut number: u64) -> (u64, usize) {
     let mut len = 0;
@@ -41,7 +42,7 @@ pub(in crate::json) fn read(text: &[u8], mut number: u64) -> (u64, usize) {
     }
 }
 
-/// Returns eight bytes from `at` on as a little-endian word, padded with zeros.
+/// Returns the eight bytes of `text` from index `at` as a little-endian word, padded with zeros.
 #[inline]
 fn word_at(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
@@ -51,7 +52,7 @@ fn word_at(text: &[u8], at: usize) -> u64 {
     }
 }
 
-/// Returns the value and the number of the leading digits of a word, up to eight.
+/// Returns the value and the number of the leading digits in a word, at most eight.
 #[inline]
 fn leading(word: u64) -> (u64, usize) {
     let values = word ^ (ONES * b'0' as u64);
@@ -67,7 +68,7 @@ fn leading(word: u64) -> (u64, usize) {
     (eight, count)
 }
 
-/// Appends an int.
+/// Appends an int in decimal.
 ///
 /// # Errors
 /// MemoryError.
@@ -76,7 +77,7 @@ pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
     write(out, value.unsigned_abs())
 }
 
-/// Appends a number.
+/// Appends an unsigned integer in decimal.
 ///
 /// # Errors
 /// MemoryError.
@@ -100,7 +101,7 @@ pub(in crate::json) fn write(out: &mut Buffer<u8>, number: u64) -> Result<()> {
 /// Ten to the eighth power.
 const EIGHT_DIGITS: u64 = 100_000_000;
 
-/// Appends a number of up to eight digits.
+/// Appends an integer of up to eight digits.
 #[inline]
 fn write_without_zeros(out: &mut Buffer<u8>, number: u64) -> Result<()> {
     // The digit count determines the position of the next output, and is available long before the digits.
@@ -112,7 +113,7 @@ fn write_without_zeros(out: &mut Buffer<u8>, number: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the number of decimal digits of a number, which has at most 16. Zero has one.
+/// Returns the number of decimal digits of an integer below 10^16; 1 for zero.
 #[inline]
 fn count(number: u64) -> usize {
     // The logarithm of 2 is 1233 / 4096. This is the number of digits or one less.
@@ -120,7 +121,7 @@ fn count(number: u64) -> usize {
     (least + usize::from(number >= power_of_ten(least))).max(1)
 }
 
-/// Appends a fraction of `len` digits, at most 16, with leading zeros but without trailing zeros.
+/// Appends a fraction of `len` digits, at most 16, with leading zeros and without trailing zeros.
 ///
 /// # Errors
 /// MemoryError.
@@ -139,7 +140,7 @@ pub(in crate::json) fn write_fraction(out: &mut Buffer<u8>, fraction: u64, len: 
     Ok(())
 }
 
-/// Returns the length of 16 digits without trailing zeros.
+/// Returns the length of 16 digits, given in two halves, without trailing zeros.
 #[inline(never)]
 fn len_without_zeros(first: [u8; 8], second: [u8; 8]) -> usize {
     let zeros = |digits| (u64::from_le_bytes(digits) ^ (ONES * b'0' as u64)).leading_zeros() as usize / 8;
@@ -149,7 +150,7 @@ fn len_without_zeros(first: [u8; 8], second: [u8; 8]) -> usize {
     }
 }
 
-/// Returns the eight digits of a number below 10^8.
+/// Returns the eight decimal digits of an integer below 10^8, with leading zeros.
 #[inline]
 fn eight(number: u64) -> [u8; 8] {
     // Splits the number into groups of four, two and one digits in parallel, the first one lowest. Multiplying by these

@@ -1,11 +1,11 @@
-//! One decimal digit at a time.
+//! Size-optimised conversion of integers to decimal, one digit at a time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::Writer;
 
-/// Appends an int.
+/// Appends an int in decimal.
 ///
 /// # Errors
 /// MemoryError.

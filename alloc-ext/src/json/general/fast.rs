@@ -1,4 +1,4 @@
-//! `%g` from up to 17 digits in one integer.
+//! Speed-optimised `%g`: all significant digits, up to 17, in one integer.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -7,10 +7,10 @@ use ferrite_core::memory::Buffer;
 use crate::json::number::{DIGITS, write_int};
 use crate::json::{decimal, digits};
 
-/// Capacity for the longest text, and for bytes that are written past its end for a moment.
+/// Reserved bytes: enough for the longest number, and for bytes that are written past its end and truncated again.
 const MOST_BYTES: usize = 48;
 
-/// Appends a finite, non-negative number. Whole numbers below 2^53 end in `.0`.
+/// Appends a finite, non-negative float in JSON format. Whole numbers below 2^53 end in `.0`.
 ///
 /// # Errors
 /// MemoryError.
@@ -22,7 +22,7 @@ pub(in crate::json) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<
     write_general::<DIGITS>(out, value)
 }
 
-/// Appends a positive finite number with `N` significant digits, at most 17, like C's `%.Ng`.
+/// Appends a positive finite float with `N` significant digits, at most 17, like C's `%.Ng`.
 ///
 /// # Errors
 /// MemoryError.
@@ -49,7 +49,7 @@ pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) ->
     }
 }
 
-/// Appends a number whose last `fraction_len` digits are the fraction, without trailing zeros.
+/// Appends a decimal number whose last `fraction_len` digits are the fraction. Omits trailing zeros.
 fn write_point(out: &mut Buffer<u8>, number: u64, fraction_len: usize) -> Result<()> {
     let unit = digits::power_of_ten(fraction_len);
     let (whole, fraction) = (number / unit, number % unit);

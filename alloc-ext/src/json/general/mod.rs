@@ -1,6 +1,6 @@
-//! Floats with a given number of significant digits, in the format of C's `%g`.
+//! Formatting of floats with a given number of significant digits, like C's `%g`.
 //!
-//! Both files have `write_finite`, the form of floats in JSON, and `write_general`, which is `%.Ng`.
+//! Both files implement `write_finite`, the JSON format of floats, and `write_general`, the format `%.Ng`.
 
 #[cfg(feature = "speed")]
 mod fast;

@@ -1,4 +1,4 @@
-//! `%g` digit by digit.
+//! Size-optimised `%g`, digit by digit.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -8,10 +8,10 @@ use crate::json::decimal;
 use crate::json::decimal::LongDecimal;
 use crate::json::number::{DIGITS, write_int};
 
-/// Bits of 2^53. Whole numbers from there on are written without a fraction, as upstream does.
+/// Bits of the float 2^53. Like upstream, whole numbers from there on are written without `.0`.
 const WHOLE: u64 = ((1u64 << f64::MANTISSA_DIGITS) as f64).to_bits();
 
-/// Appends a finite, non-negative number. Whole numbers below 2^53 end in `.0`.
+/// Appends a finite, non-negative float in JSON format. Whole numbers below 2^53 end in `.0`.
 ///
 /// # Errors
 /// MemoryError.
@@ -25,7 +25,7 @@ pub(in crate::json) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<
     Ok(())
 }
 
-/// Appends a finite, non-negative number with `N` significant digits, at most 17, like C's `%.Ng`.
+/// Appends a finite, non-negative float with `N` significant digits, at most 17, like C's `%.Ng`.
 ///
 /// # Errors
 /// MemoryError.
@@ -35,8 +35,8 @@ pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) ->
     write(out, &number, N)
 }
 
-/// Appends a number. Uses an exponent if there would be more than `most` digits before the point, or more than three zeros
-/// after it.
+/// Appends a decimal number. Uses scientific notation if there would be more than `most` digits before the point, or more
+/// than three zeros directly after it.
 fn write(out: &mut Buffer<u8>, number: &LongDecimal, most: usize) -> Result<()> {
     let (digits, exponent) = (number.digits(), number.point - 1);
     let is_scientific = !(-4..most as i32).contains(&exponent);

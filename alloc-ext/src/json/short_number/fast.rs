@@ -1,4 +1,4 @@
-//! Short ints, and short floats that are the quotient of two exact ones.
+//! Fast path for short ints, and for short floats that are the quotient of two exactly representable numbers.
 #![forbid(unsafe_code)]
 
 use crate::json::digits;
@@ -6,11 +6,11 @@ use crate::json::number::{Number, is_number_byte};
 
 /// Number of decimal digits that always fit in 64 bits, with sign.
 const SAFE_DIGITS: usize = 18;
-/// All integers up to here are exact floats.
+/// Upper bound of the integers that are exactly representable as floats.
 const MOST_EXACT: u64 = 1 << 53;
 
-/// Parses a number of up to 18 digits, with optional sign and point. Returns its value and length; `None` for other texts
-/// and for floats that are not exact.
+/// Parses a number of up to 18 digits, with an optional minus sign and decimal point. Returns its value and its length in
+/// bytes; `None` for other texts, and for floats that are not the quotient of two exact ones.
 #[inline(always)]
 pub(in crate::json) fn read(text: &[u8]) -> Option<(Number, usize)> {
     let sign_len = usize::from(text.first() == Some(&b'-'));
@@ -31,12 +31,12 @@ pub(in crate::json) fn read(text: &[u8]) -> Option<(Number, usize)> {
     Some((Number::Float(value), sign_len + len + 1))
 }
 
-/// Returns `true` if the number ends after its digits.
+/// Returns `true` if the number ends at index `len` of `text`.
 #[inline]
 fn ends_at(text: &[u8], len: usize) -> bool {
     !text.get(len).copied().is_some_and(is_number_byte)
 }
 
-/// Powers of ten for up to [`SAFE_DIGITS`] digits, all of them exact.
+/// Powers of ten by exponent, all of them exact floats.
 static POWERS_OF_TEN: [f64; SAFE_DIGITS + 1] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];

@@ -1,6 +1,6 @@
-//! Fast path of numbers with few digits. Small builds have none, and read every number by exact arithmetic.
+//! Fast path for numbers with few digits. Size-optimised builds have none, and parse every number by exact arithmetic.
 //!
-//! Both files have `read`, which returns `None` for numbers that need the general path.
+//! Both files implement `read`, which returns `None` for numbers that need the general case.
 
 #[cfg(feature = "speed")]
 mod fast;

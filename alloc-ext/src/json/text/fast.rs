@@ -1,4 +1,4 @@
-//! Scans of strings, eight bytes at a time.
+//! Speed-optimised scanning of strings, eight bytes at a time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -7,23 +7,23 @@ use ferrite_core::words;
 
 use super::write_escape;
 
-/// A word with 1 in every byte.
+/// A word with the value 1 in every byte.
 const ONES: u64 = u64::MAX / 255;
-/// A word with the top bit of every byte.
+/// A word with only the top bit of every byte set.
 const TOPS: u64 = ONES << 7;
 
-/// Marks the bytes of a word that equal `byte`, by their top bits. Marks above the first may be false.
+/// Marks the bytes of a word that equal `byte` by their top bits. Marks above the first one may be wrong.
 const fn equal_marks(word: u64, byte: u8) -> u64 {
     let difference = word ^ (ONES * byte as u64);
     difference.wrapping_sub(ONES) & !difference & TOPS
 }
 
-/// Marks the control characters of a word, like [`equal_marks`].
+/// Marks the control characters of a word by their top bits, like [`equal_marks`].
 const fn control_marks(word: u64) -> u64 {
     word.wrapping_sub(ONES * 0x20) & !word & TOPS
 }
 
-/// Returns the length of the prefix before the first byte that `marks` marks.
+/// Returns the length of the prefix before the first byte marked by `marks`.
 #[inline]
 fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     let (words, rest) = text.as_chunks::<8>();
@@ -41,14 +41,14 @@ fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     words.len() * 8 + ((marks.trailing_zeros() / 8) as usize).min(rest.len())
 }
 
-/// Returns the length of the prefix of a JSON string that needs no unescaping.
+/// Returns the length of the prefix of a JSON string that contains no escape, quote or control character.
 #[inline]
 pub(crate) fn literal_len(text: &[u8]) -> usize {
     run_len(text, |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'))
 }
 
-/// Returns the first eight bytes of `text` as a word and the number of bytes before the closing quote, if the quote is among
-/// them and nothing before it needs unescaping.
+/// Returns the first eight bytes of `text` as a word, and the index of the closing quote. Returns `None` unless the quote
+/// is among these bytes and no escape or control character precedes it.
 #[inline]
 pub(in crate::json) fn short_literal(text: &[u8]) -> Option<(u64, usize)> {
     let word = u64::from_le_bytes(*text.first_chunk()?);
@@ -59,7 +59,7 @@ pub(in crate::json) fn short_literal(text: &[u8]) -> Option<(u64, usize)> {
     is_quote.then(|| (word, (marks.trailing_zeros() / 8) as usize))
 }
 
-/// Appends the content of a JSON string, with escapes.
+/// Appends the content of a JSON string, escaped where needed.
 ///
 /// # Errors
 /// MemoryError.
@@ -74,7 +74,7 @@ pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     }
 }
 
-/// Appends bytes without escapes. Few bytes are stored as one word, which is cheaper than a call of `memcpy`.
+/// Appends bytes without escaping. A few bytes are stored as one word, which is cheaper than a call of `memcpy`.
 #[inline]
 fn write_plain(out: &mut Buffer<u8>, plain: &[u8]) -> Result<()> {
     let Some(word) = words::short(plain) else { return Ok(out.try_extend_from_slice(plain)?) };

@@ -1,4 +1,4 @@
-//! Strings of JSON text: scanning for the end, escaping and unescaping.
+//! JSON strings: search for the end, escaping and unescaping.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -12,7 +12,7 @@ mod scan;
 pub(crate) use scan::literal_len;
 pub(super) use scan::short_literal;
 
-/// Appends `text` in quotes.
+/// Appends a JSON string: `text` in quotes, with escapes.
 ///
 /// # Errors
 /// MemoryError.
@@ -26,7 +26,7 @@ pub(crate) fn write_quoted(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     Ok(out.try_push(b'"')?)
 }
 
-/// Appends the escape of a byte: a letter, or its hexadecimal number.
+/// Appends the escape of a byte: a backslash and a letter, or `\u00XX`.
 fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
     match ESCAPES.iter().find(|[escaped, _]| *escaped == byte) {
         Some([_, letter]) => Ok(out.try_extend_from_slice(&[b'\\', *letter])?),
@@ -39,15 +39,16 @@ fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
 
 /// An invalid escape. Offsets are relative to the backslash.
 pub(super) enum BadEscape {
-    /// Unknown escape letter.
+    /// Unknown letter after the backslash.
     Unknown,
-    /// Fewer than four hexadecimal digits.
+    /// Fewer than four hexadecimal digits, at this offset.
     Digits(usize),
-    /// Half a surrogate pair.
+    /// Unpaired surrogate, at this offset.
     Surrogate(usize),
 }
 
-/// Parses the escape at the start of `text`, which is a backslash. Returns the character and the length of the escape.
+/// Parses the escape at the start of `text`, whose first byte is a backslash. Returns the character and the length of the
+/// escape.
 ///
 /// # Upstream
 /// `JSONParserContext::NextStringWithFullHandling` in `json_parser.cc`.
@@ -84,7 +85,7 @@ fn read_unicode(text: &[u8]) -> core::result::Result<(char, usize), BadEscape> {
     Ok((character.ok_or(BadEscape::Surrogate(1))?, 2 * UNIT_LEN))
 }
 
-/// Parses the number of a `\uXXXX`.
+/// Parses the hexadecimal number of a `\uXXXX` escape; `None` if it has fewer than four digits.
 fn read_unit(text: &[u8]) -> Option<u32> {
     let digits = text.get(2..UNIT_LEN)?;
     digits.iter().try_fold(0, |number, digit| Some(number * 16 + char::from(*digit).to_digit(16)?))

@@ -1,4 +1,5 @@
-//! Builder with caches of keys and tables: JSON objects with the same keys share the key strings, and copy the table layout.
+//! Speed-optimised builder with caches of keys and tables. JSON objects with the same keys share the key strings, and copy
+//! the table layout.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -12,23 +13,24 @@ use ferrite_core::words::GOLDEN_RATIO;
 use crate::containers::{Array, ArrayObject, MapObject};
 use crate::json::parser::Builder;
 
-/// Builds objects, and caches keys and tables.
+/// Builder of objects, with caches of keys and tables.
 #[derive(Default)]
 pub(in crate::json) struct ValueBuilder {
-    /// Direct-mapped cache of long keys; empty until the first.
+    /// Direct-mapped cache of keys that need a string object; empty until the first such key.
     keys: Buffer<String>,
-    /// Recent tables by number of entries.
+    /// Recently built maps, by number of entries. Their table layouts are copied.
     patterns: [Option<MapObject>; PATTERN_SLOTS],
-    /// Memory for the objects.
+    /// Memory that the objects are allocated in.
     chunks: Chunks,
 }
 
-/// Cache sizes, powers of two. Documents alternate between a few object types at most.
+/// Slots of the key cache, a power of two.
 const KEY_SLOTS: usize = 64;
+/// Slots of the table cache, a power of two. Documents alternate between a few object types at most.
 const PATTERN_SLOTS: usize = 16;
 
 impl ValueBuilder {
-    /// Returns a key. Equal keys mostly share one String.
+    /// Returns a key as a String, cached so that equal keys mostly share one object.
     ///
     /// # Errors
     /// MemoryError.
@@ -89,7 +91,7 @@ impl Builder for ValueBuilder {
     }
 }
 
-/// Returns the cache slot of a key. The keys of an object mostly differ in length or in their last bytes.
+/// Returns the cache slot of a key, computed from its length and last bytes, in which the keys of an object mostly differ.
 fn key_slot(text: &[u8]) -> usize {
     let last = text.last_chunk().map_or(0, |word| u64::from_le_bytes(*word));
     let mixed = (last ^ text.len() as u64).wrapping_mul(GOLDEN_RATIO);

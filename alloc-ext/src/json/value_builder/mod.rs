@@ -1,7 +1,7 @@
-//! Builder of objects from a parsed document.
+//! Builder of the objects of a parsed document.
 //!
-//! The fast `ValueBuilder` caches keys and table layouts, since many JSON objects of a document have the same keys; the
-//! small one creates every object by itself.
+//! The speed-optimised `ValueBuilder` caches keys and table layouts, since many JSON objects of a document have the same
+//! keys. The size-optimised one has no caches.
 
 #[cfg(feature = "speed")]
 mod fast;

@@ -1,4 +1,4 @@
-//! Builder without caches.
+//! Size-optimised builder without caches.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -11,7 +11,7 @@ use ferrite_core::string::String;
 use crate::containers::{Array, ArrayObject, MapObject};
 use crate::json::parser::Builder;
 
-/// Builds objects.
+/// Builder of objects.
 #[derive(Default)]
 pub(in crate::json) struct ValueBuilder {}
 

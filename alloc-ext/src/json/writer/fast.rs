@@ -1,4 +1,4 @@
-//! Writer that reads containers in place.
+//! Speed-optimised JSON writer, which reads containers in place.
 #![forbid(unsafe_code)]
 
 use core::mem;
@@ -14,16 +14,18 @@ use ferrite_core::{plain_bail, prefetch, type_index, type_table};
 use crate::containers::{ArrayObject, ListObject, MapObject};
 use crate::json::{number, text};
 
-/// Serialises a value to JSON text. Supported are None, bool, int, float, String, Array, List, and Map with string keys.
+/// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array, List, and Map with string
+/// keys.
 ///
-/// Without an indent, or with 0, the text has no white space. Otherwise each entry is on a line of its own, indented by that
-/// many blanks per level; a negative indent gives lines without blanks. Strings that are not UTF-8 are written unchanged.
+/// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a line of its own, indented
+/// by `indent` spaces per level; with a negative indent, lines are not indented. Strings that are not valid UTF-8 are
+/// written unchanged.
 ///
 /// # Errors
-/// ValueError for a value or key of another type, and for a list that contains itself; MemoryError.
+/// ValueError for a value or key of another type, and for a cyclic list; MemoryError.
 ///
 /// # Upstream
-/// `json::Stringify` in `extra/json.h`, which recurses and so crashes on deep values.
+/// `json::Stringify` in `extra/json.h`, which recurses and so crashes on deeply nested values.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut text = Buffer::try_with_capacity(FIRST_BYTES)?;
     text.try_resize(String::LEAD_BYTES, 0)?;
@@ -32,10 +34,10 @@ pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     String::from_buffer(writer.output.text, String::LEAD_BYTES)
 }
 
-/// Initial capacity in bytes, less than the length of most documents.
+/// Initial capacity in bytes, below the length of most documents.
 const FIRST_BYTES: usize = 256;
 
-/// Appends the text of a value, without white space. After an error the buffer is empty.
+/// Appends a value as JSON text, without white space. After an error the buffer is empty.
 ///
 /// # Errors
 /// Errors of [`stringify`].
@@ -49,12 +51,12 @@ pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
 struct Writer {
     output: Output,
     open: Buffer<Open>,
-    /// Minimum depth for the next search for a cycle. It doubles with each search, so that all searches take linear time in the
-    /// greatest depth.
+    /// Minimum depth of the next cycle search. Doubles with each search, so that all searches together take time linear in
+    /// the maximum depth.
     unsearched: usize,
 }
 
-/// A container that is being written, with its next entry.
+/// A container being written, and the position in it.
 struct Open {
     entries: Entries,
     started: bool,
@@ -111,7 +113,7 @@ impl Writer {
 }
 
 impl Entries {
-    /// Returns the entries of a container.
+    /// Returns a cursor at the first entry of a container; ValueError for other types.
     fn of(value: &Any) -> Result<Self> {
         Ok(match value.type_index() {
             type_index::ARRAY => Self::Array(value.get()?, 0),
@@ -135,7 +137,7 @@ impl Entries {
     }
 }
 
-/// Text so far, and the indentation of the next line.
+/// Output text, and the indentation of the next line.
 struct Output {
     text: Buffer<u8>,
     indent: i64,
@@ -143,7 +145,7 @@ struct Output {
 }
 
 impl Output {
-    /// Writes entries up to one that is a container, which is returned, or to the end.
+    /// Writes entries up to the end or to the first container, which is returned.
     fn entries(&mut self, open: &mut Open) -> Result<Option<Entries>> {
         let Open { entries, started } = open;
         match entries {
@@ -184,7 +186,7 @@ impl Output {
         Ok(None)
     }
 
-    /// Writes the separator in front of an entry.
+    /// Writes the separator before an entry.
     fn separate(&mut self, started: &mut bool) -> Result<()> {
         if *started {
             self.text.try_push(b',')?;
@@ -211,7 +213,7 @@ impl Output {
         Ok(self.text.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })?)
     }
 
-    /// Writes a leaf. Returns `false` for containers.
+    /// Writes a leaf. Returns `false` for other values, and writes nothing.
     fn plain(&mut self, value: &Any) -> Result<bool> {
         let view = value.view();
         match view.type_index() {
@@ -229,7 +231,7 @@ impl Output {
     }
 }
 
-/// Prefetches the objects of the next elements and their tables, which form a chain of dependent loads.
+/// Prefetches the objects of the next elements and, if they are maps, their tables: a chain of dependent loads.
 #[inline]
 fn prefetch_next(elements: &[Any], place: usize) {
     if let Some(object) = elements.get(place + 2).and_then(Any::as_object) {

@@ -1,7 +1,8 @@
-//! The writer: JSON text of a value, with a stack in a buffer instead of recursion.
+//! JSON writer, with an explicit stack instead of recursion.
 //!
-//! Both files have `stringify` and `write`. The fast one reads containers in place and prefetches, the small one reads
-//! entries by index. Both find cycles by searching the stack for a list, ever more rarely as it gets deeper.
+//! Both files implement `stringify` and `write`. `fast.rs` reads containers in place and prefetches; `small.rs` reads
+//! entries by slot. Both detect cycles by searching the stack for the list being entered, at depths that double with each
+//! search.
 
 #[cfg(feature = "speed")]
 mod fast;

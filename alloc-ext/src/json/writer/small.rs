@@ -1,4 +1,4 @@
-//! Writer that reads entries by index.
+//! Size-optimised JSON writer, which reads entries by slot.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::{Any, AnyView};
@@ -12,16 +12,18 @@ use ferrite_core::{plain_bail, type_index, type_table};
 use crate::containers::Container;
 use crate::json::{number, text};
 
-/// Serialises a value to JSON text. Supported are None, bool, int, float, String, Array, List, and Map with string keys.
+/// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array, List, and Map with string
+/// keys.
 ///
-/// Without an indent, or with 0, the text has no white space. Otherwise each entry is on a line of its own, indented by that
-/// many blanks per level; a negative indent gives lines without blanks. Strings that are not UTF-8 are written unchanged.
+/// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a line of its own, indented
+/// by `indent` spaces per level; with a negative indent, lines are not indented. Strings that are not valid UTF-8 are
+/// written unchanged.
 ///
 /// # Errors
-/// ValueError for a value or key of another type, and for a list that contains itself; MemoryError.
+/// ValueError for a value or key of another type, and for a cyclic list; MemoryError.
 ///
 /// # Upstream
-/// `json::Stringify` in `extra/json.h`, which recurses and so crashes on deep values.
+/// `json::Stringify` in `extra/json.h`, which recurses and so crashes on deeply nested values.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut out = Buffer::new();
     // An indent beyond the address space runs out of memory in any case; all negative numbers mean the same.
@@ -30,7 +32,7 @@ pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     String::from_bytes(&out)
 }
 
-/// Appends the text of a value, without white space. After an error the text is incomplete.
+/// Appends a value as JSON text, without white space. After an error the text is incomplete.
 ///
 /// # Errors
 /// Errors of [`stringify`].
@@ -52,12 +54,12 @@ struct Writer<'o> {
     indent: isize,
     margin: isize,
     open: Buffer<Open>,
-    /// Minimum depth for the next search for a cycle. It doubles with each search, so that all searches take linear time in
-    /// the depth. A cyclic list exceeds any depth.
+    /// Minimum depth of the next cycle search. Doubles with each search, so that all searches together take time linear in
+    /// the maximum depth. A cyclic list exceeds any depth.
     unsearched: usize,
 }
 
-/// A container that is being written, with its next entry.
+/// A container being written, and the position in it.
 struct Open {
     container: ObjectRef,
     next: usize,
@@ -65,7 +67,8 @@ struct Open {
 }
 
 impl Writer<'_> {
-    /// Writes the next entry of the innermost container, or its end. Of an entry that is a container, writes the start.
+    /// Writes the next entry of the innermost container, or its closing bracket. Of an entry that is a container, only the
+    /// start is written.
     fn entry(&mut self) -> Result<()> {
         let (mut key, mut value) = (Any::NONE, Any::NONE);
         let Some(open) = self.open.last_mut() else { return Ok(()) };
