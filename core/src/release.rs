@@ -1,4 +1,4 @@
-//! Destruction of objects: a loop over a queue, never recursion whose depth depends on the data.
+//! Destruction of objects by an iterative loop over a queue, so that the recursion depth does not depend on the data.
 //!
 //! Releasing the last reference to an array releases its elements, and so on. Up to a fixed depth, hosts destroy
 //! objects immediately, while their content is still in the cache. Deeper objects go to the thread's queue, linked
@@ -40,7 +40,7 @@ pub unsafe fn release_object(object: *mut TVMFFIObject) {
     }
 }
 
-/// The slow path of [`release_object`], shared by all callers.
+/// The slow path of [`release_object`], for references that may be the last. All callers share one copy.
 ///
 /// # Safety
 /// As [`release_object`].
@@ -55,8 +55,8 @@ unsafe fn release_slow(object: *mut TVMFFIObject) {
     }
 }
 
-/// Releases one strong reference as [`release_object`] does. Inlined, for C clients, whose threads may count one object
-/// concurrently. Returns 0, the status of a C symbol.
+/// Releases one strong reference like [`release_object`]. Inlined into C symbols, whose callers may count one object on
+/// several threads concurrently. Returns 0, the status of a C symbol.
 ///
 /// # Safety
 /// As [`release_object`].
@@ -75,8 +75,9 @@ pub unsafe fn release_inline(object: *mut TVMFFIObject) -> c_int {
     0
 }
 
-/// Releases one strong reference to an object that other objects need until their end. If it is destroyed inside
-/// another destruction of this thread, it is destroyed after every object that is released there later.
+/// Releases one strong reference to an object that other objects use until they are destroyed. If this happens during
+/// another destruction on this thread, the object is destroyed after all objects that are released later in that
+/// destruction.
 ///
 /// # Safety
 /// As [`release_object`].
@@ -92,11 +93,12 @@ pub unsafe fn release_deferred(object: *mut TVMFFIObject) {
     }
 }
 
-/// Size-optimised builds queue every nested destruction, and destroy first the object that was released last.
+/// Size-optimised builds queue every nested destruction, and destroy the most recently released object first.
 #[cfg(not(all(feature = "speed", not(feature = "client"))))]
 pub use release_object as release_deferred;
 
-/// Queues a dead object if this thread is destroying another one. The first object of the queue leaves it last.
+/// Queues a dead object if this thread is destroying another one. Returns `true` if it was queued. The queue is last
+/// in, first out.
 #[cfg(all(feature = "speed", not(feature = "client")))]
 fn defer(object: *mut TVMFFIObject) -> bool {
     let queue = if is_single_threaded() { per_thread::dying_single_threaded() } else { per_thread::dying() };
@@ -109,11 +111,12 @@ fn defer(object: *mut TVMFFIObject) -> bool {
     })
 }
 
-/// Whether C symbols end in tail calls, so that counting needs no stack frame. Size-optimised builds do without.
+/// Whether C symbols end in tail calls, so that counting references needs no stack frame. Size-optimised builds use
+/// ordinary calls.
 const TAIL_CALLS: bool = cfg!(feature = "speed");
 
-/// Calls [`finish_release`] and returns 0. The zero is opaque to the compiler, so that callers tail-call this function
-/// and need no stack frame.
+/// Calls [`finish_release`] and returns 0. The compiler cannot see that the result is always 0, so callers tail-call
+/// this function and need no stack frame.
 ///
 /// # Safety
 /// As [`finish_release`].
@@ -124,8 +127,8 @@ unsafe fn finish_release_tail(object: *mut TVMFFIObject, outcome: Release) -> c_
     black_box(0)
 }
 
-/// Destroys an object after its last strong reference. Separate from [`release_object`], which then needs no stack
-/// frame.
+/// Destroys an object after its last strong reference was released. Out of line, so that [`release_object`] needs no
+/// stack frame.
 ///
 /// # Safety
 /// `outcome` is the result of releasing that reference.
@@ -158,7 +161,7 @@ pub unsafe fn release_weak(object: *mut TVMFFIObject) {
     }
 }
 
-/// Destroys a dead object. The queue is in the loaded `libtvm_ffi`, which made most objects.
+/// Destroys a dead object in the loaded `libtvm_ffi`, which owns the queue and created most objects.
 ///
 /// # Safety
 /// No reference to `object` may remain.
@@ -170,7 +173,7 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
 #[cfg(feature = "client")]
 use destroy as destroy_single_threaded;
 
-/// Destroys a dead object, or queues it if too many destructions are nested on this thread.
+/// Destroys a dead object, or queues it if destructions on this thread are nested too deep.
 ///
 /// # Safety
 /// No reference to `object` may remain.
@@ -181,8 +184,8 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
     unsafe { destroy_or_queue(object, per_thread::dying) };
 }
 
-/// Destroys a dead object in a single-threaded process. Cold, so that the counting path of [`release_inline`] falls
-/// through.
+/// Destroys a dead object in a single-threaded process. Marked cold, so that [`release_inline`] continues without a
+/// taken branch if the object stays alive.
 ///
 /// # Safety
 /// As [`destroy`], and the process is single-threaded.
@@ -194,7 +197,7 @@ unsafe fn destroy_single_threaded(object: *mut TVMFFIObject) {
     unsafe { destroy_or_queue(object, per_thread::dying_single_threaded) };
 }
 
-/// Destroys a dead object, or queues it in `queue`.
+/// Destroys a dead object, or adds it to `queue` if destructions are nested too deep.
 ///
 /// # Safety
 /// As [`destroy`].
@@ -211,7 +214,8 @@ unsafe fn destroy_or_queue(object: *mut TVMFFIObject, queue: impl FnOnce() -> Qu
     }
 }
 
-/// Destroys an object that may own others. Separate, since leaf objects then need no stack frame.
+/// Destroys an object that may own other objects. Out of line, so that the destruction of leaf objects needs no stack
+/// frame.
 ///
 /// # Safety
 /// As [`destroy`].
@@ -237,7 +241,7 @@ unsafe fn destroy_nested(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queu
     }
 }
 
-/// Destroys an object that entered at `depth`, and then the objects of the queue.
+/// Destroys an object that was entered at `depth`, and then all objects of the queue.
 ///
 /// # Safety
 /// The object is dead, and owned by the caller.
@@ -251,16 +255,17 @@ unsafe fn destroy_queued(queue: Queue, mut next: *mut TVMFFIObject, depth: usize
     }
 }
 
-/// Maximum depth of nested destructions before objects are queued. Few stacks are too small for it, and few clients
-/// nest deeper while their deleters rely on immediate destruction. Size-optimised builds do not nest.
+/// Maximum depth of nested destructions; deeper objects are queued. Almost every stack has space for this depth, and
+/// few clients nest deeper with deleters that rely on immediate destruction. Size-optimised builds do not nest
+/// destructions.
 #[cfg(not(feature = "client"))]
 const MAX_DEPTH: usize = if cfg!(feature = "speed") { 32 } else { 1 };
 
-/// The depth of a queued object.
+/// Result of [`enter`] for a queued object, in place of a depth.
 #[cfg(not(feature = "client"))]
 const QUEUED: usize = 0;
 
-/// Represents an empty queue while `depth` destructions are running; never the address of an object.
+/// Returns the representation of an empty queue while `depth` destructions are running; never the address of an object.
 #[cfg(not(feature = "client"))]
 const fn empty_at(depth: usize) -> *mut TVMFFIObject {
     ptr::without_provenance_mut(depth)
@@ -291,7 +296,8 @@ fn push(dying: &Dying, object: *mut TVMFFIObject) {
     dying.set(object);
 }
 
-/// Ends a destruction at `depth`. The outermost one continues with an object of the queue; null if there is none.
+/// Ends a destruction at `depth`. Returns the next object to destroy if this was the outermost destruction, and null if
+/// there is none.
 #[cfg(not(feature = "client"))]
 fn leave(dying: &Dying, depth: usize) -> *mut TVMFFIObject {
     let object = dying.get();
@@ -322,14 +328,16 @@ fn is_leaf(index: i32) -> bool {
     matches!(index, type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT)
 }
 
-/// Size-optimised builds treat every type alike.
+/// Returns `false`: size-optimised builds treat all types alike.
 #[cfg(not(any(feature = "speed", feature = "client")))]
 fn is_leaf(_: i32) -> bool {
     false
 }
 
+/// Calls the deleter of an object, if it has one.
+///
 /// # Safety
-/// The object must be in the state that `flags` states, and the caller must own it.
+/// The object must be in the state that `flags` describe, and the caller must own it.
 unsafe fn call_deleter(object: *mut TVMFFIObject, flags: c_int) {
     // SAFETY: the header is readable until the deleter frees the memory; the slot holds a function or null (ABI).
     unsafe {

@@ -1,8 +1,8 @@
-//! Copies of recently written records that keep store forwarding working.
+//! Copies of recently written records that do not defeat store forwarding.
 //!
-//! A processor forwards a pending store to a later load only if that one store covers the whole load. A copy in pieces
-//! wider than the stored fields stalls instead until the stores retire, about a dozen cycles: as long as a whole call.
-//! The compiler turns assignments into such copies; volatile reads prevent it. Records that are read as a whole are
+//! A processor forwards a pending store to a later load only if that single store covers the whole load. A load wider
+//! than the stored fields stalls until the stores retire, which takes about a dozen cycles: as long as a whole call.
+//! Compilers turn assignments into such wide copies; volatile reads prevent it. Records that are read as a whole are
 //! composed in a register and stored once.
 
 use core::mem;
@@ -10,8 +10,8 @@ use core::mem;
 use crate::abi::{DLDataType, DLTensor, TVMFFIAny};
 use crate::any::AnyView;
 
-/// Whether copies preserve store forwarding. Size-optimised builds copy records plainly: their processors have no store
-/// buffer that would stall, and the word copies take 64 bytes of flash.
+/// Whether copies preserve store forwarding. Size-optimised builds copy records by assignment: their processors have no
+/// store buffer that would stall, and the word copies take 64 bytes of flash.
 const FORWARDS: bool = cfg!(feature = "speed");
 
 /// Joins two 32-bit fields into a word, in memory order.
@@ -21,7 +21,7 @@ fn word(first: u32, second: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// Composes a data type in a register, since it is read as one word.
+/// Composes a data type in a register, since readers load it as one word.
 #[inline(always)]
 pub(crate) fn dtype(dtype: DLDataType) -> DLDataType {
     if !FORWARDS {
@@ -39,7 +39,7 @@ fn dtype_word(code: u8, bits: u8, lanes: u16) -> u32 {
     u32::from_ne_bytes([code, bits, first, second])
 }
 
-/// Copies a value as two words composed in registers, since a reader loads words or fields within them.
+/// Copies a value as two words composed in registers, since readers load whole words or fields within them.
 ///
 /// # Safety
 /// `from` must be valid for reading, and `to` for writing.
@@ -58,7 +58,7 @@ pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
     }
 }
 
-/// Copies an argument through registers.
+/// Copies an argument word by word through registers.
 #[inline(always)]
 pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
     if !FORWARDS {
@@ -72,7 +72,7 @@ pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
     }
 }
 
-/// Copies a DLTensor in the words in which it is read.
+/// Copies a DLTensor in the words in which readers load it.
 ///
 /// # Safety
 /// `from` must be valid for reading, and `to` for writing.

@@ -1,4 +1,4 @@
-//! Both counts in one 64-bit atomic.
+//! Strong and weak count in one 64-bit atomic.
 #![forbid(unsafe_code)]
 
 use core::ptr;
@@ -11,7 +11,7 @@ const STRONG_ONE: u64 = 1;
 const WEAK_ONE: u64 = 1 << 32;
 const STRONG_MASK: u64 = WEAK_ONE - 1;
 
-/// The count word of an object.
+/// Count word of an object.
 #[repr(transparent)]
 pub struct Counts(pub(super) AtomicU64);
 
@@ -93,9 +93,9 @@ impl Counts {
         if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
-    /// Releases the only reference, after a load has seen that it is the only one: the common end of an object. No
-    /// read-modify-write is needed, since no other owner or signal handler can change the word between the load and the
-    /// store. The load's Acquire pairs with the Release of earlier owners.
+    /// Releases the only reference after a load has seen that it is the only one, which is how most objects end. Needs
+    /// no read-modify-write, since no other owner or signal handler can change the word between the load and the store.
+    /// The load's Acquire pairs with the Release of earlier owners.
     #[inline(always)]
     fn release_only(&self) -> Release {
         self.0.store(WEAK_ONE, Ordering::Relaxed);
@@ -110,7 +110,8 @@ impl Counts {
         if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
-    /// Decides what remains after the last strong reference is released.
+    /// Returns the state of an object after the release of its last strong reference; `before` is the previous count
+    /// word.
     #[inline(always)]
     fn last(&self, before: u64) -> Release {
         // A load in place of a fence: as strong here, since it reads from the release sequence of the word, and thread
@@ -167,8 +168,9 @@ impl Counts {
     }
 }
 
-/// Returns `true` if the strong reference subtracted from `before` was the last. Not a method of [`Counts`]: otherwise
-/// other owners may have freed the object meanwhile, and a reference to freed memory must not even be passed on.
+/// Returns `true` if the strong reference subtracted from `before` was the last. Not a method of [`Counts`]: if it was
+/// not the last, other owners may have freed the object meanwhile, and even passing a reference to freed memory would
+/// be undefined behaviour.
 #[inline(always)]
 const fn is_last(before: u64) -> bool {
     before & STRONG_MASK == STRONG_ONE

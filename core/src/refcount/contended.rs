@@ -1,14 +1,14 @@
-//! Contended objects: a small cache of addresses whose count words several threads change at once.
+//! A small cache of contended objects: the addresses of objects whose count words several threads change concurrently.
 //!
-//! A release first loads the count, since an only reference needs no atomic step. If another processor owns the cache
-//! line, that load costs a second transfer of the line, which is gone again before the atomic step. Objects seen to be
-//! contended are therefore remembered, one per slot of a small table whose cache lines are written only when they
-//! change, and skip the load.
+//! A release usually loads the count first, since the only reference to an object can be released without an atomic
+//! operation. Under contention that load costs a second transfer of the cache line, because another processor takes the
+//! line before the atomic operation. For contended objects the load is therefore skipped. They are stored one per slot
+//! of a small table, which is written only when a slot changes.
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// The address of an object. Aligned as objects are, so that address bits select slots.
+/// A slot with the address of one object. Aligned like objects, so that bits of the address select the slot.
 #[repr(align(16))]
 struct Place(AtomicUsize);
 
@@ -19,19 +19,19 @@ fn place(address: usize) -> &'static AtomicUsize {
     &PLACES[address / align_of::<Place>() % PLACES.len()].0
 }
 
-/// Returns `true` if the object at this address is remembered as contended.
+/// Returns `true` if the object at this address is in the cache of contended objects.
 #[inline(always)]
 pub(super) fn is_contended(address: usize) -> bool {
     place(address).load(Ordering::Relaxed) == address
 }
 
-/// Remembers the object at this address as contended.
+/// Adds the object at this address to the cache of contended objects.
 #[cold]
 pub(super) fn remember(address: usize) {
     place(address).store(address, Ordering::Relaxed);
 }
 
-/// Forgets the object at this address, which is being destroyed.
+/// Removes the object at this address, which is being destroyed, from the cache.
 #[cold]
 pub(super) fn forget(address: usize) {
     // An object that has taken the slot meanwhile is forgotten, too, until it is seen again.

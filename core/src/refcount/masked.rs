@@ -1,14 +1,14 @@
-//! Plain counts, changed in a critical section, for cores without compare-and-swap.
+//! Non-atomic counts, changed in a critical section, for cores without compare-and-swap.
 //!
-//! C clients on such a core change the word with plain instructions; they must mask interrupts as well when an
-//! interrupt handler touches the same object.
+//! C clients on such a core change the word with non-atomic instructions. They must mask interrupts, too, if an
+//! interrupt handler uses the same object.
 #![forbid(unsafe_code)]
 
 use super::Release;
 use crate::sync::critical;
 use core::cell::Cell;
 
-/// The count word of an object: strong and weak count in the memory order of a 64-bit word.
+/// Count word of an object: strong and weak count, laid out as the halves of a 64-bit word.
 #[repr(C)]
 pub struct Counts {
     #[cfg(target_endian = "little")]

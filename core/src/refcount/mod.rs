@@ -42,7 +42,7 @@ mod split32;
 
 use crate::abi::TVMFFIObject;
 
-/// The count word of a new object: one strong reference, and the weak one that the strong ones hold.
+/// Count word of a new object: one strong reference, and the weak reference that all strong ones hold together.
 pub const INITIAL: u64 = 0x1_0000_0001;
 
 /// The state of an object after the release of a strong reference.
@@ -59,6 +59,8 @@ pub enum Release {
 
 const _: () = assert!(size_of::<Counts>() == 8 && align_of::<Counts>() <= 8);
 
+/// Borrows the count word of an object.
+///
 /// # Safety
 /// `object` is the header of an object whose memory is not freed before the end of `'a`.
 unsafe fn counts<'a>(object: *mut TVMFFIObject) -> &'a Counts {
@@ -99,7 +101,7 @@ pub unsafe fn try_release_shared(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.try_release_shared()
 }
 
-/// Releases a strong reference as [`release`] does, and stays fast if several threads count the object concurrently.
+/// Releases a strong reference like [`release`], and stays fast if several threads count the same object concurrently.
 /// `single_threaded` is the result of [`is_single_threaded`](crate::sync::is_single_threaded).
 ///
 /// # Safety
@@ -110,7 +112,7 @@ pub unsafe fn release_contended(object: *mut TVMFFIObject, single_threaded: bool
     unsafe { counts(object) }.release_contended(single_threaded)
 }
 
-/// Adds a strong reference, in a critical section of a program on one core.
+/// Adds a strong reference in a critical section, for programs on one core.
 ///
 /// # Safety
 /// As [`retain`].
@@ -120,8 +122,8 @@ pub unsafe fn retain_masked(object: *mut TVMFFIObject) {
     unsafe { counts(object) }.retain_masked();
 }
 
-/// Releases a strong (`half` is 0) or weak reference (1) and returns how many of its kind remain. Relaxed ordering: for
-/// programs on one core, where the only concurrency is interrupts.
+/// Releases a strong reference (`half` is 0) or a weak one (`half` is 1). Returns the number of remaining references of
+/// that kind. Uses relaxed ordering, for programs on one core whose only concurrency is interrupts.
 ///
 /// # Safety
 /// The caller transfers a reference of this kind, and destroys the content, or frees the memory, when none remains.
@@ -152,7 +154,8 @@ pub unsafe fn release_weak(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.release_weak()
 }
 
-/// Adds a strong reference unless none remains; returns whether it was added. A dead object never comes back.
+/// Adds a strong reference unless none remains. Returns `true` if it was added. An object without strong references is
+/// never revived.
 ///
 /// # Safety
 /// The caller has a weak reference, or borrows one.
@@ -163,8 +166,8 @@ pub unsafe fn try_upgrade(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.try_upgrade()
 }
 
-/// Returns `true` if the caller's strong reference is the only one of any kind, so that the object may be changed in
-/// place. All uses by earlier owners happen before a return of `true`.
+/// Returns `true` if the caller's strong reference is the only reference, strong or weak, so that the object may be
+/// changed in place. All uses by earlier owners happen before a return of `true`.
 ///
 /// # Safety
 /// The caller has a strong reference.
@@ -174,7 +177,7 @@ pub unsafe fn is_unique(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.is_unique()
 }
 
-/// Number of strong references at some moment of this call.
+/// Returns the number of strong references. Other threads may change it at any time.
 ///
 /// # Safety
 /// The caller has a reference of either kind, or borrows one.
@@ -184,7 +187,8 @@ pub unsafe fn strong_count(object: *mut TVMFFIObject) -> u32 {
     unsafe { counts(object) }.strong_count()
 }
 
-/// Number of weak references at some moment of this call; the strong ones together count as one.
+/// Returns the number of weak references; all strong references together count as one. Other threads may change it at
+/// any time.
 ///
 /// # Safety
 /// The caller has a reference of either kind, or borrows one.

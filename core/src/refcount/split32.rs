@@ -1,4 +1,4 @@
-//! Each count in its own 32-bit atomic, for targets without 64-bit atomics.
+//! Strong and weak count in one 32-bit atomic each, for targets without 64-bit atomics.
 //!
 //! The halves cannot be read atomically together, which matters only to [`Counts::is_unique`]: between its two loads
 //! another thread could make a weak reference, drop its strong one, upgrade and drop the weak one. New weak references
@@ -11,7 +11,7 @@ use super::Release;
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::critical;
 
-/// The count word of an object: two atomic halves in the memory order of a 64-bit word.
+/// Count word of an object: two atomic halves in the memory order of a 64-bit word.
 #[repr(transparent)]
 pub struct Counts(pub(super) [AtomicU32; 2]);
 

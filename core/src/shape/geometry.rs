@@ -3,9 +3,9 @@
 
 use crate::abi::DLDataType;
 
-/// Computes the number of elements of a tensor of this shape; 1 without dimensions, 0 if any extent is 0.
+/// Computes the number of elements of a tensor with this shape: 1 for no dimensions, 0 if any extent is 0.
 ///
-/// Returns `None` when an extent is negative or the number overflows.
+/// Returns `None` if an extent is negative or the number overflows.
 #[inline]
 pub fn product(shape: &[i64]) -> Option<i64> {
     // Unsigned saturating products take less code; the maximum represents overflow, and still gives 0 times 0.
@@ -17,10 +17,10 @@ pub fn product(shape: &[i64]) -> Option<i64> {
     if signs < 0 { None } else { i64::try_from(product).ok() }
 }
 
-/// Computes the size in bytes of a compact tensor of this shape with packed elements of `dtype`.
+/// Computes the size in bytes of a compact tensor with this shape and packed elements of `dtype`.
 ///
-/// Returns `None` when an extent is negative, when the size exceeds the maximum allocation, or when there are more
-/// elements than addresses.
+/// Returns `None` if an extent is negative, if the size exceeds the maximum allocation, or if the number of elements
+/// exceeds the address space.
 ///
 /// # Upstream
 /// `GetDataSize` of `include/tvm/ffi/container/tensor.h`, which wraps around.
@@ -41,10 +41,10 @@ pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
     isize::try_from(bytes).ok().map(isize::cast_unsigned)
 }
 
-/// Returns `true` if the elements are compact in row-major order.
+/// Returns `true` if the elements are contiguous in row-major order.
 ///
-/// Strides of dimensions of extent 1 do not matter, nor do any strides of an empty tensor. The slices must have equal
-/// lengths.
+/// Strides of dimensions with extent 1 are ignored, and so are all strides of an empty tensor. The slices must have
+/// equal lengths.
 ///
 /// # Upstream
 /// `IsContiguous` of `include/tvm/ffi/container/tensor.h`.
@@ -61,8 +61,8 @@ pub fn is_contiguous(shape: &[i64], strides: &[i64]) -> bool {
     is_compact
 }
 
-/// Iterates over the strides of a compact row-major tensor, last dimension first. They wrap around, which only shows in
-/// empty tensors.
+/// Iterates over the strides of a compact row-major tensor, last dimension first. Overflowing strides wrap around,
+/// which can only happen for empty tensors.
 ///
 /// # Upstream
 /// `FillStridesFromShape` of `include/tvm/ffi/container/shape.h`.

@@ -1,4 +1,4 @@
-//! Shape objects: immutable lists of extents, stored in place.
+//! Shape objects: immutable lists of extents, stored inline in the object.
 
 use core::fmt;
 
@@ -21,14 +21,14 @@ object_class!(
     @bare
     /// A reference to a shape.
     ///
-    /// Extents may be any integers; functions that need sizes check them, as [`product`] does.
+    /// Extents may be any integers. Functions that compute sizes, such as [`product`], check them.
     ///
     /// # Upstream
     /// `tvm::ffi::Shape` of `include/tvm/ffi/container/shape.h`.
     pub struct Shape, type_index::SHAPE, "ffi.Shape"
 );
 
-/// The record of a shape object; extents allocated by the library follow it in place.
+/// Record of a shape object. Extents that the library allocates follow it inline.
 #[repr(C)]
 struct ShapeRecord {
     header: TVMFFIObject,
@@ -46,7 +46,7 @@ unsafe impl ObjectRecord for ShapeRecord {
 }
 
 impl Shape {
-    /// Makes a shape from a slice of extents.
+    /// Creates a shape with a copy of `extents`.
     ///
     /// # Errors
     /// MemoryError when out of memory.
@@ -54,10 +54,10 @@ impl Shape {
         Shape::from_exact(extents.len(), extents.iter().copied())
     }
 
-    /// Makes a shape from an iterator over results; the first error is returned.
+    /// Creates a shape from an iterator over results.
     ///
     /// # Errors
-    /// MemoryError when out of memory; errors of the iterator.
+    /// The first error that the iterator yields; MemoryError.
     pub fn try_from_iter(extents: impl IntoIterator<Item = Result<i64>>) -> Result<Shape> {
         let mut buffer = crate::memory::Buffer::new();
         for extent in extents {
@@ -69,7 +69,7 @@ impl Shape {
     /// Makes a shape from integer arguments.
     ///
     /// # Errors
-    /// ValueError when an argument is not an integer; MemoryError when out of memory.
+    /// ValueError if an argument is not an integer; MemoryError.
     ///
     /// # Upstream
     /// The global function `ffi.Shape` of `src/ffi/tensor.cc`.
@@ -92,13 +92,13 @@ impl Shape {
         unsafe { core::slice::from_raw_parts(cell.data, cell.size) }
     }
 
-    /// Computes the number of elements of a tensor of this shape; `None` when an extent is negative or the number
-    /// overflows.
+    /// Computes the number of elements of a tensor with this shape. Returns `None` if an extent is negative or the
+    /// number overflows.
     pub fn product(&self) -> Option<i64> {
         product(self.as_slice())
     }
 
-    /// Makes a shape of `len` extents; missing ones are 0 and surplus ones are ignored.
+    /// Creates a shape with `len` extents. Missing extents are 0; surplus ones are ignored.
     fn from_exact(len: usize, mut extents: impl Iterator<Item = i64>) -> Result<Shape> {
         // An overflowing size fails like any other impossible allocation.
         let bytes = len.saturating_mul(size_of::<i64>());
@@ -139,7 +139,7 @@ unsafe impl AnyCompatible for Shape {
         object::own_object(self)
     }
 
-    /// Accepts a shape, or an Array or List of integers, which is copied.
+    /// Accepts a shape, or an Array or List of integers, whose elements are copied.
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Shape>> {
         match object::object_of(view) {
             Some(shape) => Ok(Some(shape)),
@@ -148,7 +148,7 @@ unsafe impl AnyCompatible for Shape {
     }
 }
 
-/// Makes a shape from an Array or List of integers; `None` for other values.
+/// Creates a shape from an Array or List of integers. Returns `None` for other values.
 fn from_sequence(view: AnyView<'_>) -> Result<Option<Shape>> {
     if !matches!(view.type_index(), type_index::ARRAY | type_index::LIST) {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The recursion limit of nested calls: the library and user callbacks that call each other fail before the stack
-//! overflows.
+//! Recursion limit of nested calls. When the library and user callbacks call each other too deeply, calls fail before
+//! the stack overflows.
 #![forbid(unsafe_code)]
 
 use crate::error::{Error, Result};
@@ -13,23 +13,23 @@ pub(crate) use bounds::PROVIDER;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub use bounds::{StackBoundsProvider, set_provider};
 
-/// Maximum depth of nested calls where the bounds of the stack are unknown.
+/// Maximum depth of nested calls if the stack bounds are unknown.
 pub const MAX_NESTED_CALLS: usize = config::NESTED_CALLS;
 
 // Depth of nested calls without known bounds.
 crate::per_thread!(static NESTED: usize = 0);
 
-/// Runs `body`, which may run user callbacks that call the library again.
+/// Runs `body`, which may run user callbacks that call the library again, unless calls are nested too deep.
 ///
-/// Where the bounds of the stack are known, calls may nest until 128 KiB are left, or half of a smaller stack.
-/// Elsewhere, and on stacks that are not the thread's own, up to [`MAX_NESTED_CALLS`] may nest, counted over all
-/// threads in builds without `std`.
+/// If the stack bounds are known, calls may nest until 128 KiB of the stack are left, or half of a smaller stack. If
+/// they are unknown, or the thread runs on another stack than its own, the limit is [`MAX_NESTED_CALLS`], counted over
+/// all threads in builds without `std`.
 ///
 /// # Errors
-/// Those of `body`; ValueError, without running it, when the limit is reached.
+/// Errors of `body`. ValueError if the limit is reached; `body` is not called then.
 ///
 /// # Threads
-/// Any. Allocates nothing, except in the provider of bounds at the first call of a thread.
+/// Any. Allocates nothing, except in the provider of stack bounds at the first call of each thread.
 #[inline]
 pub fn nest<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
     if bounds::have_space()? {
@@ -39,7 +39,7 @@ pub fn nest<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
     body()
 }
 
-/// Counts a nested call without known bounds while it runs.
+/// Counts one nested call on a stack with unknown bounds, until it is dropped.
 struct NestedCall;
 
 impl NestedCall {

@@ -1,5 +1,5 @@
-//! Storage of strings and bytes in a kernel library: longer content in objects of the loaded `libtvm_ffi`, whose code
-//! outlives this binary's.
+//! Storage of strings and bytes in a kernel library: short content inline in the value, longer content in an object
+//! that the loaded `libtvm_ffi` creates, since its code outlives the kernel library.
 
 use core::mem::MaybeUninit;
 
@@ -12,8 +12,8 @@ use crate::object::ObjectRef;
 use crate::object_alloc::Space;
 use crate::{error, raised_error, type_index};
 
-/// Writes a value with a copy of `content` to `cell`; `content` may lie in the cell. `small_index` is the type index of
-/// the small form.
+/// Writes a string or bytes value with a copy of `content` to `cell`. `content` may lie in the cell itself.
+/// `small_index` is the type index of the small form.
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
@@ -29,14 +29,14 @@ pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content:
     Ok(())
 }
 
-/// Makes a string object with a copy of `content`, which is too long for a small string. The space is ignored, since
-/// the loaded library allocates.
+/// Creates a string object with a copy of `content`, which is too long for a small string. Ignores the space, since the
+/// loaded library allocates the object.
 pub(super) fn object_in(_: &mut impl Space, content: &[u8]) -> Result<ObjectRef> {
     let value = large(type_index::SMALL_STR, content)?;
     value.into_object().map_err(|_| error::out_of_memory(content.len()))
 }
 
-/// Writes a value of `len` zero bytes to `cell`, then lets `write` fill them.
+/// Writes a value of `len` zero bytes to `cell`, then calls `write` to fill them.
 pub(super) fn write_with(
     cell: &mut MaybeUninit<TVMFFIAny>,
     small_index: i32,
@@ -50,7 +50,7 @@ pub(super) fn write_with(
     unsafe { write_copy(cell.as_mut_ptr(), small_index, &*content) }
 }
 
-/// Makes the small form of `content`, if it fits.
+/// Returns `content` as a value in the small form, or `None` if it is too long.
 fn small(type_index: i32, content: &[u8]) -> Option<Any> {
     let mut v_bytes = [0; 8];
     v_bytes[..SMALL_MAX].get_mut(..content.len())?.copy_from_slice(content);

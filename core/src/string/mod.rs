@@ -1,4 +1,4 @@
-//! Strings and bytes: up to seven bytes inline in the value, more in an object.
+//! String and bytes values: up to seven bytes inline in the value, longer content in an object.
 
 mod buffered;
 #[cfg_attr(feature = "client", path = "client.rs")]
@@ -20,7 +20,7 @@ use crate::{any_from, any_texts, type_index};
 /// Maximum length of content stored inline.
 pub(crate) const SMALL_MAX: usize = 7;
 
-/// A string value: usually UTF-8, though C may store any bytes in it.
+/// A string value. Usually UTF-8, though C code may store any bytes in it.
 ///
 /// # Upstream
 /// `tvm::ffi::String` in `string.h`.
@@ -36,18 +36,18 @@ pub struct String(Any);
 #[derive(Clone)]
 pub struct Bytes(Any);
 
-/// Difference between the type indices of the object form and the small form.
+/// Difference between the type indices of the object form and the small form of strings, and of bytes.
 const LARGE_OFFSET: i32 = type_index::STR - type_index::SMALL_STR;
 const _: () = assert!(type_index::BYTES - type_index::SMALL_BYTES == LARGE_OFFSET);
 
-/// Whether texts are composed on the stack first, so that short ones are written only once. That takes extra code,
-/// which only speed builds have.
+/// Whether strings are composed on the stack first, so that short content is written only once. This takes extra code,
+/// so only speed builds do it.
 const STARTS_ON_STACK: bool = cfg!(feature = "speed");
 
-/// Size of the stack buffer.
+/// Size in bytes of the stack buffer for short strings.
 const SHORT_TEXT_BYTES: usize = if STARTS_ON_STACK { 32 } else { 0 };
 
-/// Makes a string or bytes value with a copy of `content`; `small_index` is the type index of the small form.
+/// Creates a string or bytes value with a copy of `content`; `small_index` is the type index of the small form.
 ///
 /// # Errors
 /// MemoryError.
@@ -64,7 +64,7 @@ fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
 /// The previous content of the cell is not released.
 ///
 /// # Errors
-/// MemoryError, which leaves the cell unchanged.
+/// MemoryError; the cell is unchanged.
 ///
 /// # Safety
 /// The content must be readable and the cell writable. They may overlap, which is why both are pointers.
@@ -76,11 +76,11 @@ pub unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const
     unsafe { record::write_copy(cell, small_index, content) }
 }
 
-/// Writes the string that `write` composes to `cell`, without an intermediate copy; `write` is called twice for a long
-/// text. The previous content of the cell is not released.
+/// Composes a string in `cell` without an intermediate copy. `write` writes the content and is called twice for long
+/// content. The previous content of the cell is not released.
 ///
 /// # Errors
-/// MemoryError, which leaves the cell unchanged.
+/// MemoryError; the cell is unchanged.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Writer<'_>)) -> Result<()> {
     let mut short = [0; SHORT_TEXT_BYTES];
@@ -97,10 +97,10 @@ pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Wri
 }
 
 impl String {
-    /// Maximum length of a text stored inline, without an object.
+    /// Maximum length in bytes of a string stored inline, without an object.
     pub const SHORT_MAX: usize = SMALL_MAX;
 
-    /// The empty text. Allocates nothing.
+    /// The empty string. Allocates nothing.
     pub const EMPTY: String = {
         let raw = TVMFFIAny {
             type_index: type_index::SMALL_STR,
@@ -111,7 +111,7 @@ impl String {
         String(unsafe { Any::from_raw(raw) })
     };
 
-    /// Copies text. Allocates when it is longer than seven bytes.
+    /// Creates a string with a copy of `text`. Allocates if it is longer than seven bytes.
     ///
     /// # Errors
     /// MemoryError.
@@ -119,7 +119,7 @@ impl String {
         String::from_bytes(text.as_bytes())
     }
 
-    /// Copies text of any encoding. Allocates when it is longer than seven bytes.
+    /// Creates a string with a copy of bytes in any encoding. Allocates if there are more than seven.
     ///
     /// # Errors
     /// MemoryError.
@@ -130,7 +130,7 @@ impl String {
         value_of(type_index::SMALL_STR, text).map(String)
     }
 
-    /// Copies text of any encoding; a long text is allocated in `space`.
+    /// Creates a string with a copy of bytes in any encoding. More than seven bytes are allocated in `space`.
     ///
     /// # Errors
     /// MemoryError.
@@ -141,11 +141,12 @@ impl String {
         record::object_in(space, text).map(|object| String(object.into_any()))
     }
 
-    /// Bytes to leave at the start of a buffer, so that its text can become a string in place.
+    /// Number of bytes to leave free at the start of a buffer, so that [`from_buffer`](Self::from_buffer) need not copy
+    /// the content.
     pub const LEAD_BYTES: usize = buffered::LEAD_BYTES;
 
-    /// Makes a string from the text of a buffer from `start` on. With [`LEAD_BYTES`](Self::LEAD_BYTES) or more before
-    /// it, a long text is not copied: the string takes ownership of the buffer.
+    /// Creates a string from the content of a buffer, beginning at `start`. If `start` is at least
+    /// [`LEAD_BYTES`](Self::LEAD_BYTES), the string takes ownership of a long buffer instead of copying it.
     ///
     /// # Errors
     /// MemoryError.
@@ -153,7 +154,8 @@ impl String {
         buffered::string_of(buffer, start).map(String)
     }
 
-    /// Makes a string from the first `len` bytes of a word in little-endian order, at most seven. Allocates nothing.
+    /// Creates a string from the first `len` bytes of a word in little-endian order; `len` is at most seven. Allocates
+    /// nothing.
     #[inline]
     pub const fn of_word(word: u64, len: usize) -> String {
         let len = if len < SMALL_MAX { len } else { SMALL_MAX };
@@ -167,7 +169,7 @@ impl String {
         String(unsafe { Any::from_raw(raw) })
     }
 
-    /// Formats text, without an intermediate copy.
+    /// Creates a string from format arguments, without an intermediate copy.
     ///
     /// # Errors
     /// MemoryError.
@@ -178,7 +180,7 @@ impl String {
         })
     }
 
-    /// Makes the string that `write` composes, without an intermediate copy; `write` is called twice for a long text.
+    /// Composes a string without an intermediate copy. `write` writes the content and is called twice for long content.
     ///
     /// # Errors
     /// MemoryError.
@@ -189,7 +191,7 @@ impl String {
         Ok(unsafe { String::from_cell(cell) })
     }
 
-    /// Takes ownership of a string.
+    /// Takes ownership of a string value.
     ///
     /// # Safety
     /// The cell must be an owned string value, whose ownership the caller transfers.
@@ -198,19 +200,19 @@ impl String {
         String(unsafe { Any::from_raw(cell.assume_init()) })
     }
 
-    /// Borrows the text as bytes.
+    /// Borrows the content as bytes.
     pub fn as_bytes(&self) -> &[u8] {
         content_of(&self.0)
     }
 
-    /// Borrows the text; `None` if it is not UTF-8.
+    /// Borrows the content as `str`. Returns `None` if it is not UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         core::str::from_utf8(self.as_bytes()).ok()
     }
 }
 
 impl Bytes {
-    /// Copies bytes. Allocates when there are more than seven.
+    /// Creates a bytes value with a copy of `content`. Allocates if there are more than seven bytes.
     ///
     /// # Errors
     /// MemoryError.

@@ -10,7 +10,7 @@ use crate::object::ObjectRef;
 use crate::object_alloc::{self, ObjectRecord, Space};
 use crate::type_index;
 
-/// A string or bytes object: the byte array that C reads; content and a NUL follow in place.
+/// Record of a string or bytes object: the byte array that C code reads. The content and a NUL follow it inline.
 #[repr(C)]
 pub(super) struct BytesRecord {
     header: TVMFFIObject,
@@ -24,8 +24,8 @@ unsafe impl ObjectRecord for BytesRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// Writes a value with a copy of `content` to `cell`; `content` may lie in the cell. `small_index` is the type index of
-/// the small form.
+/// Writes a string or bytes value with a copy of `content` to `cell`. `content` may lie in the cell itself.
+/// `small_index` is the type index of the small form.
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
@@ -43,7 +43,7 @@ pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content:
     Ok(())
 }
 
-/// Writes a value of `len` zero bytes to `cell`, then lets `write` fill them.
+/// Writes a value of `len` zero bytes to `cell`, then calls `write` to fill them.
 pub(super) fn write_with(
     cell: &mut MaybeUninit<TVMFFIAny>,
     small_index: i32,
@@ -59,7 +59,7 @@ pub(super) fn write_with(
     Ok(())
 }
 
-/// Makes a string object with a copy of `content` in a space.
+/// Creates a string object with a copy of `content` in a space.
 pub(super) fn object_in(space: &mut impl Space, content: &[u8]) -> Result<ObjectRef> {
     let init = |record: *mut BytesRecord| {
         // SAFETY: the allocation has space for the record, the content and a NUL.
@@ -69,8 +69,8 @@ pub(super) fn object_in(space: &mut impl Space, content: &[u8]) -> Result<Object
     unsafe { object_alloc::allocate_in(space, type_index::STR, content.len().saturating_add(1), init) }
 }
 
-/// Writes a value of `len` uninitialised bytes to `cell`; returns the address of the bytes, which is in the cell itself
-/// or in a new object.
+/// Writes a value of `len` uninitialised bytes to `cell`. Returns the address of the bytes, which is in the cell or in
+/// a new object.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> Result<*mut u8> {
@@ -90,7 +90,7 @@ fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> R
     Ok(content)
 }
 
-/// Fills a record except for its header and content; returns the address of the content.
+/// Initialises a record except for its header and content. Returns the address of the content.
 ///
 /// # Safety
 /// The record is new, and `len` bytes and one more follow it.

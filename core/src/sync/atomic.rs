@@ -1,5 +1,5 @@
-//! The atomics of `core`, without memory barriers on single-core microcontrollers, and an exchange that also exists on
-//! cores which can only load and store.
+//! Atomic types, without memory barriers on single-core microcontrollers, and an atomic exchange that is also available
+//! on cores without read-modify-write instructions.
 
 #[cfg(not(all(target_os = "none", not(feature = "std"), not(feature = "spin"))))]
 mod several_cores {
@@ -22,13 +22,13 @@ pub use one_core::*;
 mod native {
     use super::{AtomicPtr, Ordering};
 
-    /// Stores `new` in `place` and returns the previous pointer, as one atomic step with acquire and release order.
+    /// Stores `new` in `place` and returns the previous pointer, atomically and with acquire and release ordering.
     pub fn exchange<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
         place.swap(new, Ordering::AcqRel)
     }
 
-    /// Stores `new` in `place` and returns the previous pointer with relaxed ordering: for programs on one core, where
-    /// the only concurrency is interrupts.
+    /// Stores `new` in `place` and returns the previous pointer with relaxed ordering, for programs on one core whose
+    /// only concurrency is interrupts.
     #[inline]
     pub fn exchange_relaxed<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
         place.swap(new, Ordering::Relaxed)
@@ -42,7 +42,7 @@ mod masked {
     use super::{AtomicPtr, Ordering};
     use crate::sync::critical;
 
-    /// Stores `new` in `place` and returns the previous pointer; atomic with respect to all users of this function.
+    /// Stores `new` in `place` and returns the previous pointer. Atomic with respect to other calls of this function.
     pub fn exchange<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
         critical(|| {
             let old = place.load(Ordering::Acquire);

@@ -1,6 +1,7 @@
-//! Spin locks on a flag, for builds without std, `spin` and interrupts: WebAssembly, `no_std` libraries.
+//! Spin locks based on an atomic flag, for builds without std, `spin` and `critical-section`: WebAssembly, and
+//! libraries built with `no_std`.
 //!
-//! WebAssembly without threads never waits. Elsewhere waiting spins, for a short time.
+//! On WebAssembly without threads a lock is never contended. Elsewhere waiting threads spin for a short time.
 
 use super::atomic::{AtomicBool, Ordering};
 use core::cell::UnsafeCell;
@@ -24,7 +25,7 @@ impl<T> Mutex<T> {
         Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Waits for exclusive access, which lasts as long as the guard.
+    /// Waits until the mutex is free and locks it for the lifetime of the guard.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         while self.held.swap(true, Ordering::Acquire) {
             core::hint::spin_loop();
@@ -36,7 +37,7 @@ impl<T> Mutex<T> {
 /// Exclusive access to the value of a [`Mutex`].
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
-    /// Prevents sharing the guard between threads where the value must not be shared.
+    /// Makes the guard `Sync` only if the value is.
     _not_sync: PhantomData<*const T>,
 }
 
@@ -68,19 +69,20 @@ impl<T> Drop for MutexGuard<'_, T> {
 /// This build has one kind of lock.
 pub use self::Mutex as Lock;
 
-/// Runs `body` in a critical section of the whole crate. `body` must be short and neither lock nor call out.
+/// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither take locks nor run user
+/// callbacks.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     static CRITICAL: Mutex<()> = Mutex::new(());
     let _guard = CRITICAL.lock();
     body()
 }
 
-/// Waits before the caller polls again.
+/// Spins once before the caller polls again.
 pub fn pause(_round: u32) {
     core::hint::spin_loop();
 }
 
-/// Identifies the current thread; always `None`, since this build cannot tell threads apart.
+/// Returns `None`: this build cannot identify threads.
 pub const fn current_thread() -> Option<NonZeroUsize> {
     None
 }

@@ -1,10 +1,10 @@
-//! Fork safety: the library's locks are held across `fork`, so that a child process finds all of them free and all
+//! Fork safety. The library's locks are held across `fork`, so that a child process finds all locks free and all
 //! guarded state consistent.
 //!
 //! A child has a copy of the memory, but only the forking thread: a lock held by another thread would never be
-//! released. So every lock and every other state that threads change in several steps is a *part* ([`AtFork`]) in the
-//! list of its ring (`forks.rs` of each crate). All parts are prepared before a fork, and released afterwards in the
-//! parent and in the child:
+//! released. Therefore every lock, and every other state that threads change in several steps, is a *part* ([`AtFork`])
+//! in the list of its ring (`forks.rs` of each crate). All parts are prepared before a fork, and released afterwards in
+//! the parent and in the child:
 //!
 //! | Step | Order | Action of a [`Mutex`] |
 //! |---|---|---|
@@ -12,15 +12,16 @@
 //! | `parent`, `child` | the reverse | releases it |
 //!
 //! # Order
-//! A lock may be taken while locks listed before it are held, never the other way round, so that a fork and a thread
-//! cannot deadlock. Code of an outer ring may hold its locks when it calls inward; inner rings hold none when they call
-//! outward. No lock is held while user callbacks run, so a fork never waits for one. Initialisations by user callbacks,
-//! such as handles initialised once, hold no lock: the child abandons those of the parent's other threads.
+//! A lock may be taken while locks listed before it are held, but not while locks listed after it are held, so that a
+//! fork and a thread cannot deadlock. Code of an outer ring may hold its locks when it calls inward; inner rings hold
+//! none when they call outward. No lock is held while user callbacks run, so a fork never waits for one.
+//! Initialisations by user callbacks, such as handles initialised once, hold no lock: the child abandons those of the
+//! parent's other threads.
 //!
-//! # Handlers of others
-//! Handlers registered later run before the library's on the way to the fork, and after them on the way back, so they
-//! find the library usable. The library therefore registers its handlers when it is loaded, but after those of the
-//! memory allocator, whose locks are taken while the library's are held.
+//! # Fork handlers of other libraries
+//! Handlers that are registered after the library's run before them when the process forks, and after them in parent
+//! and child, so these handlers may use the library. The library therefore registers its handlers when it is loaded,
+//! but after those of the memory allocator, whose locks are taken while the library's are held.
 //!
 //! `_Fork`, `vfork` and raw system calls run no handlers; their children may only do what signal handlers may.
 
@@ -30,54 +31,54 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::imp::{Mutex, MutexGuard, current_thread};
 
-/// State that must be at rest while the process forks: a lock, or other state that threads change in several steps.
+/// State that must be consistent while the process forks: a lock, or other state that threads change in several steps.
 pub trait AtFork: Sync {
-    /// Brings the state to rest before a fork: takes the lock, or waits until other threads are done.
+    /// Makes the state consistent before a fork: takes the lock, or waits until other threads are done.
     ///
     /// # Safety
     /// [`parent`](Self::parent) or [`child`](Self::child) follows on the same thread.
     unsafe fn prepare(&'static self);
 
-    /// Releases the state in the parent process.
+    /// Releases the state in the parent process after a fork.
     ///
     /// # Safety
     /// This thread called [`prepare`](Self::prepare) for the same fork.
     unsafe fn parent(&'static self);
 
-    /// Releases the state in the child process, whose only thread this is, and abandons the unfinished work of other
-    /// threads.
+    /// Releases the state in the child process, whose only thread is the calling one, and abandons the unfinished work
+    /// of other threads.
     ///
     /// # Safety
     /// As [`parent`](Self::parent).
     unsafe fn child(&'static self);
 }
 
-/// The parts of one ring, in the order of preparation.
+/// Parts of one ring, in the order of preparation.
 pub type Parts = &'static [&'static dyn AtFork];
 
-/// The rings with parts, from the inside out.
+/// Rings that have parts, from the inside out.
 #[derive(Clone, Copy, Debug)]
 pub enum Ring {
-    /// This crate.
+    /// The crate `ferrite-ffi-core`.
     Core,
-    /// `ferrite-ffi-alloc`.
+    /// The crate `ferrite-ffi-alloc`.
     AllocExt,
-    /// `ferrite-ffi-host`.
+    /// The crate `ferrite-ffi-host`.
     Host,
-    /// `ferrite-ffi-gpu`.
+    /// The crate `ferrite-ffi-gpu`.
     Gpu,
 }
 
-/// The parts by ring. This lock comes before all others and serialises forks of several threads.
+/// Parts of each ring. A fork takes this lock before all others; it also serialises concurrent forks.
 static RINGS: Mutex<[Parts; 4]> = Mutex::new([&[]; 4]);
 
-/// The thread that is forking and holds [`RINGS`]; zero if none.
+/// The thread that is forking and holds the [`RINGS`] lock, or zero.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the parts of a ring. Repeating the call changes nothing.
 ///
 /// # Threads
-/// Any. Call it before the parts are used: each ring does when it is loaded.
+/// Any. Must be called before the parts are used; each ring calls it when it is loaded.
 pub fn enlist(ring: Ring, parts: Parts) {
     register_handlers();
     RINGS.lock()[ring as usize] = parts;
@@ -91,7 +92,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Registers the fork handlers, once. When out of memory, forks are not protected.
+/// Registers the fork handlers with the system, once. When out of memory, forks are not protected.
 fn register_handlers() {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     if REGISTERED.swap(true, Ordering::Relaxed) {
@@ -107,8 +108,8 @@ fn register_handlers() {
     unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) };
 }
 
-/// Identifies this thread, and its copy in a child; a constant other than zero while its thread-local storage is being
-/// destroyed.
+/// Identifies this thread; its copy in a child process has the same value. Returns 1 while the thread's thread-local
+/// storage is being destroyed.
 fn this_thread() -> usize {
     current_thread().map_or(1, core::num::NonZeroUsize::get)
 }
@@ -132,18 +133,18 @@ unsafe extern "C" fn child() {
     finish(|part| unsafe { part.child() });
 }
 
-/// Visits the parts in the order of preparation.
+/// Calls `prepare` for all parts in the order of preparation.
 fn all(rings: &[Parts; 4], prepare: impl Fn(&'static dyn AtFork)) {
     rings.iter().rev().copied().flatten().for_each(|part| prepare(*part));
 }
 
-/// Visits the parts in the reverse order.
+/// Calls `end` for all parts in the reverse order of preparation.
 fn all_reversed(rings: &[Parts; 4], end: impl Fn(&'static dyn AtFork)) {
     rings.iter().flat_map(|parts| parts.iter().rev()).for_each(|part| end(*part));
 }
 
-/// Ends what [`prepare`] of this thread began. Does nothing if it did not run, because the handlers were registered
-/// during the fork.
+/// Calls `end` for all parts that [`prepare`] prepared on this thread. Does nothing if [`prepare`] did not run because
+/// the handlers were registered during the fork.
 fn finish(end: impl Fn(&'static dyn AtFork)) {
     if FORKING.load(Ordering::Relaxed) != this_thread() {
         return;
@@ -171,7 +172,7 @@ impl<T: Send + 'static> AtFork for Mutex<T> {
     }
 }
 
-/// An array of mutexes, as one part.
+/// Holds all locks of the array across the fork.
 impl<T: Send + 'static, const N: usize> AtFork for [Mutex<T>; N] {
     unsafe fn prepare(&'static self) {
         // SAFETY: the caller's promise.
@@ -189,11 +190,11 @@ impl<T: Send + 'static, const N: usize> AtFork for [Mutex<T>; N] {
     }
 }
 
-/// A mutex whose value refers to threads: the child repairs the value before the lock is released.
+/// A mutex whose value refers to threads. After a fork, the child repairs the value before it releases the lock.
 pub struct Repaired<T: 'static> {
     /// The mutex, held across the fork.
     pub mutex: &'static Mutex<T>,
-    /// Abandons the work of other threads. Takes no lock that is listed before this one.
+    /// Removes the work of other threads from the value. Takes no lock that is listed before this one.
     pub repair: fn(&mut T),
 }
 
@@ -216,7 +217,7 @@ impl<T: Send> AtFork for Repaired<T> {
     }
 }
 
-/// A part made of functions, for state without a lock.
+/// A part defined by functions, for state without a lock.
 pub struct Hook {
     /// See [`AtFork::prepare`].
     pub prepare: fn(),
@@ -227,7 +228,7 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// Makes a part that acts in the child only.
+    /// Creates a part that only acts in the child.
     pub const fn in_child(child: fn()) -> Self {
         Self { prepare: || (), parent: || (), child }
     }
@@ -247,7 +248,7 @@ impl AtFork for Hook {
     }
 }
 
-/// Stores a mutex's guard while the process forks.
+/// Storage for a mutex's guard while the process forks.
 pub(super) struct AcrossFork<T: 'static>(UnsafeCell<Option<MutexGuard<'static, T>>>);
 
 // SAFETY: only used between `prepare` and `parent` or `child`, by the forking thread, which holds the mutex.
@@ -265,6 +266,8 @@ impl<T> AcrossFork<T> {
         unsafe { *self.0.get() = Some(guard) };
     }
 
+    /// Returns the guard that was stored before the fork.
+    ///
     /// # Safety
     /// This thread stored a guard here.
     unsafe fn take(&'static self) -> Option<MutexGuard<'static, T>> {
@@ -273,8 +276,9 @@ impl<T> AcrossFork<T> {
     }
 }
 
-/// Runs a function when the library or program that contains it is loaded: before `main`, and before the constructors
-/// of dependent libraries. Works for object formats with constructors; elsewhere call the function on first use.
+/// Registers a function to run when the library or program that contains it is loaded: before `main`, and before the
+/// constructors of dependent libraries. Has no effect on object formats without constructors; call the function on
+/// first use there.
 #[macro_export]
 macro_rules! at_load {
     ($function:path) => {

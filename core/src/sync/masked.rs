@@ -9,10 +9,10 @@ use critical_section::RestoreState;
 
 use crate::platform;
 
-/// A value that is only accessible in a critical section, exclusively.
+/// A mutex whose value is only accessible in a critical section.
 ///
-/// Locking it again while it is held would alias exclusive references; it waits forever instead, as the other
-/// implementations do.
+/// Locking it again while it is held would alias exclusive references. It deadlocks instead, like the other
+/// implementations.
 #[derive(Default)]
 pub struct Mutex<T> {
     held: Cell<bool>,
@@ -36,7 +36,7 @@ impl<T> Mutex<T> {
     }
 }
 
-/// Enters a critical section and marks a mutex as held. Shared by all mutexes.
+/// Enters a critical section and marks a mutex as locked. Shared by all mutexes.
 ///
 /// # Safety
 /// As for [`critical_section::acquire`]: [`leave`] follows, in the reverse order.
@@ -50,7 +50,7 @@ unsafe fn enter(held: &Cell<bool>) -> RestoreState {
     restore
 }
 
-/// Unmarks a mutex and leaves the critical section of [`enter`].
+/// Marks a mutex as unlocked and leaves the critical section that [`enter`] entered.
 ///
 /// # Safety
 /// `restore` came from the matching `enter`.
@@ -65,8 +65,8 @@ unsafe fn leave(held: &Cell<bool>, restore: RestoreState) {
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
     restore: RestoreState,
-    /// Prevents sharing the guard between threads where the value must not be shared. A guard must not be sent either:
-    /// a critical section is left by the thread that entered it.
+    /// Makes the guard `Sync` only if the value is, and never `Send`: the thread that entered a critical section must
+    /// leave it.
     _not_sync: PhantomData<*const T>,
 }
 
@@ -96,16 +96,16 @@ impl<T> Drop for MutexGuard<'_, T> {
     }
 }
 
-/// A value that is only accessible in a critical section, by shared references.
+/// A lock whose value is only accessible in a critical section, by shared references.
 ///
-/// Locking it again while it is held gives another shared reference, which is harmless, so no mark is needed.
+/// Locking it again while it is held returns another shared reference, which is harmless, so the lock needs no flag.
 pub struct Lock<T>(T);
 
 // SAFETY: the value is only accessed in a critical section, which admits one execution at a time.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
 impl<T> Lock<T> {
-    /// Makes a lock around `value`.
+    /// Creates an unlocked lock around `value`.
     pub const fn new(value: T) -> Self {
         Self(value)
     }
@@ -117,7 +117,7 @@ impl<T> Lock<T> {
     }
 }
 
-/// Access to the value of a [`Lock`].
+/// Shared access to the value of a [`Lock`].
 pub struct LockGuard<'a, T> {
     value: &'a T,
     restore: RestoreState,
@@ -138,7 +138,7 @@ impl<T> Drop for LockGuard<'_, T> {
     }
 }
 
-/// Runs `body` with interrupts masked. `body` must be short and not call out. May be nested.
+/// Runs `body` with interrupts masked. `body` must be short and must not run user callbacks. Calls may be nested.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     critical_section::with(|_| body())
 }
@@ -148,8 +148,8 @@ pub fn pause(_round: u32) {
     platform::yield_now();
 }
 
-/// Identifies the current task by the address of its raised-error slot. Without tasks the address is constant: other
-/// code that holds a lock was interrupted by the caller, which must not wait for it.
+/// Identifies the current task by the address of its raised-error slot. Without tasks the address is constant: a lock
+/// can only be held by the code that the caller interrupted, so the caller must not wait for it.
 pub fn current_thread() -> Option<NonZeroUsize> {
     NonZeroUsize::new(platform::raised_slot().addr())
 }

@@ -5,14 +5,14 @@
 //! | Name | Meaning |
 //! |---|---|
 //! | [`Mutex`] | exclusive access; never poisoned; must not be locked again by its holder |
-//! | [`Lock`] | a mutex for values that change through cells: its guard shares the value, which takes less flash |
+//! | [`Lock`] | a mutex for values with interior mutability: its guard gives shared access, which takes less flash |
 //! | [`ObjectMutex`] | a mutex as part of an object |
-//! | [`atomic`] | atomics; read-modify-write only through [`exchange`] where a core may lack it |
+//! | [`atomic`] | atomic types; code for cores without read-modify-write instructions uses [`exchange`] only |
 //! | [`is_single_threaded`] | whether the process certainly has no other threads |
 //! | [`critical`] | runs a few instructions under one lock of the whole crate |
 //! | [`pause`], [`current_thread`] | waiting for another thread; identity of the current thread |
 //! | [`per_thread`] | thread-local state |
-//! | `fork` | holds the locks while the process forks, on hosts |
+//! | `fork` | holds the locks across forks, on hosts |
 //!
 //! No lock may be held while a user callback runs. Bare-metal builds without `spin` mask interrupts while a lock is
 //! held, through the `critical-section` crate, so tables may be used from interrupt handlers; the time under a lock is
@@ -54,7 +54,8 @@ pub(crate) use object_mutex::OBJECT_LOCKS;
 pub use object_mutex::{ObjectMutex, ObjectMutexGuard};
 pub use single_threaded::{find_thread_flag, is_single_threaded};
 
-/// Declares a constructor that is `const` in the crate, for statics; the model checker's version is not.
+/// Declares a constructor that is `const`, for use in statics. The constructor of the model checker's version is not
+/// `const`.
 #[cfg(not(feature = "client"))]
 macro_rules! const_new {
     ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis const fn $($rest)* };

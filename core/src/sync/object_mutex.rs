@@ -1,4 +1,5 @@
-//! Mutexes in objects. Forks hold every lock, which is impossible with one lock per object, so all objects share a few.
+//! Mutexes in objects. All objects share a small set of locks, since a fork holds every lock, and it could not hold one
+//! per object.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -7,12 +8,12 @@ use core::ptr;
 
 use super::imp::{Mutex, MutexGuard};
 
-/// The shared locks, selected by the address of the object.
+/// Locks shared by all objects; the address of an object selects one.
 pub(crate) static OBJECT_LOCKS: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
 /// A mutex as part of an object.
 ///
-/// Hold it briefly and take no other lock meanwhile: two objects may share one lock.
+/// Hold it only briefly, and take no other lock while it is held: two objects may share one lock.
 pub struct ObjectMutex<T>(UnsafeCell<T>);
 
 // SAFETY: the value is only accessed through the guard, and the object's lock admits one guard.
@@ -24,7 +25,7 @@ impl<T> ObjectMutex<T> {
         Self(UnsafeCell::new(value))
     }
 
-    /// Waits for exclusive access, which lasts as long as the guard.
+    /// Waits until the mutex is free and locks it for the lifetime of the guard.
     pub fn lock(&self) -> ObjectMutexGuard<'_, T> {
         let lock = &OBJECT_LOCKS[ptr::from_ref(self).addr() / 64 % OBJECT_LOCKS.len()];
         ObjectMutexGuard { value: &self.0, _lock: lock.lock(), _not_sync: PhantomData }

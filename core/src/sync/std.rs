@@ -1,4 +1,4 @@
-//! Locks and waiting on hosts, by the standard library.
+//! Locks and waiting on hosts, implemented with the standard library.
 #![forbid(unsafe_code)]
 
 extern crate std;
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use super::fork::AcrossFork;
 
-/// A mutex that stays usable after a panic of its holder: guarded state changes in single steps only. Every static
-/// mutex is listed in `forks.rs` of its crate, so that forks hold it.
+/// A mutex that stays usable after its holder panicked, since guarded state changes in single steps only. Every static
+/// mutex is listed in `forks.rs` of its crate, so that it is held across forks.
 pub struct Mutex<T: 'static> {
     inner: std::sync::Mutex<T>,
     pub(super) across_fork: AcrossFork<T>,
@@ -23,7 +23,7 @@ impl<T> Mutex<T> {
         Self { inner: std::sync::Mutex::new(value), across_fork: AcrossFork::new() }
     }
 
-    /// Waits for exclusive access, which lasts as long as the guard.
+    /// Waits until the mutex is free and locks it for the lifetime of the guard.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -40,7 +40,8 @@ pub use self::Mutex as Lock;
 
 pub(crate) static CRITICAL: Mutex<()> = Mutex::new(());
 
-/// Runs `body` in a critical section of the whole crate. `body` must be short and neither lock nor call out.
+/// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither take locks nor run user
+/// callbacks.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     let _guard = CRITICAL.lock();
     body()

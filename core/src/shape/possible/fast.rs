@@ -1,16 +1,16 @@
-//! Speed-optimised check for a possible size: most shapes need no product.
+//! Speed-optimised check that a tensor's size fits an allocation. For most shapes no product is computed.
 #![forbid(unsafe_code)]
 
 use super::super::data_size_bytes;
 use crate::abi::DLDataType;
 
-/// Returns `true` if a compact tensor of this shape with packed elements of `dtype` fits an allocation.
+/// Returns `true` if a compact tensor with this shape and packed elements of `dtype` fits an allocation.
 #[inline]
 pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     is_small(shape) || has_bytes(shape, dtype)
 }
 
-/// Returns `true` if a shape certainly has a possible size with any element type. `false` is inconclusive.
+/// Returns `true` if a shape certainly fits an allocation with any element type. `false` is inconclusive.
 #[inline(always)]
 pub fn is_small(shape: &[i64]) -> bool {
     let mut all = 0;
@@ -27,7 +27,7 @@ pub fn is_small(shape: &[i64]) -> bool {
     bits < u64::from(usize::BITS)
 }
 
-/// The slow path, out of line.
+/// The slow path of [`has_possible_size`]: computes the size. Out of line.
 #[cold]
 fn has_bytes(shape: &[i64], dtype: DLDataType) -> bool {
     data_size_bytes(shape, dtype).is_some()

@@ -1,10 +1,10 @@
-//! Size-optimised check for a possible size: computes the size.
+//! Size-optimised check that a tensor's size fits an allocation: computes the size.
 #![forbid(unsafe_code)]
 
 use super::super::data_size_bytes;
 use crate::abi::DLDataType;
 
-/// Returns `true` if a compact tensor of this shape with packed elements of `dtype` fits an allocation.
+/// Returns `true` if a compact tensor with this shape and packed elements of `dtype` fits an allocation.
 #[inline]
 pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     data_size_bytes(shape, dtype).is_some()

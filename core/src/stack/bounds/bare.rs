@@ -1,4 +1,4 @@
-//! The bounds of stacks on bare metal: unknown.
+//! Stack bounds on bare metal: unknown.
 #![forbid(unsafe_code)]
 
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! The stack bounds of an operating system's threads.
+//! Stack bounds of threads on hosts.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::plain_error;
 use crate::sync::{Mutex, per_thread};
 
-/// Bytes reserved below the limit for code that runs until the next [`nest`](super::super::nest): user callbacks, and
-/// the creation of errors with backtraces.
+/// Number of bytes reserved at the low end of the stack for code that runs until the next [`nest`](super::super::nest):
+/// user callbacks, and the creation of errors with backtraces.
 const RESERVE: usize = 128 << 10;
 
 /// Returns the address range of the calling thread's stack, or `None` if unknown.
@@ -18,26 +18,26 @@ pub type StackBoundsProvider = fn() -> Option<Range<usize>>;
 
 pub(crate) static PROVIDER: Mutex<Option<StackBoundsProvider>> = Mutex::new(None);
 
-/// Installs the provider of stack bounds on this platform, replacing an earlier one. Bare-metal builds have none.
+/// Installs the provider of stack bounds, replacing an earlier one.
 ///
-/// Threads that have nested calls before keep their bounds.
+/// Threads that have already called [`nest`](super::super::nest) keep their bounds.
 pub fn set_provider(provider: StackBoundsProvider) {
     *PROVIDER.lock() = Some(provider);
 }
 
-/// The cached bounds of a thread's stack.
+/// Cached stack bounds of a thread.
 struct ThreadBounds {
     asked: bool,
-    /// From the lowest usable address to the end of the stack; empty if unknown.
+    /// Usable addresses of the stack, without the reserve; empty if unknown.
     usable: Range<usize>,
 }
 
 crate::per_thread!(static BOUNDS: ThreadBounds = ThreadBounds { asked: false, usable: 0..0 });
 
-/// Returns `true` if the stack certainly has space for a nested call, and `false` if its bounds are unknown.
+/// Returns `true` if the stack certainly has space for a nested call, or `false` if its bounds are unknown.
 ///
 /// # Errors
-/// ValueError when the stack is exhausted.
+/// ValueError if the stack is exhausted.
 #[inline]
 pub(in crate::stack) fn have_space() -> Result<bool> {
     let here = approximate_stack_pointer();

@@ -1,4 +1,4 @@
-//! Strings that reuse the buffer in which their text was composed.
+//! Strings that take ownership of the buffer in which their content was composed.
 
 use core::alloc::Layout;
 use core::mem::size_of;
@@ -13,13 +13,14 @@ use crate::memory::{self, Buffer};
 use crate::object_alloc::adopt;
 use crate::type_index;
 
-/// Bytes to leave at the start of the buffer, which become the head of the object.
+/// Number of bytes to leave free at the start of the buffer, for the head of the string object.
 pub(in crate::string) const LEAD_BYTES: usize = adopt::LEAD_BYTES + size_of::<BytesRecord>();
 
-/// Shorter texts are copied into objects of minimal size.
+/// Minimum length of strings that take ownership of their buffer. Shorter content is copied into an object of minimal
+/// size.
 const MIN_BYTES: usize = 1024;
 
-/// Makes a string from the text of a buffer from `start` on.
+/// Creates a string from the content of a buffer, beginning at `start`.
 ///
 /// # Errors
 /// MemoryError.
@@ -43,11 +44,11 @@ pub(in crate::string) fn string_of(mut buffer: Buffer<u8>, start: usize) -> Resu
     Ok(unsafe { adopt::adopt(type_index::STR, block, init) }.into_any())
 }
 
-/// Larger blocks keep their unused end: pages that were never written take no memory, and requesting pages anew for
-/// each text takes longer than writing it.
+/// Maximum capacity of blocks that are shrunk. Larger blocks keep their unused end: its pages were never written and
+/// take no memory, and requesting new pages for each string would take longer than writing it.
 const MAX_SHRUNK_BYTES: usize = 64 << 10;
 
-/// Shrinks a block to `len` bytes if much of it is unused.
+/// Shrinks a block to `len` bytes if more than an eighth of `len` is unused. Large blocks stay unchanged.
 fn shrink(block: NonNull<u8>, len: usize, capacity: usize) -> NonNull<u8> {
     if capacity > MAX_SHRUNK_BYTES || capacity - len <= len / 8 {
         return block;

@@ -1,5 +1,5 @@
-//! Conversion of a text buffer to a string. The fast implementation turns a long buffer into the string object itself,
-//! which requires blocks of malloc; the small one copies the text.
+//! Conversion of a buffer to a string. The fast implementation turns a long buffer into the string object itself, which
+//! requires blocks of malloc; the small one copies the content.
 //!
 //! | item | meaning |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Strings copied from the buffer in which their text was composed.
+//! Strings copied from the buffer in which their content was composed.
 
 use super::super::value_of;
 use crate::any::Any;
@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::memory::Buffer;
 use crate::type_index;
 
-/// Bytes to leave at the start of the buffer: none.
+/// Number of bytes to leave free at the start of the buffer: none.
 pub(in crate::string) const LEAD_BYTES: usize = 0;
 
-/// Makes a string from the text of a buffer from `start` on.
+/// Creates a string with a copy of the content of a buffer, beginning at `start`.
 ///
 /// # Errors
 /// MemoryError.

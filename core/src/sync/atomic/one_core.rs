@@ -1,11 +1,11 @@
-//! Atomics for single-core microcontrollers: only the core's own interrupts and tasks observe memory, in program order.
-//! So only the compiler needs ordering constraints, and no barrier instructions are emitted.
+//! Atomic types for single-core microcontrollers. Only interrupts and tasks of the same core observe memory, in program
+//! order, so compiler fences suffice and no barrier instructions are emitted.
 
 use core::sync::atomic::{self as native, Ordering::Relaxed, compiler_fence};
 
 pub use core::sync::atomic::Ordering;
 
-/// Keeps the compiler from moving accesses across this point, unless `order` is relaxed.
+/// Emits a compiler fence, unless `order` is relaxed.
 #[inline(always)]
 fn fence(order: Ordering) {
     if order != Relaxed {
@@ -13,7 +13,7 @@ fn fence(order: Ordering) {
     }
 }
 
-/// Runs an access between two compiler fences.
+/// Runs a memory access between two compiler fences.
 #[inline(always)]
 fn ordered<R>(order: Ordering, access: impl FnOnce() -> R) -> R {
     fence(order);
@@ -35,6 +35,8 @@ macro_rules! atomic {
                 Self(native::$name::new(value))
             }
 
+            /// Borrows the atomic at an address.
+            ///
             /// # Safety
             /// As for the method of `core`'s type.
             #[inline(always)]

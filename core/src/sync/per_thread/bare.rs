@@ -1,8 +1,8 @@
-//! Per-thread state without std: one instance for the whole program, under a lock. Firmware has one thread of execution
-//! and its interrupts.
+//! Per-thread state without std: one instance for the whole program, guarded by a lock. Firmware has one thread of
+//! execution and its interrupts.
 //!
-//! If several cores or tasks share it, an object may be destroyed by another one than the one that released it. The
-//! raised error is per task if the platform identifies tasks.
+//! If several cores or tasks share the library, an object may be destroyed by another core or task than the one that
+//! released it. The raised error is per task if the platform identifies tasks.
 
 use core::cell::Cell;
 use core::ptr;
@@ -11,7 +11,7 @@ use super::Dying;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, critical};
 
-/// The queue of dying objects of the program.
+/// The program's queue of dying objects.
 struct SharedQueue(Dying);
 
 // SAFETY: only borrowed in critical sections, which exclude each other.
@@ -28,18 +28,18 @@ pub fn dying() -> Queue {
     Queue
 }
 
-/// The queue of a single-threaded process is the same.
+/// A single-threaded process has the same queue.
 pub use dying as dying_single_threaded;
 
 impl Queue {
-    /// Runs `body` on the queue.
+    /// Runs `body` with access to the queue.
     #[inline]
     pub fn with<R>(&self, body: impl FnOnce(&Dying) -> R) -> R {
         critical(|| body(&DYING.0))
     }
 }
 
-/// Sets whether a custom allocator is allocating an error object; returns the previous state.
+/// Records whether a custom allocator is allocating an error object. Returns the previous state.
 #[inline]
 pub fn swap_asking_for_error(asks: bool) -> bool {
     static ASKS: AtomicBool = AtomicBool::new(false);
@@ -57,7 +57,7 @@ mod raised {
     use crate::platform;
     use crate::sync::critical;
 
-    /// Runs `body` on the slot of the raised error, which owns a strong reference unless null.
+    /// Runs `body` with access to the slot of the raised error. The slot is null or owns a strong reference.
     #[inline]
     pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
         let slot = platform::raised_slot().cast();
@@ -71,11 +71,11 @@ pub use raised::with_raised;
 #[doc(hidden)]
 pub use crate::sync::Mutex as __Mutex;
 
-/// A value of [`per_thread!`](crate::per_thread); never dropped.
+/// A value declared by [`per_thread!`](crate::per_thread); never dropped.
 pub type PerThread<T> = Mutex<T>;
 
-/// Declares a per-thread value, here one for the program, initialised by a constant: `per_thread!(static COUNT: u32 =
-/// 0);`.
+/// Declares a per-thread value with a constant initialiser: `per_thread!(static COUNT: u32 = 0);`. In this build the
+/// whole program shares one value.
 #[macro_export]
 macro_rules! per_thread {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $initial:expr) => {
@@ -85,7 +85,7 @@ macro_rules! per_thread {
     };
 }
 
-/// Runs `body` on the value. Never `None` in this build. Must not be called from `body` for the same value.
+/// Runs `body` with access to the value. Never returns `None` in this build. `body` must not access the same value.
 #[inline]
 pub fn with<T: Send, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
     Some(body(&mut value.lock()))

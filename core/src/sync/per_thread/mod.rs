@@ -1,8 +1,9 @@
-//! Per-thread state: the raised error, the queue of dying objects, and values that other crates declare by
+//! Per-thread state: the raised error, the queue of dying objects, and values that other crates declare with
+//! [`per_thread!`](crate::per_thread).
 //! [`per_thread!`](crate::per_thread).
 //!
 //! With std the state is thread-local. Without it there is one instance, shared by the whole program and accessed under
-//! a lock; closures that access it are therefore short and do not lock, allocate or run user callbacks.
+//! a lock; closures that access it must therefore be short, and must not take locks, allocate or run user callbacks.
 
 use crate::abi::TVMFFIObject;
 use core::cell::Cell;
@@ -16,8 +17,8 @@ mod imp;
 
 pub use imp::*;
 
-/// The queue of objects that lost their last reference while their thread was destroying others; null if it destroys
-/// none. Queuing bounds the depth of nested destructions. `release.rs` defines the links.
+/// Queue of objects that lost their last reference while their thread was destroying other objects. Null if the thread
+/// destroys none. The queue bounds the depth of nested destructions. `release.rs` defines its links.
 pub type Dying = Cell<*mut TVMFFIObject>;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Per-thread state in std's thread-local storage.
+//! Per-thread state in thread-local storage.
 
 extern crate std;
 
@@ -7,7 +7,7 @@ use crate::abi::TVMFFIObject;
 use core::cell::{Cell, RefCell};
 use core::ptr;
 
-/// Owns the raised error of its thread, and releases it when the thread ends.
+/// Slot for the raised error of a thread. Releases the error when the thread ends.
 struct RaisedSlot(Cell<*mut TVMFFIObject>);
 
 impl Drop for RaisedSlot {
@@ -28,7 +28,7 @@ std::thread_local! {
     static RAISED: RaisedSlot = const { RaisedSlot(Cell::new(ptr::null_mut())) };
 }
 
-/// The queue of a single-threaded process, a static that needs no thread-local lookup.
+/// Queue of a single-threaded process. It is a static, so that access needs no thread-local lookup.
 struct SingleThreadQueue(Dying);
 
 // SAFETY: a thread uses it only while the process is single-threaded, until its destruction ends. Threads started
@@ -53,7 +53,7 @@ pub fn dying_single_threaded() -> Queue {
 }
 
 impl Queue {
-    /// Runs `body` on the queue.
+    /// Runs `body` with access to the queue.
     #[inline]
     pub fn with<R>(&self, body: impl FnOnce(&Dying) -> R) -> R {
         // SAFETY: the pointer is a static, or a thread-local without a destructor of the current thread; queues are not
@@ -62,16 +62,16 @@ impl Queue {
     }
 }
 
-/// Sets whether a custom allocator is allocating an error object for this thread; returns the previous state.
+/// Records whether a custom allocator is allocating an error object for this thread. Returns the previous state.
 #[inline]
 pub fn swap_asking_for_error(asks: bool) -> bool {
     ASKS.replace(asks)
 }
 
-/// Runs `body` on the slot of this thread's raised error, which owns a strong reference unless null.
+/// Runs `body` with access to the slot of this thread's raised error. The slot is null or owns a strong reference.
 ///
 /// Destructors of other thread-local values and exit handlers of the process run after the slot is destroyed. They use
-/// another slot that is never released: an error left there is leaked.
+/// another slot, whose error is never released.
 #[inline]
 pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
     let slot = RAISED.try_with(|slot| ptr::from_ref(&slot.0)).unwrap_or_else(|_| exit_slot());
@@ -80,7 +80,7 @@ pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
     body(unsafe { &*slot })
 }
 
-/// Returns the slot used after [`RAISED`] is destroyed.
+/// Returns the slot for accesses after [`RAISED`] was destroyed.
 #[cold]
 #[inline(never)]
 fn exit_slot() -> *const Cell<*mut TVMFFIObject> {
@@ -92,10 +92,10 @@ pub use core::cell::RefCell as __RefCell;
 #[doc(hidden)]
 pub use std::thread_local as __thread_local;
 
-/// A value of [`per_thread!`](crate::per_thread); dropped when its thread ends.
+/// A value declared by [`per_thread!`](crate::per_thread); dropped when its thread ends.
 pub type PerThread<T> = std::thread::LocalKey<RefCell<T>>;
 
-/// Declares a thread-local value, initialised by a constant: `per_thread!(static COUNT: u32 = 0);`.
+/// Declares a thread-local value with a constant initialiser: `per_thread!(static COUNT: u32 = 0);`.
 #[macro_export]
 macro_rules! per_thread {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $initial:expr) => {
@@ -107,10 +107,10 @@ macro_rules! per_thread {
     };
 }
 
-/// Runs `body` on this thread's value.
+/// Runs `body` with access to this thread's value.
 ///
-/// Returns `None` when the thread is ending and the value is already destroyed, or when called from `body` for the same
-/// value.
+/// Returns `None` if the thread is ending and the value is already destroyed, or if `body` of an outer call is
+/// accessing the same value.
 #[inline]
 pub fn with<T, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
     value.try_with(|value| value.try_borrow_mut().ok().map(|mut value| body(&mut value))).ok().flatten()

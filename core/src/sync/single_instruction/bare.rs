@@ -1,4 +1,4 @@
-//! Counters changed atomically, on systems without single-threaded detection.
+//! Counters changed by atomic operations, on systems that cannot detect single-threaded processes.
 #![forbid(unsafe_code)]
 
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,4 +1,5 @@
-//! Counters of a single-threaded process, changed in one unlocked instruction; elsewhere atomically.
+//! Counters for single-threaded processes, changed by single unlocked instructions on x86-64 and by atomic operations
+//! elsewhere.
 
 #[cfg_attr(
     all(feature = "std", target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri)),

@@ -1,6 +1,6 @@
-//! Counters of a single-threaded process, changed in one instruction each, so that no update is lost to a signal
-//! handler. They omit the lock prefix, which is most of the cost of a reference count and only matters to other
-//! processors.
+//! Counters for single-threaded processes. Each change is one instruction, so that no update is lost to a signal
+//! handler. The lock prefix is omitted: it is most of the cost of a reference count, and only matters if other
+//! processors access the counter.
 
 use core::arch::asm;
 
@@ -30,6 +30,8 @@ pub fn fetch_sub_size(count: &AtomicUsize, change: usize) -> usize {
 
 const _: () = assert!(size_of::<usize>() == size_of::<u64>());
 
+/// Adds `change` to a counter with one `xadd` instruction. Returns its previous value.
+///
 /// # Safety
 /// `count` is valid for writes.
 #[inline(always)]

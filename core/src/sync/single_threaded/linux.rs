@@ -1,4 +1,4 @@
-//! Single-threaded detection by the flag of glibc.
+//! Detection of single-threaded processes by glibc's flag.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
@@ -8,19 +8,20 @@ unsafe extern "C" {
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// The flag's symbol, in glibc since 2.32.
+/// Name of glibc's flag, which exists since version 2.32.
 const NAME: &CStr = c"__libc_single_threaded";
 
-/// The flag before [`find_thread_flag`], and where glibc has none: not known to be single-threaded.
+/// The flag that is read before [`find_thread_flag`], and if glibc has none: always multi-threaded.
 static UNKNOWN: AtomicU8 = AtomicU8::new(0);
 
 static FLAG: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const UNKNOWN).cast_mut());
 
-/// Returns `true` if the process is single-threaded. It stays so until this thread starts another one.
+/// Returns `true` if the process is single-threaded. It stays single-threaded until the calling thread starts another
+/// thread.
 ///
-/// Locked instructions are most of the cost of a reference count; libstdc++'s `shared_ptr` omits them by the same flag,
-/// and malloc its locks. glibc clears the flag before it starts a thread, and never sets it for a second copy of itself
-/// in the process. Writes made while single-threaded are visible to threads started later.
+/// Locked instructions are most of the cost of a reference count; libstdc++'s `shared_ptr` and malloc omit them
+/// depending on the same flag. glibc clears the flag before it starts a thread, and never sets it for a second copy of
+/// itself in the process. Writes made while single-threaded are visible to threads started later.
 #[inline(always)]
 pub fn is_single_threaded() -> bool {
     // SAFETY: the pointer is the static above or the flag of glibc, which is never freed. Any ordering will do, since

@@ -1,5 +1,5 @@
-//! Detection of single-threaded processes, in which shared state may be changed without locked instructions: by glibc's
-//! flag on Linux; elsewhere a process always counts as multi-threaded.
+//! Detection of single-threaded processes, in which shared state may be changed without locked instructions. Uses
+//! glibc's flag on Linux; on other systems every process counts as multi-threaded.
 
 #[cfg_attr(
     all(feature = "std", target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri)),
