@@ -1,7 +1,7 @@
 //! Validates the declarations of SPIR-V shaders against the kernels that they implement.
 //!
-//! Drivers trust a shader: one with a binding that its layout lacks, or with push constants beyond their range, would access
-//! other memory. So the declarations are checked before a driver gets the shader. The instructions of its functions are not
+//! Drivers trust a shader: with a binding that its layout lacks, or with push constants out of range, it would access other
+//! memory. So the declarations are checked before a driver receives the shader. Instructions within functions are not
 //! checked: they are trusted like the machine code of a library.
 //!
 //! Each query scans the declarations again; shaders have a few hundred words of them. Nothing is allocated except the list of
@@ -18,7 +18,7 @@ use crate::payload::{Kernel, Payload};
 const MAGIC: u32 = 0x0723_0203;
 const HEADER_WORDS: usize = 5;
 
-/// Opcodes.
+// Opcodes.
 const OP_ENTRY_POINT: u32 = 15;
 const OP_EXECUTION_MODE: u32 = 16;
 const OP_CAPABILITY: u32 = 17;
@@ -32,7 +32,7 @@ const OP_VARIABLE: u32 = 59;
 const OP_DECORATE: u32 = 71;
 const OP_MEMBER_DECORATE: u32 = 72;
 
-/// Values of operands.
+// Values of operands.
 const MODEL_GL_COMPUTE: u32 = 5;
 const MODE_LOCAL_SIZE: u32 = 17;
 const DECORATION_BLOCK: u32 = 2;
@@ -61,17 +61,17 @@ pub struct Shader {
     pub version: u32,
     /// Capabilities, by their SPIR-V numbers.
     pub capabilities: Buffer<u32>,
-    /// Threads in a block along x, y and z; zeros if a constant of the shader specifies them.
+    /// Threads in a block along x, y and z; zeros if a specialisation constant of the shader gives them.
     pub block: [u32; 3],
-    /// Number of storage buffers, which have the bindings from 0.
+    /// Number of storage buffers. Their bindings count from 0.
     pub buffers: u32,
-    /// Number of scalars, in slots of [`SLOT_BYTES`].
+    /// Number of scalars, each in a slot of [`SLOT_BYTES`].
     pub scalars: u32,
     /// Whether scalars are in a uniform buffer, bound after the storage buffers, instead of push constants.
     pub has_uniform: bool,
 }
 
-/// Validates the shaders of a payload. The result is in the order of its kernels.
+/// Validates the shaders of a payload. Returns them in the order of its kernels.
 ///
 /// # Errors
 /// InternalError for a shader that is malformed or does not match its kernel; MemoryError.
@@ -163,14 +163,14 @@ impl<'a> Iterator for Instructions<'a> {
     }
 }
 
-/// A module whose instructions fill it exactly.
+/// A SPIR-V module whose instructions fill it exactly.
 struct Module<'a> {
     name: &'a [u8],
     words: Words<'a>,
 }
 
 impl<'a> Module<'a> {
-    /// Checks the header and the lengths of the instructions.
+    /// Checks the header and the instruction lengths of a module.
     fn check(code: &'a [u8], name: &'a [u8]) -> Result<Module<'a>> {
         let module = Module { name, words: Words(code) };
         if module.words.len() < HEADER_WORDS || module.words.word(0) != MAGIC {
@@ -196,7 +196,7 @@ impl<'a> Module<'a> {
         Instructions(self.words.from(HEADER_WORDS))
     }
 
-    /// Iterates over the instructions before the first function.
+    /// Iterates over the declarations: the instructions before the first function.
     fn declarations(&self) -> impl Iterator<Item = (u32, Words<'a>)> + use<'a> {
         self.instructions().take_while(|(opcode, _)| *opcode != OP_FUNCTION)
     }
@@ -205,7 +205,7 @@ impl<'a> Module<'a> {
         self.declarations().filter(move |(found, _)| *found == opcode).map(|(_, operands)| operands)
     }
 
-    /// Returns the function of the entry point with this name.
+    /// Returns the id of the function that is the entry point with this name.
     fn entry_point(&self, name: &[u8]) -> Result<u32> {
         let mut entries = self.declarations_of(OP_ENTRY_POINT);
         let entry = entries.find(|entry| {
@@ -223,7 +223,7 @@ impl<'a> Module<'a> {
         size.map_or([0; 3], |size| [2, 3, 4].map(|at| size.word(at)))
     }
 
-    /// Checks that the variables of a shader match the parameters of its kernel.
+    /// Checks that the shader's interface variables match the kernel's parameters.
     fn check_variables(&self, shader: &Shader) -> Result<()> {
         let mut resources = 0;
         for variable in self.declarations_of(OP_VARIABLE) {
@@ -259,8 +259,8 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    /// Returns `true` if a buffer is a storage buffer, not a uniform buffer. Before SPIR-V 1.3, both may have the storage class
-    /// `Uniform`.
+    /// Returns `true` if a buffer variable is a storage buffer rather than a uniform buffer. Before SPIR-V 1.3, both may
+    /// have the storage class `Uniform`.
     fn is_storage(&self, class: u32, pointer: u32) -> Result<bool> {
         if class == CLASS_STORAGE_BUFFER {
             return Ok(true);
@@ -300,7 +300,7 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    /// Checks that the members of the structure of scalars are numbers within their slots.
+    /// Checks that the members of the scalar block are numbers within their slots.
     fn check_scalars(&self, pointer: u32, shader: &Shader) -> Result<()> {
         let structure = self.pointee(pointer)?;
         let mut structures = self.declarations_of(OP_TYPE_STRUCT);
@@ -330,7 +330,7 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    /// Returns the type that a pointer type points to.
+    /// Returns the type id that a pointer type points to.
     fn pointee(&self, pointer: u32) -> Result<u32> {
         match self.declarations_of(OP_TYPE_POINTER).find(|each| each.word(0) == pointer) {
             Some(found) => Ok(found.word(2)),
@@ -338,7 +338,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// Returns the size of a number type in bytes; `None` for other types.
+    /// Returns the size of a numeric type in bytes; `None` for other types.
     fn number_bytes(&self, id: u32) -> Option<u32> {
         let mut types = self.declarations();
         types

@@ -1,13 +1,13 @@
-//! Environment variables by which users select drivers and devices.
+//! Environment variables that select drivers and devices.
 
 use core::ffi::{CStr, c_char};
 
-/// Returns the value of an environment variable.
+/// Returns the value of an environment variable; `None` if it is not set.
 pub(crate) fn get(name: &CStr) -> Option<&'static [u8]> {
     get_c_str(name).map(CStr::to_bytes)
 }
 
-/// Returns the value of an environment variable as a C string.
+/// Returns the value of an environment variable as a C string; `None` if it is not set.
 pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
     unsafe extern "C" {
         fn getenv(name: *const c_char) -> *const c_char;
@@ -19,7 +19,7 @@ pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
     }
 }
 
-/// Returns `true` if a name contains a text, ignoring case.
+/// Returns `true` if a name contains a string, ignoring case.
 #[cfg_attr(
     not(any(feature = "opencl", feature = "vulkan", feature = "webgpu", target_vendor = "apple")),
     allow(dead_code, reason = "CUDA's own variable chooses its devices, by number")

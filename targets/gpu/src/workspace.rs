@@ -1,7 +1,8 @@
-//! Pool of device workspaces: memory that compiled code frees at the end of a call, kept for the next one.
+//! Pool of device workspaces: temporary memory that compiled code frees at the end of a call, and that is kept for the next
+//! call.
 //!
-//! Queued kernels may still use a freed workspace. So it is reused only for the same queue, where all later commands run after
-//! them.
+//! Queued kernels may still use a freed workspace. So it is reused only for the same queue, where later commands run after
+//! those kernels.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -11,10 +12,10 @@ use ferrite_core::error::{Error, Result, kind, out_of_memory};
 use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
 
-/// Granularity of sizes.
+/// Granularity of workspace sizes in bytes.
 const GRANULARITY: usize = 4096;
 
-/// Allocator of device memory.
+/// Device memory from which the pool allocates.
 pub(crate) trait DeviceMemory {
     /// Name of the device, for error messages.
     const NAME: &'static str;
@@ -36,14 +37,14 @@ pub(crate) trait DeviceMemory {
 struct Block {
     data: NonNull<c_void>,
     bytes: usize,
-    /// Queue whose commands use the block.
+    /// Queue whose commands may use the block.
     queue: *mut c_void,
 }
 
 // SAFETY: the pointers are device addresses, which any thread may use.
 unsafe impl Send for Block {}
 
-/// The workspaces of a device.
+/// Pool of the workspaces of a device.
 pub(crate) struct Workspaces(Mutex<Pool>);
 
 struct Pool {
@@ -61,8 +62,8 @@ impl Workspaces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a workspace for commands of `queue`: the smallest free one that is large enough, otherwise a new one in place of
-    /// the largest free one. If the device is out of memory, all free ones are freed first.
+    /// Returns a workspace for commands of `queue`: the smallest free one that is large enough, otherwise a new one in place
+    /// of the largest free one. If the device is out of memory, first frees all free workspaces.
     ///
     /// # Errors
     /// MemoryError; errors of the driver.
@@ -92,7 +93,7 @@ impl Workspaces {
         Ok(block.data)
     }
 
-    /// Takes a workspace back, which commands of `queue` may still use.
+    /// Returns a workspace to the pool. Commands of `queue` may still use it.
     ///
     /// # Errors
     /// ValueError if it does not belong to this device.
@@ -118,7 +119,7 @@ impl Workspaces {
 }
 
 impl Pool {
-    /// Takes the smallest free block that fits.
+    /// Takes the smallest free block of `queue` that has at least `bytes` bytes; `None` if there is none.
     fn take(&mut self, bytes: usize, queue: *mut c_void) -> Option<Block> {
         let blocks = self.free.iter().enumerate();
         let fitting = blocks.filter(|(_, block)| block.bytes >= bytes && ptr::eq(block.queue, queue));
@@ -126,7 +127,7 @@ impl Pool {
         self.free.swap_remove(index)
     }
 
-    /// Frees the largest free block of a queue. Returns `false` if there is none.
+    /// Frees the largest free block of `queue`. Returns `false` if there is none.
     fn drop_largest<M: DeviceMemory>(&mut self, memory: &M, queue: *mut c_void) -> bool {
         let blocks = self.free.iter().enumerate().filter(|(_, block)| ptr::eq(block.queue, queue));
         let largest = blocks.max_by_key(|(_, block)| block.bytes).map(|(index, _)| index);
@@ -136,7 +137,7 @@ impl Pool {
         true
     }
 
-    /// Allocates memory; if the device is out of memory, frees all free blocks and tries again.
+    /// Allocates memory. If the device is out of memory, frees all free blocks and tries again.
     fn allocate<M: DeviceMemory>(&mut self, memory: &M, bytes: usize) -> Result<NonNull<c_void>> {
         match memory.allocate(bytes) {
             Err(error) if is_out_of_memory(&error) && !self.free.is_empty() => {

@@ -11,7 +11,7 @@ use ferrite_core::plain_bail;
 use super::api::InstanceApi;
 use super::failure::{check, raise};
 
-/// Optional extensions, each with the Vulkan version that includes it.
+/// Optional extensions, each with the Vulkan version that made it core.
 const EXTENSIONS: [(&CStr, u32); 9] = [
     (ash::khr::push_descriptor::NAME, u32::MAX),
     (ash::khr::storage_buffer_storage_class::NAME, vk::API_VERSION_1_1),
@@ -33,22 +33,22 @@ const MEMORY_MODEL: usize = 5;
 const SPIRV_1_4: usize = 7;
 const DOT_PRODUCT: usize = 8;
 
-/// A physical device with a compute queue.
+/// A physical device that has a queue family for compute.
 pub(super) struct Adapter {
     pub(super) physical: vk::PhysicalDevice,
     pub(super) properties: vk::PhysicalDeviceProperties,
-    /// Lower of the Vulkan versions of instance and adapter.
+    /// The lower of the Vulkan versions that the instance and the physical device support.
     pub(super) version: u32,
     pub(super) memory: vk::PhysicalDeviceMemoryProperties,
     /// First queue family that supports compute.
     pub(super) family: u32,
-    /// Bit set of the [`EXTENSIONS`] that the driver lists.
+    /// Bit set of the [`EXTENSIONS`] that the driver offers.
     listed: u32,
     pub(super) features: Features,
     pub(super) subgroups: Subgroups,
 }
 
-/// Optional features. A device is created with those that the adapter supports.
+/// Optional features. A device is created with the features that its adapter supports.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Features {
     pub(super) basic: vk::PhysicalDeviceFeatures,
@@ -60,7 +60,7 @@ pub(super) struct Features {
     pub(super) dot_product: vk::PhysicalDeviceShaderIntegerDotProductFeatures<'static>,
 }
 
-/// Properties of subgroups: threads that exchange values.
+/// Properties of subgroups, the groups of threads that can exchange values.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Subgroups {
     pub(super) size: u32,
@@ -68,7 +68,7 @@ pub(super) struct Subgroups {
 }
 
 impl Adapter {
-    /// Queries an adapter. Returns `None` if it has no compute queue.
+    /// Queries a physical device. Returns `None` if it has no queue family for compute.
     ///
     /// # Errors
     /// Errors of the driver; MemoryError.
@@ -105,7 +105,7 @@ impl Adapter {
         self.properties.device_name_as_c_str().map_or(b"", CStr::to_bytes)
     }
 
-    /// Returns the rank by type: discrete GPUs, integrated GPUs, virtual GPUs, CPUs, others.
+    /// Returns the rank by type for sorting: discrete GPUs first, then integrated GPUs, virtual GPUs, CPUs, others.
     pub(super) fn rank(&self) -> u32 {
         rank(self.properties.device_type)
     }
@@ -114,12 +114,12 @@ impl Adapter {
         self.listed & 1 << extension != 0
     }
 
-    /// Returns `true` if an extension is available, on its own or as a part of the version.
+    /// Returns `true` if an extension is available, by itself or as part of the Vulkan version.
     fn has(&self, extension: usize) -> bool {
         self.version >= EXTENSIONS[extension].1 || self.is_listed(extension)
     }
 
-    /// Returns `true` if a template can push descriptors into a command buffer.
+    /// Returns `true` if descriptors can be pushed into a command buffer with an update template.
     pub(super) fn has_push_descriptors(&self) -> bool {
         self.version >= vk::API_VERSION_1_1 && self.is_listed(PUSH_DESCRIPTOR)
     }
@@ -140,7 +140,8 @@ impl Adapter {
         }
     }
 
-    /// Returns the extensions to enable. Vulkan 1.0 lacks the prerequisites of most.
+    /// Returns the names of the extensions to enable. On Vulkan 1.0 that is at most the storage class extension, since the
+    /// prerequisites of most others are missing.
     pub(super) fn extensions(&self) -> Result<Buffer<*const core::ffi::c_char>> {
         let mut names = Buffer::new();
         for (index, (name, part_of)) in EXTENSIONS.iter().enumerate() {
@@ -177,7 +178,7 @@ impl Adapter {
         self.features = features;
     }
 
-    /// Links the feature records that the adapter supports; returns the first.
+    /// Links the feature structures that the adapter supports into a `pNext` chain. Returns its head.
     pub(super) fn chain(&self, features: &mut Features) -> *mut c_void {
         let mut first = ptr::null_mut::<c_void>();
         let mut link = |is_known: bool, record: *mut vk::BaseOutStructure<'_>| {
@@ -250,7 +251,7 @@ impl Adapter {
         is_on != vk::FALSE
     }
 
-    /// Finds a memory type with the wanted properties in the bit set `allowed`.
+    /// Returns the index of a memory type in the bit set `allowed` that has the wanted properties; `None` if there is none.
     pub(super) fn memory_type(&self, allowed: u32, wanted: vk::MemoryPropertyFlags) -> Option<u32> {
         let types = self.memory.memory_types.iter().take(self.memory.memory_type_count as usize);
         let mut usable = types.enumerate().filter(|(index, _)| allowed & 1 << index != 0);
@@ -276,7 +277,7 @@ const fn rank(kind: vk::PhysicalDeviceType) -> u32 {
     }
 }
 
-/// Clears the patch number of a version.
+/// Returns a version with its patch number cleared.
 const fn without_patch(version: u32) -> u32 {
     version & !0xfff
 }

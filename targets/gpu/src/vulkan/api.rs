@@ -1,7 +1,7 @@
 //! Functions of Vulkan that the back end uses, in tables for the loader, an instance and a device.
 //!
-//! Types and constants come from the crate ash. Its own tables have several hundred functions, and calls of a missing one abort
-//! the process.
+//! Types and constants come from the crate ash. Its own function tables are not used: they have several hundred functions,
+//! and calling a missing one aborts the process.
 #![expect(non_snake_case, reason = "the driver spells its functions")]
 
 use core::ffi::CStr;
@@ -10,7 +10,7 @@ use ash::vk;
 use ferrite_core::error::Result;
 use ferrite_core::plain_error;
 
-/// A function of unknown type, as returned by the driver.
+/// Function pointer of unknown type, as returned by the driver.
 type AnyFunction = unsafe extern "system" fn();
 
 /// Declares a table of functions, each with its type in ash. An optional function is an `Option`.
@@ -62,7 +62,7 @@ fn required(get: &dyn Fn(&CStr) -> vk::PFN_vkVoidFunction, name: &CStr) -> Resul
 }
 
 functions! {
-    /// Functions that need no instance.
+    /// Functions of the loader, which need no instance.
     struct LoaderApi {
         fn vkCreateInstance: PFN_vkCreateInstance;
         optional fn vkEnumerateInstanceVersion: PFN_vkEnumerateInstanceVersion;
@@ -70,7 +70,7 @@ functions! {
 }
 
 functions! {
-    /// Functions of an instance and its adapters. The optional ones are part of Vulkan 1.1.
+    /// Functions of an instance and its physical devices. The optional functions are part of Vulkan 1.1.
     struct InstanceApi {
         fn vkDestroyInstance: PFN_vkDestroyInstance;
         fn vkEnumeratePhysicalDevices: PFN_vkEnumeratePhysicalDevices;
@@ -87,7 +87,7 @@ functions! {
 }
 
 functions! {
-    /// Functions of a device. The optional ones are for push descriptors.
+    /// Functions of a device. The optional functions are for push descriptors.
     struct DeviceApi {
         fn vkDestroyDevice: PFN_vkDestroyDevice;
         fn vkGetDeviceQueue: PFN_vkGetDeviceQueue;

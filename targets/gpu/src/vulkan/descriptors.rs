@@ -1,7 +1,7 @@
 //! Pool of descriptor sets, for drivers that do not support push descriptors.
 //!
-//! A set is in use until the batch of its launch is done. The sets of a kernel form a ring in the order of their last use: if
-//! the oldest is still in use, all are, and the ring grows.
+//! A set is in use until the batch of its launch is done. The sets of a kernel form a ring, ordered by their last use: if
+//! the oldest set is still in use, all are, and the ring grows.
 
 use core::ptr;
 
@@ -12,7 +12,7 @@ use super::device::Device;
 use super::failure::{Outcome, check};
 use super::queue::Queue;
 
-/// Initial number of sets. Each growth doubles their number.
+/// Initial number of sets. Growing doubles their number.
 const FIRST_SETS: usize = 8;
 
 /// Descriptor sets of a kernel.
@@ -26,7 +26,7 @@ pub(super) struct Sets {
 #[derive(Clone, Copy)]
 struct Set {
     handle: vk::DescriptorSet,
-    /// Last batch that uses the set.
+    /// Last batch that used the set.
     last_batch: u64,
 }
 
@@ -35,7 +35,7 @@ impl Sets {
         Sets { pools: Buffer::new(), ring: Buffer::new(), oldest: 0 }
     }
 
-    /// Returns a set that no command uses, for use by the open batch.
+    /// Returns a set that no batch uses, for use by the open batch.
     pub(super) fn take(
         &mut self,
         device: &Device,
@@ -103,7 +103,7 @@ impl Sets {
         Ok(())
     }
 
-    /// Destroys the sets, which must not be in use.
+    /// Destroys the sets. None of them may be in use.
     pub(super) fn destroy(&mut self, device: &Device) {
         while let Some(pool) = self.pools.pop() {
             // SAFETY: the pool is owned.

@@ -17,10 +17,10 @@ use super::platform::Instance;
 use super::queue::{Pins, Queue, STAGING_USAGE};
 use crate::workspace::Workspaces;
 
-/// Number of descriptors that every driver with push descriptors can push at a time.
+/// Number of descriptors that every driver with push descriptors can push at once.
 const LEAST_PUSHED: u32 = 32;
 
-/// A Vulkan device. Memory cannot be shared between devices.
+/// A Vulkan device. Devices cannot share memory.
 pub(super) struct Device {
     pub(super) api: DeviceApi,
     pub(super) adapter: &'static Adapter,
@@ -115,18 +115,18 @@ impl Device {
         }
     }
 
-    /// Locks the queue. While it is locked, no error object may be created and no user allocator called.
+    /// Locks the queue. While it is locked, no error object may be created and no user allocator may be called.
     #[inline]
     pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the heap, also while the queue is locked.
+    /// Locks the heap. It may be locked while the queue is locked.
     pub(super) fn heap(&self) -> MutexGuard<'_, Heap> {
         self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if this many descriptors are pushed into the command buffer rather than bound as a set.
+    /// Returns `true` if this number of descriptors is pushed into the command buffer instead of bound as a set.
     pub(super) fn pushes(&self, descriptors: u32) -> bool {
         self.adapter.has_push_descriptors()
             && self.api.vkCmdPushDescriptorSetWithTemplateKHR.is_some()
@@ -141,7 +141,8 @@ impl Device {
 }
 
 impl Drop for Device {
-    /// Destroys a device that could not be opened completely; no other device is dropped. Nothing was created with it.
+    /// Destroys a device that could not be opened completely, for which no other objects exist. Opened devices are never
+    /// dropped.
     fn drop(&mut self) {
         // SAFETY: the device is owned, and nothing of it is in use.
         unsafe { (self.api.vkDestroyDevice)(self.handle, ptr::null()) };

@@ -1,4 +1,4 @@
-//! Vulkan events: positions in the queue of a device, given by batch numbers.
+//! Vulkan events: positions in the queue of a device, identified by batch numbers.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -10,15 +10,15 @@ use super::device::Device;
 use super::failure::Outcome;
 use crate::owned::Owned;
 
-/// An event. It is complete when the batch in which it was recorded is done. It measures no time.
+/// A Vulkan event: complete when the batch in which it was recorded is done. It has no timestamps.
 pub(super) struct Event {
     device: &'static Device,
-    /// Batch of the last record. Without a record it is 0, a number that is always done.
+    /// Batch of the last record. Before the first record it is 0, a batch that always counts as done.
     batch: AtomicU64,
 }
 
 impl Event {
-    /// Creates an event without a record.
+    /// Creates an event that is not recorded yet.
     ///
     /// # Errors
     /// MemoryError.
@@ -49,8 +49,8 @@ impl Event {
         self.batch.store(self.device.queue().last(), Ordering::Release);
     }
 
-    /// Makes commands queued on `device` from now on wait for the event. The queue of the event's own device is in order; for
-    /// another device, this thread waits.
+    /// Makes commands queued on `device` from now on wait for the event. On the event's own device, the in-order queue
+    /// ensures this. For another device, the calling thread waits.
     pub(super) fn hold_back(&self, device: &Device) -> Outcome<()> {
         if ptr::eq(self.device, device) { Ok(()) } else { self.synchronize() }
     }

@@ -1,23 +1,23 @@
 //! Errors of the Vulkan driver.
 //!
-//! Under a lock, a failure is the driver's code ([`Outcome`]): creating an error object may call a user's allocator, and no
-//! user callback runs under a lock.
+//! Under a lock, a failure is passed on as the driver's result code ([`Outcome`]): creating an error object may call a
+//! user's allocator, and no user callback runs under a lock.
 #![forbid(unsafe_code)]
 
 use ash::vk;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::plain_error;
 
-/// A result whose failure is a code of the driver.
+/// Result whose failure is the driver's result code.
 pub(super) type Outcome<T> = core::result::Result<T, vk::Result>;
 
-/// Converts a code into an outcome. Positive codes, such as `VK_INCOMPLETE`, are successes.
+/// Converts a result code into an outcome. Positive codes, such as `VK_INCOMPLETE`, are successes.
 #[inline]
 pub(super) fn check(code: vk::Result) -> Outcome<()> {
     if code.as_raw() >= 0 { Ok(()) } else { Err(code) }
 }
 
-/// Returns the error for a code: MemoryError if the device or the driver is out of memory, otherwise InternalError.
+/// Returns the error for a result code: MemoryError if the device or the driver is out of memory, otherwise InternalError.
 #[cold]
 pub(super) fn error(code: vk::Result) -> Error {
     if is_out_of_memory(code) {
@@ -27,7 +27,7 @@ pub(super) fn error(code: vk::Result) -> Error {
     }
 }
 
-/// Converts the failure code of an outcome into an error.
+/// Converts a failed outcome into an error.
 ///
 /// # Errors
 /// As for [`error`].
@@ -35,7 +35,7 @@ pub(super) fn raise<T>(outcome: Outcome<T>) -> Result<T> {
     outcome.map_err(error)
 }
 
-/// Returns `true` if any kind of memory, or the number of allocations, is exhausted.
+/// Returns `true` if a result code says that host memory, device memory or the number of allocations is exhausted.
 pub(super) fn is_out_of_memory(code: vk::Result) -> bool {
     matches!(
         code,
@@ -48,7 +48,7 @@ pub(super) fn is_out_of_memory(code: vk::Result) -> bool {
     )
 }
 
-/// Returns the name of a code.
+/// Returns the name of a result code.
 pub(super) fn name(code: vk::Result) -> &'static str {
     const SUCCESSES: [&str; 6] =
         ["VK_SUCCESS", "VK_NOT_READY", "VK_TIMEOUT", "VK_EVENT_SET", "VK_EVENT_RESET", "VK_INCOMPLETE"];

@@ -1,7 +1,8 @@
 //! Allocator of device memory for buffers.
 //!
-//! Some drivers allow only 4096 allocations at a time (`maxMemoryAllocationCount`), and each takes time. So buffers share
-//! blocks, whose size grows with their number; only large buffers have an allocation of their own.
+//! Some drivers allow only 4096 allocations at a time (`maxMemoryAllocationCount`), and each allocation takes time. So
+//! buffers share blocks, and each new block is twice as large as the previous one. Only large buffers have an allocation of
+//! their own.
 
 use core::ptr;
 
@@ -12,11 +13,11 @@ use super::device::Device;
 use super::failure::{Outcome, check, is_out_of_memory};
 use super::spans::Spans;
 
-/// Bytes of the first block; each further block is twice as large.
+/// Size of the first block in bytes. Each further block is twice as large.
 const SMALLEST_BLOCK: u64 = 1 << 20;
-/// Maximum bytes of a block.
+/// Maximum size of a block in bytes.
 const LARGEST_BLOCK: u64 = 64 << 20;
-/// Bytes above which a buffer has an allocation of its own.
+/// Buffers larger than this number of bytes have an allocation of their own.
 const LARGEST_SHARED: u64 = LARGEST_BLOCK / 2;
 
 /// Memory blocks of a device.
@@ -29,7 +30,7 @@ struct Block {
     spans: Spans,
 }
 
-/// A range of device memory.
+/// A range of device memory that a buffer occupies.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     pub(super) memory: vk::DeviceMemory,
@@ -74,7 +75,8 @@ impl Heap {
         self.blocks.as_mut_slice().last_mut().ok_or(NO_MEMORY)
     }
 
-    /// Frees memory from [`allocate`](Self::allocate), and the block if it becomes unused. One unused block is kept.
+    /// Frees memory from [`allocate`](Self::allocate). A block that becomes unused is freed unless it is the only unused
+    /// one.
     pub(super) fn free(&mut self, device: &Device, part: Part) {
         if !part.is_shared {
             device.free_memory(part.memory);
@@ -118,7 +120,7 @@ fn own(device: &Device, bytes: u64) -> Outcome<Part> {
 }
 
 impl Device {
-    /// Allocates memory of a type.
+    /// Allocates `bytes` bytes of a memory type.
     pub(super) fn allocate_memory(&self, bytes: u64, memory_type: u32) -> Outcome<vk::DeviceMemory> {
         let wanted = vk::MemoryAllocateInfo::default().allocation_size(bytes).memory_type_index(memory_type);
         let mut memory = vk::DeviceMemory::null();
@@ -156,7 +158,7 @@ impl Device {
         needs
     }
 
-    /// Binds memory to a buffer.
+    /// Binds a buffer to a range of memory.
     pub(super) fn bind(&self, buffer: vk::Buffer, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
         // SAFETY: both are live, and the memory meets the buffer's requirements.
         check(unsafe { (self.api.vkBindBufferMemory)(self.handle, buffer, memory, offset) })

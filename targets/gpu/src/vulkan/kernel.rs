@@ -1,4 +1,4 @@
-//! Vulkan kernels: a pipeline for each shader, and launches.
+//! Vulkan kernels: a compute pipeline for each shader, and launches.
 
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -19,35 +19,35 @@ use crate::forks;
 use crate::launch::{Launch, MAX_PARAMETERS, pack_slots_of_8};
 use crate::spirv::{SLOT_BYTES, Shader};
 
-/// Maximum bytes of push constants on any device.
+/// Maximum size of push constants in bytes. It bounds the stack buffer, even if a device supports more.
 const MAX_PUSH_BYTES: usize = 256;
 
 /// A kernel loaded on one device.
 pub struct Kernel {
     device: &'static Device,
     buffers: u32,
-    /// Bytes of the scalars.
+    /// Size of the scalars in bytes.
     scalar_bytes: u32,
     has_uniform: bool,
     set_layout: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
     descriptors: Descriptors,
-    /// Last batch with a launch of the kernel.
+    /// Last batch that contains a launch of the kernel.
     last_batch: AtomicU64,
 }
 
-/// Method by which a launch binds its buffers.
+/// How a launch binds its buffers.
 enum Descriptors {
-    /// Pushed into the command buffer.
+    /// Pushed into the command buffer with an update template.
     Pushed { template: vk::DescriptorUpdateTemplate, push: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR },
-    /// Bound as a set. The lock is taken while the queue is locked.
+    /// Bound as a descriptor set. The lock is taken while the queue is locked.
     Sets(Mutex<Sets>),
     /// The kernel has no buffers.
     None,
 }
 
-/// Buffers of a launch, on the stack of its thread.
+/// Descriptors of a launch, on the stack of the launching thread.
 struct Bindings {
     all: [MaybeUninit<vk::DescriptorBufferInfo>; MAX_PARAMETERS + 1],
     len: usize,
@@ -74,7 +74,7 @@ impl Bindings {
 }
 
 impl Kernel {
-    /// Compiles a shader.
+    /// Compiles a shader into a pipeline.
     ///
     /// # Errors
     /// InternalError for a shader that needs unsupported features, or that the driver fails to compile; MemoryError.
@@ -104,7 +104,7 @@ impl Kernel {
         self.buffers + u32::from(self.has_uniform)
     }
 
-    /// Returns the types and numbers of descriptors.
+    /// Returns the descriptor types with the number of descriptors of each, and how many of the types are used.
     fn descriptor_sizes(&self) -> ([vk::DescriptorPoolSize; 2], usize) {
         let size = |kind, count| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(count);
         let buffers = size(vk::DescriptorType::STORAGE_BUFFER, self.buffers);
@@ -115,7 +115,7 @@ impl Kernel {
         }
     }
 
-    /// Creates the layouts, and the template that pushes descriptors.
+    /// Creates the layouts, and the update template for push descriptors.
     fn lay_out(&mut self) -> Outcome<()> {
         const NO_MEMORY: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
         let (api, handle) = (&self.device.api, self.device.handle);
@@ -160,7 +160,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Creates a template that reads [`Bindings`].
+    /// Creates an update template that reads [`Bindings`].
     fn make_template(&mut self) -> Outcome<()> {
         let api = &self.device.api;
         let (Some(create), Some(push)) =
@@ -222,8 +222,8 @@ impl Kernel {
     /// Queues a launch.
     ///
     /// # Errors
-    /// ValueError for a null buffer, one of another device or above the device's size limit, and for a grid that is too large;
-    /// errors of the driver.
+    /// ValueError for a buffer that is null, on another device, or larger than the device's limit, and for a grid that is
+    /// too large; errors of the driver.
     ///
     /// # Safety
     /// The values must have the kernel's parameter types; handles must be [`Memory`] records or null.
@@ -284,7 +284,7 @@ impl Kernel {
         }
     }
 
-    /// Records a launch. The grid must be within the limits, and the buffers must belong to the device.
+    /// Records a launch in the open batch. The grid must be within the limits, and the buffers must belong to the device.
     fn record(&self, queue: &mut Queue, launch: &Launch<'_>, bindings: &mut Bindings) -> Outcome<()> {
         let (device, api) = (self.device, &self.device.api);
         if self.has_uniform {
@@ -328,7 +328,7 @@ impl Kernel {
         queue.end_command(device, false)
     }
 
-    /// Copies the scalars to staging memory of the batch.
+    /// Copies the scalars into staging memory of the open batch.
     fn stage_scalars(&self, queue: &mut Queue, launch: &Launch<'_>, bindings: &mut Bindings) -> Outcome<()> {
         let alignment = self.device.limits().min_uniform_buffer_offset_alignment.max(SLOT_BYTES.into());
         let bytes = self.scalar_bytes as usize;
@@ -388,7 +388,7 @@ impl Kernel {
 }
 
 impl Drop for Kernel {
-    /// Waits for queued launches. If waiting fails, the driver's objects are leaked.
+    /// Waits for queued launches, then destroys the driver's objects. If waiting fails, the objects are leaked.
     fn drop(&mut self) {
         if !self.device.settle(*self.last_batch.get_mut()) {
             return;
@@ -414,7 +414,7 @@ impl Drop for Kernel {
     }
 }
 
-/// Shader module of the driver, needed until the pipeline is created.
+/// Shader module, needed only until the pipeline is created.
 struct ShaderModule {
     device: &'static Device,
     handle: vk::ShaderModule,
@@ -445,7 +445,7 @@ impl Drop for ShaderModule {
     }
 }
 
-/// Failure to create a kernel.
+/// Failure to create a kernel: the driver's result code, or an error object.
 enum Failure {
     Driver(vk::Result),
     Other(Error),
@@ -469,7 +469,7 @@ impl Failure {
     }
 }
 
-/// Checks that a device supports everything that a shader needs.
+/// Checks that a device supports all capabilities and limits that a shader needs.
 fn check_needs(device: &Device, shader: &Shader, name: &[u8]) -> Result<()> {
     let adapter = device.adapter;
     let limits = device.limits();

@@ -28,7 +28,7 @@ pub(super) const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 /// Alignment of ranges in staging memory.
 const STAGING_ALIGNMENT: usize = 16;
 
-/// Record that the `data` pointer of a tensor refers to. Its first three fields are those of TVM's runtime.
+/// Memory record, to which the `data` pointer of a tensor points. Its first three fields match those of TVM's runtime.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Memory {
@@ -38,12 +38,12 @@ pub(super) struct Memory {
     /// Size of the buffer in bytes.
     pub(super) bytes: u64,
     part: Part,
-    /// Next buffer in the [`Discarded`] list, and the last batch that uses this buffer.
+    /// Next buffer in the [`Discarded`] list.
     next: Option<NonNull<Memory>>,
     last_batch: u64,
 }
 
-/// Buffers to destroy when a batch is done, in the order of the batches.
+/// Buffers to destroy when a batch is done, ordered by batch.
 pub(super) struct Discarded {
     first: Option<NonNull<Memory>>,
     last: Option<NonNull<Memory>>,
@@ -54,7 +54,7 @@ impl Discarded {
         Discarded { first: None, last: None }
     }
 
-    /// Appends a buffer that batches up to this number use.
+    /// Appends a buffer, to be destroyed when the batch `last_batch` is done.
     pub(super) fn push(&mut self, memory: Owned<Memory>, last_batch: u64) {
         let memory = memory.into_raw();
         // SAFETY: the list owns its records.
@@ -67,7 +67,7 @@ impl Discarded {
         }
     }
 
-    /// Returns the last batch of the first buffer.
+    /// Returns the batch after which the first buffer can be destroyed.
     pub(super) fn first_number(&self) -> Option<u64> {
         // SAFETY: as in `push`.
         self.first.map(|first| unsafe { first.as_ref().last_batch })
@@ -88,14 +88,14 @@ impl Discarded {
 }
 
 impl Memory {
-    /// Destroys the buffer, which must not be in use.
+    /// Destroys the buffer, which no batch may use any more.
     pub(super) fn destroy(&self, device: &Device) {
         device.destroy_buffer(self.buffer);
         device.heap().free(device, self.part);
     }
 }
 
-/// Allocates a buffer and its record. Zero bytes get a buffer, too.
+/// Allocates a buffer and its record. A size of zero gets a buffer, too.
 ///
 /// # Errors
 /// MemoryError if the device is out of memory; errors of the driver.
@@ -175,7 +175,7 @@ impl DeviceMemory for Device {
     }
 }
 
-/// A range of a device's buffer.
+/// A range of a buffer on a device.
 #[derive(Clone, Copy)]
 struct BufferRange {
     device: &'static Device,
@@ -183,7 +183,7 @@ struct BufferRange {
     offset: u64,
 }
 
-/// Returns the buffer range of a region; `None` in host memory.
+/// Returns the buffer range of a region; `None` if the region is in host memory.
 ///
 /// # Safety
 /// The `data` of a region on a device must be a record from [`allocate`].
@@ -249,8 +249,9 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     }
 }
 
-/// # Safety
+/// Copies from host memory to a buffer. Host memory may be reused on return.
 ///
+/// # Safety
 /// Both sides must have `bytes` bytes.
 unsafe fn write(from: *const u8, to: BufferRange, bytes: usize) -> Outcome<()> {
     for at in (0..bytes).step_by(STAGING_BYTES) {
@@ -265,8 +266,9 @@ unsafe fn write(from: *const u8, to: BufferRange, bytes: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// # Safety
+/// Copies from a buffer to host memory, and waits for the copy.
 ///
+/// # Safety
 /// Both sides must have `bytes` bytes.
 unsafe fn read(from: BufferRange, to: *mut u8, bytes: usize) -> Outcome<()> {
     let device = from.device;

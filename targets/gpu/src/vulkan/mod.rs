@@ -49,12 +49,12 @@ pub use platform::use_loader;
 /// The Vulkan back end.
 pub struct Vulkan;
 
-/// Function through which TVM's Python package describes a target.
+/// `device_api.vulkan.get_target_property`, by which TVM's Python package queries a device's properties.
 pub(crate) const TARGET_PROPERTY: StaticFunction =
     static_function!("device_api.vulkan.get_target_property", properties::target_property);
 
 std::thread_local! {
-    /// Device on which this thread launches kernels.
+    /// The calling thread's current device, on which it launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
 }
 
@@ -94,7 +94,7 @@ impl Driver for Vulkan {
         unsafe { kernel.launch(launch) }
     }
 
-    /// Returns nothing, since shaders are binary.
+    /// Returns an empty string, since shaders are binary.
     fn inspect_source<'a>(_: &Source<'a, Vulkan>, _format: &[u8]) -> &'a [u8] {
         b""
     }

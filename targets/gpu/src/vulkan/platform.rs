@@ -1,7 +1,7 @@
 //! Selection of Vulkan devices: all adapters, discrete GPUs first.
 //!
-//! `FERRITE_VULKAN_DEVICE` selects adapters by a part of their name, ignoring case. An adapter is opened on first use; the
-//! others stay closed.
+//! `FERRITE_VULKAN_DEVICE` selects adapters by a part of their name, ignoring case. Each adapter's device is opened on its
+//! first use.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -25,13 +25,13 @@ use crate::variable;
 
 const CHOICE: &CStr = c"FERRITE_VULKAN_DEVICE";
 
-/// The instance and the selected adapters; created once and never freed.
+/// The Vulkan instance and the selected adapters. Created once and never freed.
 pub(super) struct Platform {
     pub(super) instance: Instance,
     slots: Buffer<Slot>,
 }
 
-/// An adapter, and its open device or null.
+/// An adapter, and its device: null until opened.
 struct Slot {
     adapter: Adapter,
     device: AtomicPtr<Device>,
@@ -51,8 +51,8 @@ static OPENING: Mutex<()> = Mutex::new(());
 /// Address of the user's `vkGetInstanceProcAddr`; null selects the system's loader.
 static GIVEN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Uses the loader with this `vkGetInstanceProcAddr`, for programs that link or wrap one. Must be called before the first use
-/// of a device; the system's `libvulkan.so.1` is then not opened.
+/// Selects a loader by its `vkGetInstanceProcAddr`, for programs that link or wrap one. The system's `libvulkan.so.1` is
+/// then not opened. Must be called before the first use of a device.
 pub fn use_loader(get: vk::PFN_vkGetInstanceProcAddr) {
     GIVEN.store(get as *mut c_void, Ordering::Release);
 }
@@ -140,7 +140,7 @@ fn open() -> Result<&'static Platform> {
 }
 
 impl Instance {
-    /// Creates an instance of the loader's newest version, up to 1.3. Returns the instance and the version.
+    /// Creates an instance of the newest version that the loader supports, up to 1.3. Returns the instance and the version.
     fn create(get: vk::PFN_vkGetInstanceProcAddr) -> Result<(Instance, u32)> {
         // SAFETY: the function belongs to a loader.
         let api = unsafe { LoaderApi::of_loader(get)? };
@@ -193,7 +193,7 @@ impl Instance {
 }
 
 impl Drop for Instance {
-    /// Destroys the instance; only an instance without devices is dropped.
+    /// Destroys the instance. An instance with devices is never dropped.
     fn drop(&mut self) {
         // SAFETY: the instance is owned, and nothing of it is in use.
         unsafe { (self.api.vkDestroyInstance)(self.handle, ptr::null()) };
@@ -223,7 +223,7 @@ fn find_adapters(instance: &Instance, version: u32) -> Result<Buffer<Slot>> {
     Ok(slots)
 }
 
-/// Sorts by type; adapters of the same type stay in the driver's order.
+/// Sorts adapters by rank. Adapters of the same type stay in the driver's order.
 fn sort(slots: &mut Buffer<Slot>) {
     let slots = slots.as_mut_slice();
     for end in 1..slots.len() {

@@ -1,4 +1,4 @@
-//! Attributes of a Vulkan device, and the properties by which TVM describes a target.
+//! Attributes of a Vulkan device, and the properties from which TVM builds a target.
 
 use core::ffi::CStr;
 
@@ -11,7 +11,7 @@ use ferrite_core::{Any, String, device::kind, plain_ensure};
 use super::adapter::Adapter;
 use super::platform;
 
-/// Returns the value of an attribute, or `None`.
+/// Returns the value of an attribute; `None` if Vulkan has no such attribute.
 ///
 /// # Errors
 /// MemoryError.
@@ -99,7 +99,7 @@ pub(super) fn target_property(device: DLDevice, name: String) -> Result<Any> {
     })
 }
 
-/// Returns TVM's name for the type of an adapter.
+/// Returns TVM's name for the type of an adapter, such as `discrete`.
 fn device_type(adapter: &Adapter) -> &'static CStr {
     match adapter.rank() {
         0 => c"discrete",

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | open | while commands are recorded; at most one |
 //! | in flight | from its submission until its fence is signalled |
-//! | done | then; its place serves the batch that comes [`BATCHES`] later |
+//! | done | afterwards; its slot is reused by the batch whose number is larger by [`BATCHES`] |
 //!
 //! Batches are numbered from 1. [`Queue::is_done`] tells whether a number is done.
 
@@ -25,13 +25,13 @@ use super::failure::{Outcome, check};
 use super::memory::{Discarded, Memory};
 use crate::owned::Owned;
 
-/// Number of batches that exist at a time: one open, the others in flight.
+/// Number of batch slots: at most one batch is open, the others are in flight or done.
 pub(super) const BATCHES: usize = 8;
-/// Commands in the first batch after a wait.
+/// Number of commands in the first batch after a wait.
 const SMALLEST_BATCH: u32 = 8;
-/// Maximum commands in a batch.
+/// Maximum number of commands in a batch.
 const LARGEST_BATCH: u32 = 64;
-/// Bytes of staging memory per batch, for copies and scalars.
+/// Size of a batch's staging memory in bytes, for copies and scalars.
 pub(super) const STAGING_BYTES: usize = 1 << 20;
 
 /// Usage of staging buffers.
@@ -41,18 +41,18 @@ pub(super) const STAGING_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::fro
         | vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw(),
 );
 
-/// The queue of a device, guarded by one lock.
+/// The queue of a device, protected by one lock.
 pub(super) struct Queue {
     handle: vk::Queue,
     slots: [Batch; BATCHES],
     is_open: bool,
-    /// Number of the open batch, or of the next one.
+    /// Number of the open batch, or of the next batch to be opened.
     next: u64,
-    /// Number up to which all batches are done.
+    /// Largest number up to which all batches are done.
     done: u64,
-    /// Commands after which the open batch is submitted.
+    /// Number of commands at which the open batch is submitted.
     limit: u32,
-    /// Whether the device was lost: nothing can be queued any more, and nothing is in use.
+    /// Whether the device was lost. Nothing can be queued any more, and no resource is in use.
     is_lost: bool,
     /// Failure that was not reported yet.
     unreported: Option<vk::Result>,
@@ -71,14 +71,14 @@ pub(super) struct Batch {
     staging: Option<Staging>,
     /// Number of the slot's current batch.
     pub(super) number: u64,
-    /// Bytes of staging memory in use.
+    /// Bytes of staging memory that are in use.
     staged: usize,
     count: u32,
-    /// Pipeline bound last.
+    /// Pipeline that was bound last.
     pub(super) bound: vk::Pipeline,
 }
 
-/// Staging memory, accessible to host and device.
+/// Staging memory, accessible to the host and the device.
 #[derive(Clone, Copy)]
 struct Staging {
     buffer: vk::Buffer,
@@ -92,11 +92,11 @@ pub(super) struct Staged {
     pub(super) data: NonNull<u8>,
 }
 
-/// Number of readers of each batch slot. A slot with readers is not reused.
+/// Number of readers of each batch slot. A slot is not reused while it has readers.
 #[derive(Default)]
 pub(super) struct Pins([AtomicU32; BATCHES]);
 
-/// A wait for a batch.
+/// A pending wait for a batch.
 pub(super) struct Wait<'a> {
     number: u64,
     /// `None` if the batch is already done.
@@ -104,7 +104,7 @@ pub(super) struct Wait<'a> {
     pinned: Pinned<'a>,
 }
 
-/// Guard that keeps a slot from being reused.
+/// Guard of a batch slot, which is not reused while the guard exists.
 struct Pinned<'a>(&'a AtomicU32);
 
 impl Pins {
@@ -114,7 +114,7 @@ impl Pins {
         Pinned(pin)
     }
 
-    /// Waits for readers of a slot, who themselves wait for nothing.
+    /// Waits until a slot has no readers. Its batch is done, so the readers themselves wait for nothing.
     fn wait(&self, number: u64) {
         while self.0[slot_of(number)].load(Ordering::Acquire) != 0 {
             std::thread::yield_now();
@@ -147,20 +147,20 @@ impl Queue {
         }
     }
 
-    /// Returns the number of the last batch with commands.
+    /// Returns the number of the last batch that has commands.
     #[inline]
     pub(super) fn last(&self) -> u64 {
         if self.is_open { self.next } else { self.next - 1 }
     }
 
-    /// Returns `true` if no command of a batch, or of earlier ones, uses any resource any more.
+    /// Returns `true` if no command of this batch or of earlier ones uses any resource any more.
     #[inline]
     pub(super) fn is_done(&self, number: u64) -> bool {
         // A batch whose submission failed keeps the next number, but has nothing in flight.
         number <= self.done || self.is_lost || (number > self.last() && self.done == self.last())
     }
 
-    /// Returns the open batch; opens one if necessary.
+    /// Returns the open batch. Opens one if necessary.
     #[inline]
     pub(super) fn batch(&mut self, device: &Device) -> Outcome<&mut Batch> {
         if !self.is_open {
@@ -197,7 +197,7 @@ impl Queue {
         if batch.count >= self.limit { self.submit(device) } else { Ok(()) }
     }
 
-    /// Submits the open batch. If that fails, its commands are lost.
+    /// Submits the open batch. If submission fails, its commands are lost.
     pub(super) fn submit(&mut self, device: &Device) -> Outcome<()> {
         if !core::mem::take(&mut self.is_open) {
             return Ok(());
@@ -221,7 +221,7 @@ impl Queue {
         self.check_loss()
     }
 
-    /// Submits queued commands, and prepares a wait for a batch, or for the last one if its number is larger.
+    /// Submits queued commands and prepares a wait for batch `number`, or for the last batch if `number` is larger.
     pub(super) fn begin_wait<'a>(&mut self, device: &'a Device, number: u64) -> Outcome<Wait<'a>> {
         self.check_loss()?;
         if let Some(code) = self.unreported.take() {
@@ -235,7 +235,7 @@ impl Queue {
         Ok(Wait { number, fence, pinned: device.pins.pin(number) })
     }
 
-    /// Polls which batches are done, and destroys the buffers that they used last.
+    /// Polls the fences of batches in flight, and destroys discarded buffers that no batch uses any more.
     pub(super) fn advance(&mut self, device: &Device) {
         while self.done + 1 < self.next {
             let fence = self.slots[slot_of(self.done + 1)].fence;
@@ -251,7 +251,7 @@ impl Queue {
         self.collect(device);
     }
 
-    /// Records the outcome of waiting for a batch.
+    /// Records the outcome of waiting for a batch, and returns it.
     fn note(&mut self, device: &Device, number: u64, waited: Outcome<()>) -> Outcome<()> {
         match waited {
             Ok(()) => self.done = self.done.max(number),
@@ -283,7 +283,8 @@ impl Queue {
         }
     }
 
-    /// Reserves staging memory, at most [`STAGING_BYTES`], in the open batch. Opens the next batch if too little is left.
+    /// Reserves `bytes` of staging memory, at most [`STAGING_BYTES`], in the open batch. Opens the next batch if the open
+    /// one has too little left.
     pub(super) fn stage(&mut self, device: &Device, bytes: usize, alignment: usize) -> Outcome<Staged> {
         let batch = self.batch(device)?;
         if batch.staged.next_multiple_of(alignment) + bytes > STAGING_BYTES {
@@ -292,7 +293,7 @@ impl Queue {
         self.batch(device)?.stage(device, bytes, alignment)
     }
 
-    /// Queues a copy.
+    /// Queues a copy between buffers.
     pub(super) fn copy(
         &mut self,
         device: &Device,
@@ -310,7 +311,7 @@ impl Queue {
 }
 
 impl Batch {
-    /// Begins recording.
+    /// Begins recording a batch in this slot.
     fn begin(&mut self, device: &Device, number: u64) -> Outcome<()> {
         self.complete(device)?;
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
@@ -327,7 +328,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Creates missing resources of the slot.
+    /// Creates the resources that the slot does not have yet.
     fn complete(&mut self, device: &Device) -> Outcome<()> {
         let (api, handle) = (&device.api, device.handle);
         // SAFETY: the device is live and the records are initialised; the driver writes the handles.
@@ -371,7 +372,8 @@ impl Batch {
         Ok(Staged { buffer: staging.buffer, offset: start as u64, data })
     }
 
-    /// Makes later commands wait for the commands so far; with `is_for_host`, also makes their writes visible to the host.
+    /// Records a barrier: later commands wait for all earlier ones. With `is_for_host`, their writes also become visible to
+    /// the host.
     fn barrier(&self, device: &Device, is_for_host: bool) {
         use vk::{AccessFlags as Access, PipelineStageFlags as Stages};
         let both = Stages::COMPUTE_SHADER | Stages::TRANSFER;
@@ -444,7 +446,8 @@ impl Device {
         }
     }
 
-    /// Waits for a batch without the queue's lock, and runs `then` before the slot may be reused.
+    /// Waits for a batch without holding the queue lock. If the wait succeeds, runs `then` before the batch's slot can be
+    /// reused.
     pub(super) fn end_wait(&self, wait: Wait<'_>, then: impl FnOnce()) -> Outcome<()> {
         let waited = wait.fence.map_or(Ok(()), |fence| self.wait_for_fence(fence));
         if waited.is_ok() {
@@ -463,8 +466,8 @@ impl Device {
         self.end_wait(wait, || ())
     }
 
-    /// Waits until a batch is done, for callers who cannot report a failure: it is reported to the next thread that waits.
-    /// Returns `true` if resources of the batch may be destroyed.
+    /// Waits until a batch is done, for callers that cannot report a failure: the next thread that waits reports it. Returns
+    /// `true` if resources of the batch may be destroyed.
     pub(super) fn settle(&self, number: u64) -> bool {
         if let Err(code) = self.wait_for(number) {
             // The open batch is lost; those in flight must still be waited for.

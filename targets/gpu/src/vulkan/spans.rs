@@ -1,4 +1,4 @@
-//! Free list of a memory block: first fit, with adjacent ranges joined when they are freed.
+//! First-fit free list of a memory block. Adjacent free ranges are merged when a range is freed.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -7,7 +7,7 @@ use ferrite_core::memory::Buffer;
 
 /// A memory block divided into ranges.
 pub(super) struct Spans {
-    /// Free ranges, sorted; no two are adjacent.
+    /// Free ranges, sorted and never adjacent.
     free: Buffer<Range<u64>>,
     bytes: u64,
     /// Number of used ranges.
@@ -15,7 +15,7 @@ pub(super) struct Spans {
 }
 
 impl Spans {
-    /// Creates a block of `bytes` free bytes. Returns `None` if the list cannot be allocated.
+    /// Creates a block with `bytes` free bytes. Returns `None` if the list cannot be allocated.
     pub(super) fn new(bytes: u64) -> Option<Spans> {
         let mut free = Buffer::new();
         free.reserve_silently(1).ok()?;
@@ -75,7 +75,7 @@ impl Spans {
         }
     }
 
-    /// Inserts a free range, for which [`allocate`](Self::allocate) reserved the capacity.
+    /// Inserts a free range. [`allocate`](Self::allocate) has reserved the capacity.
     fn insert(&mut self, index: usize, part: Range<u64>) {
         if self.free.try_push(part).is_ok() {
             self.free.as_mut_slice()[index..].rotate_right(1);

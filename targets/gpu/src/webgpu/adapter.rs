@@ -19,7 +19,7 @@ use crate::variable;
 
 const CHOICE: &CStr = c"FERRITE_WEBGPU_ADAPTER";
 
-/// An adapter, and its device once it is open.
+/// An adapter, and its device once opened.
 struct Slot {
     id: i32,
     adapter: wgpu::Adapter,
@@ -67,7 +67,7 @@ impl Slot {
         unsafe { self.device.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Opens the device. A failure leaves no state behind: the next call tries again.
+    /// Opens the adapter's device. A failure leaves no state behind: the next call tries again.
     #[cold]
     fn open(&self) -> Result<&'static Device> {
         let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);

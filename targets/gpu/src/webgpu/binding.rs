@@ -1,7 +1,8 @@
-//! Kernel arguments for WebGPU: a bind group with the buffers, one of which has the scalars.
+//! Kernel arguments for WebGPU: a bind group of buffers, one of which contains the scalars.
 //!
-//! Creating a bind group takes as long as a launch. So a kernel caches bind groups by their buffers. A launch takes one,
-//! updates what differs, and puts it back after queueing: a later write to the scalar buffer comes later in the queue.
+//! Creating a bind group takes as long as a launch. So each kernel caches bind groups, keyed by their buffers. A launch
+//! takes one, updates the arguments that differ, and puts it back once its commands are queued: a later write to the scalar
+//! buffer takes effect later in the queue.
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -18,10 +19,10 @@ use crate::owned::Owned;
 /// Maximum number of cached bindings per kernel.
 const SLOTS: usize = 16;
 
-/// Maximum size of the scalars in bytes, including the number of blocks along x after them.
+/// Maximum size of the scalars in bytes, including the number of blocks along x that follows them.
 const MAX_SCALAR_BYTES: usize = (MAX_PARAMETERS + 1) * 4;
 
-/// A bind group, with the arguments that it was created for.
+/// A bind group, with the arguments for which it was created or last updated.
 pub(super) struct Binding {
     /// Values of all parameters; buffers come first.
     values: Buffer<u64>,
@@ -39,7 +40,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Creates the layout for these buffers and this many scalars.
+    /// Creates the layout for `scalar_count` scalars and these buffers, each with whether the kernel writes it.
     ///
     /// # Errors
     /// InternalError if the device does not support the layout.
@@ -80,7 +81,7 @@ impl Arguments {
         Ok(Binding { values, blocks_along_x: launch.sizes.grid()[0], scalars, group })
     }
 
-    /// Updates a binding created for another launch.
+    /// Updates a binding of an earlier launch to the arguments of this one.
     #[cold]
     fn change(&self, binding: &mut Binding, device: &Device, launch: &Launch<'_>) -> Result<()> {
         self.write_scalars(device, &binding.scalars, launch)?;
@@ -132,7 +133,7 @@ impl Arguments {
         device.reports.of(|| device.device.create_bind_group(&descriptor))
     }
 
-    /// Rejects a buffer that is passed twice and written: WebGPU does not allow aliased buffers.
+    /// Returns an error if a buffer that the kernel writes is passed twice: WebGPU does not allow aliased writable buffers.
     fn check_alone(&self, numbers: &[u64], index: usize) -> Result<()> {
         for before in 0..index {
             if numbers[before] == numbers[index] && (self.is_written[before] || self.is_written[index]) {
@@ -157,15 +158,15 @@ fn entry(binding: usize, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEn
     }
 }
 
-/// Cached bindings of a kernel. Each slot is empty, has a binding, or is in use.
+/// Cached bindings of a kernel. Each slot is empty, holds a binding, or is in use.
 pub(super) struct Bindings([AtomicPtr<Binding>; SLOTS]);
 
-/// Marks a slot whose binding is taken by a launch.
+/// Marks a slot whose binding is in use by a launch.
 const IN_USE: *mut Binding = ptr::without_provenance_mut(1);
 
-/// Guard with exclusive use of a binding, which is returned when the guard is dropped.
+/// Guard with exclusive use of a binding. Dropping it returns the binding to its slot.
 pub(super) struct BindingGuard<'a> {
-    /// Slot of the binding; `None` if all slots were in use.
+    /// Slot of the binding; `None` if all slots were in use, so that the binding is not cached.
     slot: Option<&'a AtomicPtr<Binding>>,
     /// `None` until the binding is created. If that fails, the slot becomes empty.
     binding: Option<Owned<Binding>>,
@@ -177,7 +178,7 @@ impl BindingGuard<'_> {
         self.binding.as_ref().map(|binding| &binding.group)
     }
 
-    /// Drops the binding after a launch that failed.
+    /// Drops the binding instead of caching it, after a failed launch.
     #[cold]
     pub(super) fn discard(mut self) {
         self.binding = None;
@@ -221,7 +222,7 @@ impl Bindings {
         Ok(guard)
     }
 
-    /// Takes the first slot at or after `first` that no launch uses, with its binding.
+    /// Takes the first slot at or after `first` that no launch uses, along with its binding if it has one.
     #[inline]
     fn take_slot(&self, first: usize) -> (BindingGuard<'_>, Option<Owned<Binding>>) {
         for offset in 0..SLOTS {
@@ -244,7 +245,7 @@ impl Binding {
     }
 }
 
-/// Returns the first slot to try for these buffers.
+/// Returns the slot at which the search for these buffers begins.
 fn slot_of(buffers: &[u64]) -> usize {
     let mix = |hash: u64, number: &u64| (hash ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (buffers.iter().fold(0, mix) >> 32) as usize % SLOTS

@@ -1,4 +1,5 @@
-//! Buffers of all devices. The `data` pointer of a tensor is the number of a buffer, as in TVM's runtime for browsers.
+//! Table of the buffers of all devices. The `data` pointer of a tensor is the number of a buffer, as in TVM's runtime for
+//! browsers.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -9,7 +10,7 @@ use ferrite_core::{plain_bail, plain_error};
 
 use super::numbers::Numbers;
 
-/// A buffer.
+/// A WebGPU buffer.
 #[derive(Clone)]
 pub(super) struct Memory {
     pub(super) buffer: wgpu::Buffer,
@@ -19,10 +20,10 @@ pub(super) struct Memory {
     pub(super) device: i32,
 }
 
-/// Table of all buffers. Readers lock it only to clone a handle, and launches only for buffers that are not bound yet.
+/// Table of all buffers. A reader locks it only to clone a handle, and a launch only for buffers that are not bound yet.
 static BUFFERS: RwLock<Numbers<Memory>> = RwLock::new(Numbers::new());
 
-/// Adds a buffer; returns its number.
+/// Adds a buffer. Returns its number.
 ///
 /// # Errors
 /// MemoryError.
@@ -43,7 +44,7 @@ pub(super) fn get(number: usize) -> Result<Memory> {
     buffers.get(number).cloned().ok_or_else(|| unknown(number))
 }
 
-/// Removes a buffer from the table.
+/// Removes a buffer from the table. Returns `None` if there is no buffer with this number.
 pub(super) fn remove(number: usize) -> Option<Memory> {
     BUFFERS.write().unwrap_or_else(PoisonError::into_inner).remove(number)
 }

@@ -12,7 +12,7 @@ use super::failure::Reports;
 use super::staging::Staging;
 use crate::workspace::Workspaces;
 
-/// A WebGPU device. All its commands go through one queue, in order.
+/// A WebGPU device. All commands go through its one queue, in order.
 pub(super) struct Device {
     pub(super) id: i32,
     pub(super) device: wgpu::Device,
@@ -58,7 +58,7 @@ impl Device {
         &self.info.name
     }
 
-    /// Waits for a submission, or for all of them.
+    /// Waits for a submission, or for all submissions if it is `None`.
     ///
     /// # Errors
     /// RuntimeError if the device is lost.
@@ -70,7 +70,7 @@ impl Device {
         }
     }
 
-    /// Returns the value of an attribute, or `None`.
+    /// Returns the value of an attribute; `None` if WebGPU has no such attribute.
     ///
     /// # Errors
     /// MemoryError.
@@ -94,7 +94,7 @@ impl Device {
     }
 }
 
-/// Returns the output of a future, which wgpu completes immediately on hosts.
+/// Returns the output of a future. Outside browsers, wgpu completes its futures immediately.
 ///
 /// # Errors
 /// InternalError if it is pending.

@@ -1,4 +1,4 @@
-//! WebGPU events: the submission after which an event is complete. They measure no time.
+//! WebGPU events: queue submissions that must complete. They have no timestamps.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -10,7 +10,7 @@ use super::device::Device;
 use crate::forks;
 use crate::owned::Owned;
 
-/// An event.
+/// A WebGPU event: its last record, or `None` before the first one.
 pub(super) struct Event(Mutex<Option<Record>>);
 
 /// A position in the queue of a device.
@@ -21,7 +21,7 @@ struct Record {
 }
 
 impl Event {
-    /// Creates an event without a record.
+    /// Creates an event that is not recorded yet.
     ///
     /// # Errors
     /// MemoryError.
@@ -51,7 +51,7 @@ impl Event {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the event after all commands queued on the device.
+    /// Records the event: it completes after all commands queued on the device so far.
     ///
     /// # Errors
     /// RuntimeError if the device is lost.
@@ -61,7 +61,8 @@ impl Event {
         Ok(())
     }
 
-    /// Makes the queue of a device wait for the event. A queue is in order; for the event of another device, this thread waits.
+    /// Makes the queue of a device wait for the event. On the event's own device, the in-order queue ensures this. For
+    /// another device, the calling thread waits.
     ///
     /// # Errors
     /// As for [`wait`](Event::wait).

@@ -1,7 +1,7 @@
 //! Errors of wgpu.
 //!
-//! On hosts, wgpu reports an error on the calling thread before the call returns, to the handler that [`Reports::watch`]
-//! installs in place of the default, which panics. The loss of a device is reported once, to another handler.
+//! Outside browsers, wgpu reports an error on the calling thread before the call returns, to the handler that
+//! [`Reports::watch`] installs. The default handler would panic. The loss of a device is reported once, to another handler.
 
 use core::cell::Cell;
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ std::thread_local! {
     static REPORTED: Cell<Option<Error>> = const { Cell::new(None) };
 }
 
-/// Takes the error reported on this thread; `None` on a thread that is ending.
+/// Takes the error reported on this thread; `None` if there is none, or if the thread is ending.
 fn take() -> Option<Error> {
     REPORTED.try_with(Cell::take).ok().flatten()
 }
@@ -42,7 +42,7 @@ fn convert(error: wgpu::Error) -> Error {
 
 /// Error reports of one device.
 pub(super) struct Reports {
-    /// Driver's message about the loss of the device.
+    /// The driver's message about the loss of the device, if it was lost.
     loss: Arc<OnceLock<std::string::String>>,
 }
 
@@ -58,7 +58,7 @@ impl Reports {
         Reports { loss }
     }
 
-    /// Runs calls of wgpu, and converts reported errors and panics into errors.
+    /// Runs calls of wgpu. Converts the errors that they report, and their panics, into errors.
     ///
     /// # Errors
     /// RuntimeError if the device is lost; MemoryError if it is out of memory; InternalError for anything else.

@@ -18,7 +18,7 @@ pub struct Kernel {
     bindings: Bindings,
 }
 
-/// Source of a kernel in its module.
+/// Source of a kernel, with its name and its buffer accesses.
 pub(super) struct KernelSource<'a> {
     pub(super) name: &'a [u8],
     pub(super) wgsl: &'a [u8],
@@ -98,7 +98,7 @@ fn text(bytes: &[u8]) -> Result<&str> {
     core::str::from_utf8(bytes).map_err(|_| plain_error!(INTERNAL_ERROR, "the text is not UTF-8"))
 }
 
-/// Returns the error for a kernel that does not compile. Errors unrelated to the kernel are returned unchanged.
+/// Returns the error for a kernel that does not compile. Returns errors unrelated to the kernel unchanged.
 #[cold]
 fn build_error(device: &Device, source: &KernelSource<'_>, error: Error) -> Error {
     if error.kind() != kind::INTERNAL_ERROR.as_bytes() {

@@ -17,12 +17,13 @@ use super::device::Device;
 use super::{adapter, staging};
 use crate::workspace::DeviceMemory;
 
-/// Granularity of buffer sizes: the largest array element in a shader, so that an empty tensor has one.
+/// Granularity of buffer sizes in bytes: the largest array element in a shader, so that even an empty tensor has one
+/// element.
 const GRANULARITY: usize = 16;
 
 const WORD: usize = 4;
 
-/// Allocates a buffer; zero bytes get a buffer, too.
+/// Allocates a buffer. A size of zero gets a buffer, too.
 ///
 /// # Errors
 /// MemoryError if the device is out of memory; errors of the driver.
@@ -79,8 +80,9 @@ enum Side {
 }
 
 impl Side {
-    /// # Safety
+    /// Validates a region.
     ///
+    /// # Safety
     /// A region in host memory must have `bytes` bytes.
     unsafe fn new(region: &Region, bytes: usize) -> Result<Side> {
         if region.device.device_type != kind::WEB_GPU {
@@ -139,18 +141,19 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
 }
 
 impl Span {
-    /// Returns a part of the range.
+    /// Returns a sub-range.
     fn part(&self, from: usize, bytes: usize) -> Span {
         Span { device: self.device, memory: self.memory.clone(), at: self.at + from, bytes }
     }
 
-    /// Returns `true` if the range consists of whole words, not counting bytes beyond the requested size.
+    /// Returns `true` if the range consists of whole words, where the last word may extend beyond the requested size of the
+    /// buffer.
     fn is_of_words(&self) -> bool {
         let end = self.at + self.bytes;
         self.at.is_multiple_of(WORD) && (end.is_multiple_of(WORD) || end == self.memory.bytes)
     }
 
-    /// Reads the range in chunks.
+    /// Reads the range into host memory, in chunks.
     fn read(&self, to: &mut [u8]) -> Result<()> {
         let mut done = 0;
         for piece in to.chunks_mut(staging::LARGEST) {
@@ -189,7 +192,7 @@ impl Span {
         Ok(())
     }
 
-    /// Writes the range: whole words directly, partial words one at a time.
+    /// Writes the range from host memory: whole words directly, partial words one at a time.
     fn write(&self, from: &[u8]) -> Result<()> {
         let head = (self.at.next_multiple_of(WORD) - self.at).min(from.len());
         let (first, rest) = from.split_at(head);
@@ -210,7 +213,7 @@ impl Span {
         })
     }
 
-    /// Writes bytes within one word, whose other bytes are read first if they are in use.
+    /// Writes bytes within one word. If the word's other bytes are in use, reads them first.
     fn write_shared_word(&self, at: usize, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -226,7 +229,7 @@ impl Span {
         shared.write_words(0, &word)
     }
 
-    /// Queues a copy to another range of the same size. Copies through host memory where WebGPU does not support the copy.
+    /// Queues a copy to another range of the same size. Copies through host memory if WebGPU cannot copy the range.
     fn copy_to(&self, target: &Span) -> Result<()> {
         let are_apart = self.memory.buffer != target.memory.buffer;
         let is_one_device = core::ptr::eq(self.device, target.device);

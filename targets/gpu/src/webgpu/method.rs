@@ -1,4 +1,4 @@
-//! Functions of WebGPU modules other than kernels, by which the runtime for browsers prepares shaders.
+//! Functions of WebGPU modules other than kernels, by which TVM's runtime for browsers prebuilds shaders.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,15 +11,15 @@ use ferrite_core::{Function, String, plain_bail};
 use super::{WebGpu, source};
 use crate::module::DeviceModule;
 
-/// Functions that replace kernels, by name.
+/// Prebuilt functions that replace kernels, by kernel name.
 pub(super) struct Prebuilt {
     functions: Mutex<Buffer<(String, Function)>>,
-    /// Whether there are any. There are usually none, and then a lookup takes no lock.
+    /// Whether the table has any functions. It rarely does, and a lookup in an empty table takes no lock.
     are_any: AtomicBool,
 }
 
 impl Prebuilt {
-    /// Creates the table without functions.
+    /// Creates an empty table.
     pub(super) const fn new() -> Prebuilt {
         Prebuilt { functions: Mutex::new(Buffer::new()), are_any: AtomicBool::new(false) }
     }
@@ -54,7 +54,7 @@ impl Prebuilt {
     }
 }
 
-/// Returns the function with this name, if it is not a kernel, or if it replaces one.
+/// Returns the function with this name if it is not a kernel or replaces one; `None` otherwise.
 ///
 /// # Errors
 /// MemoryError.

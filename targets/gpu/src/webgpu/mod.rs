@@ -50,13 +50,13 @@ use method::Prebuilt;
 pub struct WebGpu;
 
 std::thread_local! {
-    /// Device on which this thread launches kernels.
+    /// The calling thread's current device, on which it launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
 }
 
-/// The code of a module.
+/// Code of a WebGPU module: the buffer accesses of its kernels, and prebuilt functions.
 pub struct Code {
-    /// For each kernel and each of its buffers, whether the kernel writes the buffer.
+    /// Whether a kernel writes a buffer, by kernel and buffer.
     is_written: Buffer<Buffer<bool>>,
     prebuilt: Prebuilt,
 }
@@ -67,7 +67,7 @@ impl Driver for WebGpu {
     const DEVICE_TYPE: i32 = kind::WEB_GPU;
 
     type Code = Code;
-    /// Nothing, since each kernel has a shader of its own.
+    /// Empty, since each kernel has a shader of its own.
     type Loaded = ();
     type Kernel = Kernel;
 
@@ -106,7 +106,7 @@ impl Driver for WebGpu {
         method::find(module, this, name)
     }
 
-    /// Returns nothing, since the source is composed on demand by [`compose_source`](Driver::compose_source).
+    /// Returns an empty string, since the source is composed on demand by [`compose_source`](Driver::compose_source).
     fn inspect_source<'a>(_: &Source<'a, WebGpu>, _: &[u8]) -> &'a [u8] {
         b""
     }
@@ -120,7 +120,7 @@ impl Driver for WebGpu {
     }
 }
 
-/// Returns for each buffer whether a kernel writes it. Buffers are the first parameters.
+/// Returns for each buffer of a kernel whether the kernel writes it. Buffers are the first parameters.
 fn written_buffers(payload: &Payload, kernel: &payload::Kernel) -> Result<Buffer<bool>> {
     let mut is_written = Buffer::new();
     for tag in payload.tags_of(kernel) {

@@ -1,18 +1,18 @@
-//! Table of values behind numbers, which callers store as pointers but never dereference.
+//! Table of values with numeric handles, which callers store as pointers but never dereference.
 //!
-//! A number consists of a slot index, from 1, and above it a count of the slot's earlier uses. So the number of a removed value
-//! is never that of a later value.
+//! A handle consists of a slot index, counted from 1, and above it the number of earlier uses of the slot. So the handle of
+//! a removed value never refers to a later value.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::plain_ensure;
 
-/// Bits of a number for the slot index.
+/// Number of bits of a handle for the slot index.
 const SLOT_BITS: u32 = usize::BITS / 2;
 const SLOT_MASK: usize = (1 << SLOT_BITS) - 1;
 
-/// Table of values by number.
+/// Table of values by handle.
 pub(super) struct Numbers<T> {
     slots: Buffer<Slot<T>>,
     /// Indices of empty slots.
@@ -31,10 +31,10 @@ impl<T> Numbers<T> {
         Numbers { slots: Buffer::new(), free: Buffer::new() }
     }
 
-    /// Adds a value; returns its number, which is not 0.
+    /// Adds a value. Returns its handle, which is never 0.
     ///
     /// # Errors
-    /// MemoryError, also if all slot indices are used.
+    /// MemoryError, also if all slot indices are in use.
     pub(super) fn insert(&mut self, value: T) -> Result<usize> {
         let index = match self.free.pop() {
             Some(index) => index,
@@ -54,13 +54,13 @@ impl<T> Numbers<T> {
         Ok(index)
     }
 
-    /// Returns the value with this number.
+    /// Returns the value with this handle; `None` if it was removed.
     pub(super) fn get(&self, number: usize) -> Option<&T> {
         let slot = self.slots.get((number & SLOT_MASK).checked_sub(1)?)?;
         if slot.uses == number & !SLOT_MASK { slot.value.as_ref() } else { None }
     }
 
-    /// Removes a value.
+    /// Removes and returns the value with this handle; `None` if there is none.
     pub(super) fn remove(&mut self, number: usize) -> Option<T> {
         self.get(number)?;
         let index = (number & SLOT_MASK) - 1;

@@ -1,4 +1,4 @@
-//! Text descriptions of a module in the formats of TVM's compiler: its shaders, and its kernels as JSON.
+//! Text descriptions of a module, in the formats of TVM's compiler: the source of its shaders, and its kernels as JSON.
 
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
 use ferrite_alloc_ext::json;
@@ -8,7 +8,7 @@ use ferrite_core::{Any, String, dtype};
 
 use crate::payload::{Kernel, Payload};
 
-/// Returns the shaders of all kernels, each below a title.
+/// Returns the sources of all kernels, each below a title line.
 ///
 /// # Errors
 /// MemoryError.
@@ -22,7 +22,7 @@ pub(super) fn shaders(payload: &Payload) -> Result<String> {
     String::from_buffer(text, 0)
 }
 
-/// Returns the kernels by name, as JSON.
+/// Returns the kernels by name, as a JSON object.
 ///
 /// # Errors
 /// MemoryError.

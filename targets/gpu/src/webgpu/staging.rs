@@ -1,14 +1,14 @@
-//! Staging buffers for reads from a device: one is kept for the next copy.
+//! Staging buffers for reads from a device. One idle buffer is kept for the next copy.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of the largest staging buffer. Larger copies are split.
+/// Maximum size of a staging buffer in bytes. Larger copies are split.
 pub(super) const LARGEST: usize = 1 << 24;
 
-/// Bytes of the smallest staging buffer.
+/// Minimum size of a staging buffer in bytes.
 const SMALLEST: usize = 1 << 16;
 
-/// The idle staging buffer.
+/// The idle staging buffer, if there is one.
 pub(super) struct Staging(Mutex<Option<wgpu::Buffer>>);
 
 impl Staging {
@@ -34,7 +34,7 @@ impl Staging {
         }
     }
 
-    /// Keeps an unmapped buffer, replacing a smaller one.
+    /// Keeps an unmapped buffer as the idle one, unless the buffer already kept is as large.
     pub(super) fn put_back(&self, buffer: wgpu::Buffer) {
         let mut spare = self.spare();
         let is_larger = spare.as_ref().is_none_or(|kept| kept.size() < buffer.size());
