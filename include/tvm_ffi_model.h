@@ -30,16 +30,17 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Makes a model from a serialised executable and kernels that are linked into the program.
+ * Creates a model from a serialised executable and a table of kernels linked into the program.
  *
- * `executable` points to `num_bytes` bytes that are unchanged while the program runs; if aligned to 64 bytes, weights
- * are used in place. Functions other than builtins are looked up among the `num_kernels` kernels.
+ * `executable` points to `num_bytes` bytes that must stay unchanged while the program runs. If it is aligned to 64
+ * bytes, weights are used in place. Functions other than built-ins are looked up in the `num_kernels` kernels.
  *
- * Returns 0 and the model, which the caller owns and releases with `TVMFFIObjectDecRef`, in `out`; or -1 with an error
- * raised: InternalError for a malformed executable or a missing kernel, MemoryError with the number of bytes.
+ * Returns 0 and stores the model, owned by the caller, in `out`; `TVMFFIObjectDecRef` releases it. On failure, returns
+ * -1 with an error raised: ValueError for a null pointer, InternalError for a malformed executable or a missing
+ * kernel, or MemoryError, whose message states the requested number of bytes.
  *
  * The caller must ensure:
- * The kernels are functions that TVM generated for this model, with zero-terminated names.
+ * The kernels are functions that TVM generated for this model, with null-terminated names.
  */
 TVM_FFI_DLL
 int FerriteModelCreate(const void *executable,
@@ -49,14 +50,15 @@ int FerriteModelCreate(const void *executable,
                        TVMFFIObjectHandle *out);
 
 /**
- * Calls a function of a model with arguments in the order of its parameters.
+ * Calls a function of a model. Arguments are given in the order of the function's parameters.
  *
- * Tensors may be `DLTensor` pointers. Returns 0 and the value, which the caller owns, in `result`: a tensor, or an
- * array of values; or -1 with an error raised: ValueError for an unknown function, the model's own for invalid
- * arguments, MemoryError with the number of bytes. The model stays usable after every error.
+ * Tensors may be passed as `DLTensor` pointers. Returns 0 and stores the result, owned by the caller, in `result`: a
+ * tensor, or an array of values. On failure, returns -1 with an error raised: ValueError for an unknown function, an
+ * error of the model for invalid arguments, or MemoryError, whose message states the requested number of bytes. The
+ * model stays usable after an error.
  *
  * The caller must ensure:
- * As `TVMFFIFunctionCall`.
+ * The same requirements as for `TVMFFIFunctionCall`.
  */
 TVM_FFI_DLL
 int FerriteModelCall(TVMFFIObjectHandle model,
@@ -66,11 +68,12 @@ int FerriteModelCall(TVMFFIObjectHandle model,
                      TVMFFIAny *result);
 
 /**
- * Loads a library that TVM's `export_library` wrote, and makes a model of its executable, on the CPU.
+ * Loads a library written by TVM's `export_library`, and creates a model from its executable. The model runs on the
+ * CPU.
  *
- * Only in builds with the feature `relax` for hosts. Returns 0 and the model, which the caller owns, in `out`; or -1 with an error
- * raised: InternalError for a file that cannot be opened, a malformed executable, and a missing kernel; TypeError for a library without
- * a whole model; MemoryError.
+ * Only in host builds with the feature `relax`. Returns 0 and stores the model, owned by the caller, in `out`. On
+ * failure, returns -1 with an error raised: InternalError for a file that cannot be opened, a malformed executable,
+ * and a missing kernel; TypeError for a library without a whole model; MemoryError.
  *
  * The caller must ensure:
  * Loading runs the library's initialisers; its kernels must be those of the model.
@@ -80,9 +83,10 @@ int FerriteModelLoad(const char *path,
                      TVMFFIObjectHandle *out);
 
 /**
- * Tells the number of inputs of a function.
+ * Returns the number of inputs of a model's function.
  *
- * Returns 0 and the number in `count`; or -1 with an error raised: ValueError for an unknown function.
+ * Returns 0 and stores the number in `count`. On failure, returns -1 with an error raised: ValueError for an unknown
+ * function.
  */
 TVM_FFI_DLL
 int FerriteModelNumInputs(TVMFFIObjectHandle model,
@@ -90,10 +94,10 @@ int FerriteModelNumInputs(TVMFFIObjectHandle model,
                           int32_t *count);
 
 /**
- * Tells the name of an input of a function.
+ * Returns the name of an input of a model's function.
  *
- * Returns 0 and the name in `name`, which lives as long as the model; or -1 with an error raised: ValueError for an unknown function,
- * IndexError for a number out of range.
+ * Returns 0 and stores the name in `name`; it is borrowed, and valid as long as the model lives. On failure, returns
+ * -1 with an error raised: ValueError for an unknown function, IndexError for an input number out of range.
  */
 TVM_FFI_DLL
 int FerriteModelInputName(TVMFFIObjectHandle model,

@@ -37,10 +37,10 @@
 #include <stdint.h>
 
 /**
- * Receives a line of the log: `size` bytes that end with a newline, without a terminating zero. The line is UTF-8,
- * unless a name in it is not or the line was truncated.
+ * Callback that receives a line of the log: `size` bytes that end with a newline, without a null terminator. The line
+ * is UTF-8, unless it contains a name that is not or was truncated.
  *
- * Called on the stack of the logging call, which may be in an interrupt handler; no lock is held meanwhile.
+ * It is called in the context of the logging code, which may be an interrupt handler. No lock is held during the call.
  */
 typedef void (*FerriteLogSink)(const char *text, size_t size);
 
@@ -92,13 +92,14 @@ void **FerritePlatformRaisedSlot(void);
 void FerritePlatformYield(void);
 
 /**
- * Enters a critical section, which excludes interrupt handlers and, if any, other tasks. Returns the state that
- * `FerritePlatformUnlock` restores. Several cores that share the library need its feature `spin`; without it,
- * memory is ordered for one core only.
+ * Enters a critical section, in which neither interrupt handlers nor other tasks run. Returns the state that
+ * `FerritePlatformUnlock` restores. If several cores share the library, its feature `spin` is required; without
+ * it, memory accesses are ordered for a single core only.
  *
- * Called by the library around a few instructions at a time, also before `main` and in interrupt handlers.
- * Sections nest. The default masks the interrupts of the core (PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V),
- * which suffices on one core, with or without an operating system. Other architectures have no default.
+ * The library holds a critical section only for a few instructions at a time, also before `main` and in interrupt
+ * handlers. Critical sections may be nested. The default masks the interrupts of the core (PRIMASK on Cortex-M,
+ * `mstatus.MIE` on RISC-V), which suffices on one core, with or without an operating system. Other architectures
+ * have no default.
  */
 size_t FerritePlatformLock(void);
 
@@ -111,17 +112,16 @@ size_t FerritePlatformLock(void);
 void FerritePlatformUnlock(size_t state);
 
 /**
- * Ends the program; does not return. Called when a check inside the library fails, which is a bug of the library,
- * after a line in the log.
+ * Aborts the program; does not return. The library calls this after it has logged a failed internal check, which
+ * is a bug in the library.
  *
- * The default masks interrupts and executes an undefined instruction, so that a debugger or the fault handler sees
- * the location. Other architectures have no default.
+ * The default masks interrupts and executes an undefined instruction, so that a debugger or the fault handler can
+ * see the location. Other architectures have no default.
  */
 void FerritePlatformAbort(void);
 
 /**
- * Sets the function that receives the lines of the log, which are warnings of the library. Null discards them, which
- * is the default.
+ * Sets the callback that receives the library's log, which consists of warnings. Null, the default, discards the log.
  *
  * The caller must ensure:
  * `sink` may be called at any time until another one is set.
@@ -129,50 +129,51 @@ void FerritePlatformAbort(void);
 void FerriteLogSet(FerriteLogSink sink);
 
 /**
- * Adds `size` bytes that start at `region` to the library's memory pool, permanently. Any alignment will do.
+ * Permanently adds `size` bytes at `region` to the library's memory pool. The region need not be aligned.
  *
- * The pool starts with `FERRITE_POOL_BYTES`, chosen when the library is built. It may be 0, unless code registers
- * functions before `main`, as system libraries do. Returns 0; or -1 with ValueError raised for null or for a region
- * smaller than a block.
+ * The pool initially has `FERRITE_POOL_BYTES` bytes, chosen when the library is built. The initial size may be 0,
+ * unless functions are registered before `main`, as system libraries do. Returns 0, or -1 with ValueError raised for a
+ * null region or one that is smaller than a block.
  *
  * The caller must ensure:
- * Nothing else uses the memory as long as the program runs.
+ * No other code uses the memory as long as the program runs.
  */
 int FerriteMemoryAdd(void *region,
                      size_t size);
 
 /**
- * Returns the number of bytes of the pool in use, including the overhead of each block.
+ * Returns the number of bytes in use in the memory pool, including the overhead of each block.
  */
 size_t FerriteMemoryUsed(void);
 
 /**
- * Returns the high-water mark of the pool in bytes. The pool must have at least this many, plus some for gaps between
- * blocks.
+ * Returns the high-water mark of the memory pool in bytes. The pool must be at least this large, plus a margin for
+ * fragmentation.
  */
 size_t FerriteMemoryHighWater(void);
 
 /**
- * Returns the number of free bytes of the pool.
+ * Returns the number of free bytes in the memory pool.
  */
 size_t FerriteMemoryFree(void);
 
 /**
  * Sets the buffer from which `TVMBackendAllocWorkspace` allocates, and resets the high-water mark.
  *
- * Without a buffer, workspaces come from the pool. Each takes its size rounded up to `FERRITE_WORKSPACE_ALIGN`, plus
- * one such unit. They are freed in reverse order, so the buffer serves one task and its interrupt handlers. Null with
- * size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError while
- * a workspace is in use.
+ * Without a buffer, workspaces are allocated from the memory pool. Each workspace takes its size rounded up to a
+ * multiple of `FERRITE_WORKSPACE_ALIGN`, plus `FERRITE_WORKSPACE_ALIGN` bytes of overhead. Workspaces are freed in
+ * reverse order, so the buffer can be used by one task and its interrupt handlers only. Null with size 0 unsets the
+ * buffer. Returns 0, or -1 with an error raised: ValueError for null with a nonzero size, RuntimeError while a
+ * workspace is in use.
  *
  * The caller must ensure:
- * Nothing else uses the buffer until another one is set.
+ * No other code uses the buffer until another one is set.
  */
 int FerriteWorkspaceSet(void *buffer,
                         size_t size);
 
 /**
- * Returns the high-water mark of the workspace buffer in bytes: the size that it needs.
+ * Returns the high-water mark of the workspace buffer in bytes: the size that the buffer must have.
  */
 size_t FerriteWorkspaceHighWater(void);
 

@@ -81,7 +81,7 @@ const fn info(table: *const RuntimeTable, name: *const c_char) -> TypeInfo {
     TypeInfo { vptr: unsafe { table.cast::<*const c_void>().add(2).cast() }, name }
 }
 
-/// Makes the typeinfo of a class derived from `ModuleObj`.
+/// Creates the typeinfo of a class derived from `ModuleObj`.
 pub(super) const fn derived_module(name: *const c_char) -> DerivedTypeInfo {
     DerivedTypeInfo { info: info(&raw const DERIVED_CLASS, name), base: (&raw const MODULE_INFO).cast() }
 }

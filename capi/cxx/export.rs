@@ -12,7 +12,7 @@ use ferrite_core::error::Result;
 
 use super::throw::or_throw;
 
-/// Makes a thunk for the Rust function `$function`, under a C++ name if one is given.
+/// Creates a thunk for the Rust function `$function`, under a C++ name if one is given.
 macro_rules! returns_class {
     ($($(#[doc = $doc:literal])* $thunk:ident $(= $name:literal)? => $function:path;)*) => {$(
         $(#[doc = $doc])*

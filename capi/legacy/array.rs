@@ -169,7 +169,7 @@ pub unsafe extern "C" fn TVMArrayCopyFromTo(
     })
 }
 
-/// Makes an array that takes ownership of a DLPack tensor. The deleter runs with the last reference; on failure the
+/// Creates an array that takes ownership of a DLPack tensor. The deleter runs with the last reference; on failure the
 /// caller keeps `from`.
 ///
 /// # Safety

@@ -155,7 +155,7 @@ unsafe extern "C" fn get<T: AnyCompatible + Clone>(field: *mut c_void, result: *
     0
 }
 
-/// Makes a boxed value.
+/// Creates a boxed value.
 ///
 /// # Errors
 /// MemoryError.
@@ -184,7 +184,7 @@ fn class_of(value: AnyView<'_>) -> Option<&'static Class> {
     }
 }
 
-/// Makes the node of a number or text with the default data type of constants; other values are unchanged.
+/// Creates the node of a number or text with the default data type of constants; other values are unchanged.
 ///
 /// # Errors
 /// MemoryError.
@@ -195,7 +195,7 @@ pub fn wrap(value: Any) -> Result<Any> {
     }
 }
 
-/// Makes the node of a number if the front end knows such nodes, as those of 0.7 to 0.17 do. Other values are
+/// Creates the node of a number if the front end knows such nodes, as those of 0.7 to 0.17 do. Other values are
 /// unchanged.
 ///
 /// # Errors
@@ -206,7 +206,7 @@ pub fn wrap_number(value: Any) -> Result<Any> {
     if is_number && has_class && !result::are_booleans_apart() { wrap(value) } else { Ok(value) }
 }
 
-/// Makes the node of a number with a data type.
+/// Creates the node of a number with a data type.
 ///
 /// # Errors
 /// TypeError for a value that is not a number; MemoryError.

@@ -134,13 +134,13 @@ impl Callback {
     }
 }
 
-/// Makes a function from a C callback.
+/// Creates a function from a C callback.
 ///
 /// The function owns `resource_handle`: `fin`, if not null, is called with it exactly once, after the last reference,
 /// on any thread; also when this call fails. A callback with a finalizer belongs to a front end, and gets a reference
 /// to each NDArray among its arguments, which it releases by `TVMArrayFree`; a callback without one borrows them.
 ///
-/// Returns 0 and the function, which the caller owns, in `out`; or -1.
+/// Returns 0 and stores the function, owned by the caller, in `out`. On failure, returns -1 with an error raised.
 ///
 /// # Safety
 /// `func` and `fin` may be called on any thread.
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn TVMCFuncSetReturn(
     })
 }
 
-/// Makes a borrowed argument of a callback owned, in place. Plain values are unchanged.
+/// Creates a borrowed argument of a callback owned, in place. Plain values are unchanged.
 ///
 /// `code` is the type code itself, as 0.5 and 0.6 pass it, or its address, as all later releases do; no object lies
 /// below 4096. An object passed by rvalue reference (14) is moved, and its code becomes 8.

@@ -46,7 +46,7 @@ pub fn install() {
     packed::install(&SUPPORT);
 }
 
-/// Makes a function that calls a symbol and keeps its module alive.
+/// Creates a function that calls a symbol and keeps its module alive.
 ///
 /// # Safety
 /// The symbol is such a function, valid while the module lives.

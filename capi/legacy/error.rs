@@ -117,7 +117,7 @@ pub unsafe extern "C" fn TVMAPISetLastPythonError(exception: *mut c_void) {
     boundary::fail(error.unwrap_or_else(|error| error));
 }
 
-/// Makes an error with a Python exception as its context.
+/// Creates an error with a Python exception as its context.
 ///
 /// # Safety
 /// As for [`TVMAPISetLastPythonError`].

@@ -40,7 +40,7 @@ pub(super) fn load(file: &[u8], format: &[u8]) -> Result<Module> {
 
 /// Loads a module from a file.
 ///
-/// Returns 0 and the module, which the caller owns, in `out`; or -1.
+/// Returns 0 and stores the module, owned by the caller, in `out`. On failure, returns -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -84,7 +84,8 @@ pub unsafe extern "C" fn TVMModImport(mod_: TVMModuleHandle, dep: TVMModuleHandl
 
 /// Finds a function of a module, and of its imports if `query_imports` is not 0. The function keeps the module alive.
 ///
-/// Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1.
+/// Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
+/// with an error raised.
 ///
 /// # Safety
 /// See the crate.

@@ -14,7 +14,8 @@ use crate::builtins;
 
 /// Finds a global function.
 ///
-/// Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1.
+/// Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
+/// with an error raised.
 ///
 /// # Safety
 /// See the crate.

@@ -1,4 +1,4 @@
-//! Section "Object allocation": the custom allocator.
+//! Symbols of the header section "Object allocation": getting and setting the custom allocator.
 
 use core::ffi::c_int;
 
@@ -9,22 +9,23 @@ use crate::boundary::{self, arg};
 
 /// Returns the current allocator; never null.
 ///
-/// Without a custom allocator this is the built-in one, which clients may call, too.
+/// If no custom allocator is set, this is the built-in one. Clients may call either.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIGetCustomAllocator() -> *mut TVMFFICustomAllocator {
     object_alloc::custom_allocator()
 }
 
-/// Sets the allocator of new objects; null restores the built-in one.
+/// Sets the allocator for new objects. Null restores the built-in one.
 ///
-/// Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do; there the allocator
-/// only serves clients that request it.
+/// Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do; there the custom
+/// allocator is used only by clients that call it explicitly.
 ///
-/// Existing objects keep their allocator. Set it once, early. Returns 0; or -1 with ValueError raised when the record
-/// has no function.
+/// Existing objects keep their allocator. Set it once, early. Returns 0, or -1 with ValueError raised if the
+/// allocator's function pointer is null.
 ///
 /// # Safety
-/// `allocator` stays valid and unchanged as long as the process runs, and obeys the contract of the record.
+/// `allocator` stays valid and unchanged as long as the process runs, and meets the contract of
+/// `TVMFFICustomAllocator`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAllocator) -> c_int {
     boundary::status(|| {

@@ -1,4 +1,4 @@
-//! The runtime of code compiled by TVM: workspaces and parallel loops.
+//! Runtime support for code compiled by TVM: workspaces, parallel loops and one-time initialisation.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
@@ -10,8 +10,9 @@ use crate::boundary::{self, arg};
 /// Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to `FERRITE_WORKSPACE_ALIGN` on bare
 /// metal.
 ///
-/// On devices, the result is the handle that kernels take. The hints are ignored. Returns null with an error raised:
-/// MemoryError when out of memory, another one when the build does not support the device.
+/// On devices other than the CPU, the result is a memory handle for kernels. The type hints are ignored. Returns the
+/// memory, or null with an error raised: MemoryError when out of memory, a different error if the build does not
+/// support the device.
 #[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
@@ -24,10 +25,10 @@ pub extern "C" fn TVMBackendAllocWorkspace(
     boundary::pointer(|| backend::alloc_workspace(device_type, device_id, nbytes))
 }
 
-/// Frees memory of `TVMBackendAllocWorkspace` for the same device; null is ignored.
+/// Frees memory allocated by `TVMBackendAllocWorkspace` for the same device. Null is ignored.
 ///
-/// Returns 0; or -1 with an error raised when the build does not support the device, or when `ptr` is not one of its
-/// workspaces.
+/// Returns 0, or -1 with an error raised if the build does not support the device, or if `ptr` is not a workspace of
+/// the device.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
@@ -46,9 +47,10 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
 
 /// Runs a function as `num_task` tasks, in parallel if the build has threads, and waits for all of them.
 ///
-/// 0 means one task per worker thread. A task reads the actual number of tasks from its environment: nested loops, and
-/// all loops without threads, run as one task. Returns 0; or -1 with an error raised: the error of the first task that
-/// failed, ValueError, or RuntimeError when that many tasks cannot run concurrently.
+/// If `num_task` is 0, runs one task per worker thread. A task reads the actual number of tasks from its environment:
+/// nested loops, and all loops without threads, run as one task. Returns 0, or -1 with an error raised: the error of
+/// the first task that failed, ValueError for invalid arguments, or RuntimeError if that many tasks cannot run
+/// concurrently.
 ///
 /// # Safety
 /// `flambda` may run on several threads concurrently, each with its own `task_id`.
@@ -67,7 +69,8 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
 
 /// Waits until every task of the loop has reached the barrier.
 ///
-/// Returns 0; or -1 with an error raised: ValueError, or RuntimeError when a task ended before the barrier.
+/// Returns 0, or -1 with an error raised: ValueError for a null environment, or RuntimeError if a task ended before it
+/// reached the barrier.
 ///
 /// # Safety
 /// `penv` is the environment of the task.
@@ -80,11 +83,11 @@ pub unsafe extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut Pa
     })
 }
 
-/// Runs a function once per `*handle`, which is null before and not null afterwards.
+/// Runs a function once per handle. `*handle` must be null initially, and is not null afterwards.
 ///
-/// One of several threads runs it and the others wait. Returns 0; or -1 with an error raised when the function returns
-/// another status, in which case a later call tries again; RuntimeError when the function requests the same handle.
-/// `nbytes`, the size of the data at `cdata`, is ignored.
+/// If several threads call this concurrently, one runs the function and the others wait. Returns 0, or -1 with an error
+/// raised: the error of the function, after which a later call tries again, or RuntimeError if the function itself
+/// calls this for the same handle. `nbytes`, the size of the data at `cdata`, is ignored.
 ///
 /// # Safety
 /// `handle` is only written by this function.

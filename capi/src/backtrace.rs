@@ -1,4 +1,4 @@
-//! Section "Backtrace": the call stack as text.
+//! Symbols of the header section "Backtrace": the call stack as a string.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -7,11 +7,11 @@ use ferrite_core::backtrace;
 
 /// Describes the call stack of this thread, one line per frame, most recent call first.
 ///
-/// `filename`, `lineno` and `func` form the first line, in place of the frame of the caller, unless `filename` or
-/// `func` is null. With `cross_ffi_boundary` 0 the text ends at the innermost call through this ABI.
+/// `filename`, `lineno` and `func` form the first line, in place of the caller's frame, unless `filename` or `func` is
+/// null. If `cross_ffi_boundary` is 0, the backtrace ends at the innermost call through this ABI.
 ///
-/// The result belongs to the thread and is valid until the thread's next call. Never null. Empty in builds without
-/// backtraces.
+/// The result is stored in thread-local memory and is valid until the thread's next call of this function. It is never
+/// null. It is empty in builds without backtraces.
 ///
 /// # Safety
 /// See the crate.

@@ -1,4 +1,5 @@
-//! Section "String and bytes support": integers of any size as words.
+//! Symbols of the header section "String and bytes support": conversion between big integers and arrays of 64-bit
+//! words.
 
 use core::ffi::c_int;
 
@@ -7,12 +8,13 @@ use ferrite_core::big_int;
 
 use crate::boundary::{self, arg};
 
-/// Makes an integer value from words, which are copied.
+/// Creates an integer value from an array of 64-bit words, which are copied.
 ///
-/// `input` contains whole 64-bit words in native byte order, least significant first, in two's complement; no words
-/// mean zero. A value that fits 64 bits becomes a plain integer. `out` is overwritten without being released.
+/// `input` contains whole 64-bit words in native byte order, least significant first, in two's complement. An empty
+/// array is zero. A value that fits into 64 bits becomes a plain integer. `out` is overwritten without being released.
 ///
-/// Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError (part of a word) or MemoryError raised.
+/// Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with ValueError raised if the
+/// size is not a multiple of 8 bytes, or with MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -30,10 +32,10 @@ pub unsafe extern "C" fn TVMFFIBigIntFromByteArray(
     })
 }
 
-/// Borrows the words of an integer value, in the form that `TVMFFIBigIntFromByteArray` takes.
+/// Returns a borrowed view of an integer value's words, in the format of `TVMFFIBigIntFromByteArray`.
 ///
-/// The result points into `value` or into its object and is valid while both are unchanged. Empty when `value` is null
-/// or not an integer.
+/// The result points into `value` or into its object and is valid while both are unchanged. It is empty if `value` is
+/// null or not an integer.
 ///
 /// # Safety
 /// See the crate.

@@ -1,4 +1,4 @@
-//! Argument checks, and the conversion of results to status codes: the only helpers of the C symbols.
+//! Helpers shared by the C symbols: argument checks, and conversion of results to status codes.
 
 #[cfg_attr(any(feature = "speed", feature = "alloc"), path = "boundary/wording.rs")]
 #[cfg_attr(not(any(feature = "speed", feature = "alloc")), path = "boundary/short_wording.rs")]
@@ -23,16 +23,16 @@ pub(crate) const SUCCESS: c_int = 0;
 /// The status of a failed call, with an error raised.
 pub(crate) const FAILURE: c_int = -1;
 
-/// Whether entry points have fast paths, which take code. Only speed builds do.
+/// Whether entry points have fast paths. Only speed builds do, since fast paths increase code size.
 pub(crate) const FAST_PATHS: bool = cfg!(feature = "speed");
 
-/// Runs the body of an entry point: returns 0 on success, and raises an error or panic and returns -1.
+/// Runs the body of an entry point. Returns 0 on success. On an error or a panic, raises the error and returns -1.
 #[inline]
 pub(crate) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     end(unwind::catch(body))
 }
 
-/// Converts the outcome of an entry point into a status. Size-optimised builds share one copy.
+/// Converts the result of an entry point into a status code. Size-optimised builds share one copy of this function.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn end(outcome: Result<()>) -> c_int {
@@ -42,8 +42,8 @@ fn end(outcome: Result<()>) -> c_int {
     }
 }
 
-/// Runs the body of an entry point that returns a status, with an error raised already if it is not 0; otherwise as
-/// [`status`].
+/// Runs the body of an entry point that returns a status code itself, and has already raised an error if the code is
+/// not 0. Errors and panics are handled as by [`status`].
 #[inline]
 pub(crate) fn status_of(body: impl FnOnce() -> Result<c_int>) -> c_int {
     match unwind::catch(body) {
@@ -52,7 +52,7 @@ pub(crate) fn status_of(body: impl FnOnce() -> Result<c_int>) -> c_int {
     }
 }
 
-/// Runs the body of an entry point that returns a pointer; on an error, which is raised, null.
+/// Runs the body of an entry point that returns a pointer. On an error, raises it and returns null.
 #[inline]
 #[cfg_attr(not(feature = "backend"), expect(dead_code, reason = "only that section gives pointers"))]
 pub(crate) fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
@@ -74,7 +74,8 @@ pub(crate) fn fail(error: Error) -> c_int {
     FAILURE
 }
 
-/// Runs the body of an entry point without a status: an error is logged and stays raised, and the fallback is returned.
+/// Runs the body of an entry point that returns no status code. On an error, raises and logs it, and returns
+/// `fallback`.
 #[inline]
 pub(crate) fn logged<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
     match unwind::catch(body) {
@@ -92,7 +93,7 @@ fn log_failure(error: Error) {
     raised_error::set(error);
 }
 
-/// Refuses a null pointer.
+/// Checks that a pointer is not null; returns ValueError otherwise.
 #[inline(always)]
 pub(crate) fn non_null<T>(pointer: *const T, name: Name) -> Result<NonNull<T>> {
     match NonNull::new(pointer.cast_mut()) {
@@ -101,7 +102,7 @@ pub(crate) fn non_null<T>(pointer: *const T, name: Name) -> Result<NonNull<T>> {
     }
 }
 
-/// Refuses an absent callback.
+/// Checks that a callback is not null; returns ValueError otherwise.
 #[inline(always)]
 pub(crate) fn callback<F>(function: Option<F>, name: Name) -> Result<F> {
     function.ok_or_else(|| null_argument(name))
@@ -113,18 +114,18 @@ fn null_argument(name: Name) -> Error {
     plain_error!(VALUE_ERROR, "Argument `{}` must not be null", name; "Argument {} is null", name)
 }
 
-/// An out-parameter; written once, at the end, so that it is unchanged on failure.
+/// An out-parameter. It is written once, at the end of a function, so that it is unchanged on failure.
 pub(crate) struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
-    /// Stores the result. The previous content is not dropped.
+    /// Writes the result. The previous content is not dropped.
     #[inline]
     pub(crate) fn write(self, value: T) {
         // SAFETY: contract of `out`: valid for writing a T.
         unsafe { self.0.write(value) }
     }
 
-    /// Borrows the destination, for a function that stores its result itself.
+    /// Returns the destination as uninitialised memory, for a function that writes its result in place.
     #[inline]
     pub(crate) fn place<'a>(self) -> &'a mut MaybeUninit<T> {
         // SAFETY: contract of `out`: valid for writing a T until the symbol returns.
@@ -133,7 +134,7 @@ impl<T> Out<T> {
 }
 
 impl Out<TVMFFIAny> {
-    /// Returns the address of the destination, for a result whose input may lie there.
+    /// Returns the address of the destination, for a function whose input may alias it.
     #[inline]
     pub(crate) fn as_ptr(&self) -> *mut TVMFFIAny {
         self.0.as_ptr()
@@ -141,7 +142,7 @@ impl Out<TVMFFIAny> {
 }
 
 impl Out<TVMFFIObjectHandle> {
-    /// Stores an object, or null; the caller of the symbol owns the reference.
+    /// Writes an owned reference to an object, or null.
     #[inline]
     pub(crate) fn write_object<T: ObjectClass>(self, object: Option<T>) {
         self.write(match object {
@@ -151,16 +152,16 @@ impl Out<TVMFFIObjectHandle> {
     }
 }
 
-/// Checks an out-parameter; null is refused.
+/// Checks that an out-parameter is not null; returns ValueError otherwise.
 ///
 /// # Safety
-/// `pointer` is null or valid for writing a `T` until the symbol returns.
+/// `pointer` is null or valid for writing a `T` until the C symbol returns.
 #[inline(always)]
 pub(crate) unsafe fn out<T>(pointer: *mut T, name: Name) -> Result<Out<T>> {
     non_null(pointer, name).map(Out)
 }
 
-/// Stores a result in an optional out-parameter, unless it is null.
+/// Writes a result to an optional out-parameter, unless the pointer is null.
 ///
 /// # Safety
 /// As for [`out`].
@@ -172,7 +173,7 @@ pub(crate) unsafe fn write_optional<T>(pointer: *mut T, result: T) {
     }
 }
 
-/// Borrows a record passed by pointer; null is refused.
+/// Borrows a struct passed by pointer. Returns ValueError for null.
 ///
 /// # Safety
 /// `pointer` is null or valid for reading a `T` for `'a`.
@@ -182,7 +183,7 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: Name) -> Result<&
     non_null(pointer, name).map(|pointer| unsafe { pointer.as_ref() })
 }
 
-/// Borrows the content of a byte array; a null array, and null data with a size, are refused.
+/// Borrows the content of a byte array. Returns ValueError for a null array, and for null data with a nonzero size.
 ///
 /// # Safety
 /// `array` is null or points to a byte array whose data, unless null, is readable for `'a`.
@@ -192,8 +193,8 @@ pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: Name) -> Res
     unsafe { check_bytes(array, name).into_result() }
 }
 
-/// The result of checking a byte array: its data and size, or null and an error. Two words are returned in registers,
-/// where a `Result` of the same size would go through memory.
+/// Result of checking a byte array: its data and size, or null and an error. A struct of two words is returned in
+/// registers; a `Result` of the same size would be returned in memory.
 struct CheckedBytes(*const u8, *mut TVMFFIObject);
 
 impl CheckedBytes {
@@ -205,6 +206,8 @@ impl CheckedBytes {
         CheckedBytes(core::ptr::null(), error.into_object().into_raw().as_ptr())
     }
 
+    /// Converts into a `Result`.
+    ///
     /// # Safety
     /// The content is readable for `'a`.
     #[inline(always)]
@@ -221,7 +224,7 @@ impl CheckedBytes {
     }
 }
 
-/// Implements [`bytes`]. Size-optimised builds share one copy for all arrays.
+/// Checks a byte array for [`bytes`]. Size-optimised builds share one copy of this function.
 ///
 /// # Safety
 /// As for [`bytes`].
@@ -252,7 +255,8 @@ fn impossible_size(name: Name, size: Arg<'_>) -> Error {
     )
 }
 
-/// Borrows the content of a valid byte array; `None` if it has null data or an impossible size.
+/// Borrows the content of a byte array. Returns `None` if the array is invalid: null data with a nonzero size, or a
+/// size of more than half the address space.
 ///
 /// # Safety
 /// The data of the array, unless null, is readable for `'a`.
@@ -262,17 +266,17 @@ pub(crate) unsafe fn valid_bytes<'a>(array: &TVMFFIByteArray) -> Option<&'a [u8]
     has_content(array).then(|| unsafe { core::slice::from_raw_parts(array.data.cast(), array.size) })
 }
 
-/// Returns `true` if the data is not null and the size is possible: sizes beyond half the address space have the top
-/// bit set.
+/// Returns `true` if the data is not null and the size is at most half the address space, that is, its top bit is
+/// clear.
 #[inline(always)]
 fn has_content(array: &TVMFFIByteArray) -> bool {
     !array.data.is_null() && array.size.cast_signed() >= 0
 }
 
-/// Borrows the content of a C string; null is refused.
+/// Borrows the content of a C string. Returns ValueError for null.
 ///
 /// # Safety
-/// `text` is null or a zero-terminated string that stays readable for `'a`.
+/// `text` is null or a null-terminated string that stays readable for `'a`.
 #[inline]
 #[cfg_attr(
     not(any(feature = "alloc", feature = "model")),
@@ -284,7 +288,7 @@ pub(crate) unsafe fn c_str<'a>(text: *const c_char, name: Name) -> Result<&'a [u
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// Borrows the content of a C string; null is empty.
+/// Borrows the content of a C string. A null pointer is an empty string.
 ///
 /// # Safety
 /// As for [`c_str`].
@@ -297,10 +301,11 @@ pub(crate) unsafe fn c_str_or_empty<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
-/// Borrows `count` contiguous records; a negative count, and null with a count, are refused.
+/// Borrows an array of `count` elements. Returns ValueError for a negative count, and for a null pointer with a nonzero
+/// count.
 ///
 /// # Safety
-/// `first` is null or points to `count` records that stay readable for `'a`.
+/// `first` is null or points to `count` elements that stay readable for `'a`.
 #[inline]
 pub(crate) unsafe fn slice<'a, T>(first: *const T, count: i32, name: Name) -> Result<&'a [T]> {
     let Ok(count) = usize::try_from(count) else {
@@ -314,7 +319,7 @@ pub(crate) unsafe fn slice<'a, T>(first: *const T, count: i32, name: Name) -> Re
     Ok(unsafe { core::slice::from_raw_parts(first, count) })
 }
 
-/// A reference borrowed from the caller of the symbol.
+/// An object reference borrowed from the caller of the C symbol.
 pub(crate) struct Borrowed<T>(ManuallyDrop<T>);
 
 impl<T> Deref for Borrowed<T> {
@@ -326,10 +331,11 @@ impl<T> Deref for Borrowed<T> {
     }
 }
 
-/// Borrows the object of a handle as class `T`; null and other classes are refused.
+/// Borrows the object behind a handle as class `T`. Returns ValueError for null, and TypeError for objects of other
+/// classes.
 ///
 /// # Safety
-/// `handle` is null or points to an object that lives until the symbol returns.
+/// `handle` is null or points to an object that lives until the C symbol returns.
 #[inline(always)]
 pub(crate) unsafe fn object_of<T: ObjectClass>(
     handle: TVMFFIObjectHandle,
@@ -342,17 +348,18 @@ pub(crate) unsafe fn object_of<T: ObjectClass>(
     }
 }
 
-/// Borrows an object as class `T`.
+/// Borrows an object as class `T`, without checking its class.
 ///
 /// # Safety
-/// The object is of that class and lives until the symbol returns.
+/// The object is of that class and lives until the C symbol returns.
 #[inline(always)]
 unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
     // SAFETY: the caller vouches for the object; the reference made here is never dropped.
     Borrowed(ManuallyDrop::new(unsafe { T::from_object_unchecked(ObjectRef::from_raw(object)) }))
 }
 
-/// Refuses null and objects of other classes. Size-optimised builds share one copy for all classes.
+/// Checks that an object is not null and has the expected class. Size-optimised builds share one copy of this function
+/// for all classes.
 ///
 /// # Safety
 /// `object` is null or points to a live object.
@@ -366,7 +373,7 @@ unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) ->
     if type_table::is_instance(found, expected) { Ok(()) } else { Err(wrong_class(name, expected, found)) }
 }
 
-/// Makes the TypeError for a handle of the wrong class.
+/// Creates the TypeError for a handle of the wrong class.
 #[cold]
 pub(crate) fn wrong_class(name: Name, expected: i32, found: i32) -> Error {
     plain_error!(

@@ -1,4 +1,4 @@
-//! The built-in functions, context symbols and platform providers of this build.
+//! Registration of the built-in functions, context symbols and platform providers of this build.
 
 use ferrite_core::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,7 +48,7 @@ static BUILTINS: Builtins = Builtins {
     ],
 };
 
-/// The default functions in place of TVM's runtime, used until that is loaded.
+/// Default implementations of functions of TVM's runtime, used until that runtime is loaded and registers its own.
 #[cfg(feature = "host")]
 static DEFAULTS: Defaults = Defaults {
     groups: &[
@@ -62,8 +62,8 @@ static DEFAULTS: Defaults = Defaults {
     ],
 };
 
-/// Installs the built-ins unless they are installed: on platforms without load-time constructors, the first use does
-/// it.
+/// Installs the built-ins unless they are installed already. On platforms without load-time constructors, the first use
+/// of the library installs them.
 #[inline]
 pub(crate) fn ensure_installed() {
     if !INSTALLED.load(Ordering::Acquire) {
@@ -71,7 +71,7 @@ pub(crate) fn ensure_installed() {
     }
 }
 
-/// Installs the built-ins. Several threads may do so concurrently, and before `main`. Atomic stores.
+/// Installs the built-ins with atomic stores. May be called from several threads concurrently, and before `main`.
 #[cold]
 fn install() {
     builtins::install(&BUILTINS);
@@ -100,8 +100,8 @@ fn install_on_host() {
     crate::legacy::compiled::install();
 }
 
-/// Registers the library's own types, for programs that look up types: its reflected classes, and attributes of
-/// built-in types.
+/// Registers the types and attributes that the library itself provides: its reflected classes, and attributes of
+/// built-in types. Runs when a program first looks up a type.
 #[cfg(feature = "host")]
 fn register_own() -> ferrite_core::Result<()> {
     ferrite_alloc_ext::containers::key::install_hooks()?;

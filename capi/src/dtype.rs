@@ -1,4 +1,4 @@
-//! Section "Data type support": parsing and formatting of data types.
+//! Symbols of the header section "Data type support": parsing and formatting of data types.
 
 use core::ffi::c_int;
 
@@ -9,8 +9,9 @@ use crate::boundary::{self, arg};
 
 /// Parses a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
 ///
-/// Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates for the error, and for `custom[name]`,
-/// whose code a global function returns; the profile `core` supports that with the feature `custom-dtypes`.
+/// Returns 0 and stores the data type in `out`. On failure, returns -1 with ValueError raised. Allocates only for an
+/// error and for `custom[name]`, whose type code is looked up by a global function. The profile `core` supports custom
+/// types only with the feature `custom-dtypes`.
 ///
 /// # Safety
 /// See the crate.
@@ -28,10 +29,10 @@ pub unsafe extern "C" fn TVMFFIDataTypeFromString(
     })
 }
 
-/// Formats a data type as text that `TVMFFIDataTypeFromString` parses.
+/// Formats a data type as a string that `TVMFFIDataTypeFromString` can parse.
 ///
-/// `out` is overwritten without being released. Returns 0 and a string value, which the caller owns, in `out`; or -1 with
-/// ValueError or MemoryError raised.
+/// `out` is overwritten without being released. Returns 0 and stores a string value, owned by the caller, in `out`. On
+/// failure, returns -1 with ValueError or MemoryError raised.
 ///
 /// # Safety
 /// See the crate.

@@ -1,4 +1,4 @@
-//! Section "Environment": streams, tensor allocation, signals, functions of the host language.
+//! Symbols of the header section "Environment": streams, tensor allocation, signals, functions of the host language.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -8,14 +8,15 @@ use ferrite_core::abi::{DLPackManagedTensorAllocator, DLTensor, TVMFFIObjectHand
 
 use crate::boundary::{self, arg};
 
-/// A stream of a device, as its runtime defines it.
+/// A stream handle of the device's runtime, such as `cudaStream_t`.
 pub type TVMFFIStreamHandle = *mut c_void;
 
-/// Sets this thread's current stream of a device.
+/// Sets the calling thread's current stream for a device.
 ///
-/// The stream is neither used nor owned. When `opt_out_original_stream` is not null, the previous stream, or null, is
-/// stored there. Returns 0; or -1 with an error raised: ValueError (negative or impossibly large numbers), MemoryError,
-/// or RuntimeError when the thread is ending. On bare metal all threads share one stream per device.
+/// The library neither uses nor owns the stream. If `opt_out_original_stream` is not null, the previous stream is
+/// stored there, or null if none was set. Returns 0, or -1 with an error raised: ValueError for a device type or id out
+/// of range, MemoryError, or RuntimeError if the thread is terminating. On bare metal, all threads share one current
+/// stream per device.
 ///
 /// # Safety
 /// See the crate.
@@ -38,7 +39,7 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
     unsafe { set_stream_slow(device, stream, opt_out_original_stream) }
 }
 
-/// The slow path of [`TVMFFIEnvSetStream`], for any device.
+/// Slow path of [`TVMFFIEnvSetStream`], for all devices that the thread's inline slot does not cover.
 ///
 /// # Safety
 /// See the crate.
@@ -57,7 +58,7 @@ unsafe extern "C" fn set_stream_slow(
     })
 }
 
-/// Returns this thread's current stream of a device; null if none is set.
+/// Returns the calling thread's current stream for a device, or null if none is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> TVMFFIStreamHandle {
     stream::get(DeviceKey::new(device_type, device_id))
@@ -65,12 +66,12 @@ pub extern "C" fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> TVMFFI
 
 /// Sets the tensor allocator that `TVMFFIEnvTensorAlloc` uses on this thread; null unsets it.
 ///
-/// With `write_to_global_context` other than 0, threads without an allocator of their own use it, too. When
-/// `opt_out_original_allocator` is not null, the thread's previous allocator, or null, is stored there. Always returns
-/// 0. On bare metal all threads share one.
+/// If `write_to_global_context` is not 0, threads without their own allocator use it, too. If
+/// `opt_out_original_allocator` is not null, the thread's previous allocator is stored there, or null if none was set.
+/// Always returns 0. On bare metal, all threads share one allocator.
 ///
 /// # Safety
-/// `allocator` obeys the contract of its type, and stays callable while it is set.
+/// `allocator` meets the contract of `DLPackManagedTensorAllocator`, and stays callable while it is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
     allocator: DLPackManagedTensorAllocator,
@@ -86,18 +87,20 @@ pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
     })
 }
 
-/// Returns the tensor allocator that `TVMFFIEnvTensorAlloc` uses on this thread: its own, otherwise the global one,
-/// otherwise null.
+/// Returns the tensor allocator that `TVMFFIEnvTensorAlloc` uses on this thread: the thread's own, or else the global
+/// one. Returns null if neither is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvGetDLPackManagedTensorAllocator() -> DLPackManagedTensorAllocator {
     tensor_alloc::get()
 }
 
-/// Allocates a tensor like a prototype, with the allocator of `TVMFFIEnvSetDLPackManagedTensorAllocator`. Without one,
-/// the library allocates on the devices that the build supports.
+/// Allocates a tensor with the data type, shape and device of a prototype. Uses the allocator set by
+/// `TVMFFIEnvSetDLPackManagedTensorAllocator`; if none is set, the library allocates the memory itself, on the devices
+/// that the build supports.
 ///
-/// Only dtype, ndim, shape and device of `prototype` are read. Returns 0 and the tensor, which the caller owns, in
-/// `out`; or -1 with an error raised: RuntimeError when the device has no allocator, or the error of the allocator.
+/// Only dtype, ndim, shape and device of `prototype` are read. Returns 0 and stores the tensor, owned by the caller, in
+/// `out`. On failure, returns -1 with an error raised: RuntimeError if the device has no allocator, or the error raised
+/// by the allocator.
 ///
 /// # Safety
 /// See the crate.
@@ -116,9 +119,11 @@ pub unsafe extern "C" fn TVMFFIEnvTensorAlloc(
     })
 }
 
-/// Checks whether the host language has a signal to handle. Long-running functions should call this regularly.
+/// Checks whether the host language has a pending signal, such as an interrupt from the keyboard. Long-running
+/// functions should call this regularly.
 ///
-/// Returns 0 when there is no signal or no host language; or -1 with an error raised, such as KeyboardInterrupt.
+/// Returns 0 if no signal is pending or no host language is registered. Otherwise returns -1 with an error raised, such
+/// as KeyboardInterrupt.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvCheckSignals() -> c_int {
     boundary::status(context::check_signals)
@@ -126,7 +131,7 @@ pub extern "C" fn TVMFFIEnvCheckSignals() -> c_int {
 
 /// Registers a function of the host language, such as `PyErr_CheckSignals`.
 ///
-/// A null `symbol` removes it. Returns 0; or -1 with ValueError raised when the name is null or unknown to the library.
+/// A null `symbol` removes it. Returns 0, or -1 with ValueError raised if the name is null or not known to the library.
 ///
 /// # Safety
 /// `symbol` is a function of the type implied by its name, callable while it is registered.

@@ -1,4 +1,4 @@
-//! Section "Error handling": the raised error of the thread, and error objects.
+//! Symbols of the header section "Error handling": the calling thread's raised error, and error objects.
 
 use core::ffi::{c_char, c_int};
 use core::ptr;
@@ -10,9 +10,9 @@ use ferrite_core::{plain_warn, raised_error};
 
 use crate::boundary::{self, Borrowed, arg};
 
-/// Takes the raised error of this thread, which the caller then owns; null when there is none.
+/// Moves the raised error of this thread to `*result`, or stores null if there is none. The caller owns the error.
 ///
-/// When `result` is null, a warning is logged and the error stays raised. Allocates nothing.
+/// If `result` is null, logs a warning and leaves the error raised. Allocates nothing.
 ///
 /// # Safety
 /// See the crate.
@@ -28,8 +28,7 @@ pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHand
 
 /// Raises an error object on this thread, replacing any raised error.
 ///
-/// The thread retains the object. Null clears the raised error. An object that is not an error raises TypeError
-/// instead.
+/// Retains the object. Null clears the raised error. If the object is not an error, raises TypeError instead.
 ///
 /// # Safety
 /// See the crate.
@@ -47,8 +46,8 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
 
 /// Raises an error of the given kind and message on this thread, with the backtrace of the caller.
 ///
-/// Both texts are copied. A null or empty `kind` means RuntimeError, a null `message` is empty. When out of memory,
-/// MemoryError is raised.
+/// Both strings are copied. A null or empty `kind` means RuntimeError. A null `message` is an empty message. Raises
+/// MemoryError when out of memory.
 ///
 /// # Safety
 /// See the crate.
@@ -59,13 +58,13 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, messa
     unsafe { TVMFFIErrorSetRaisedFromCStrParts(kind, &mut part, 1) }
 }
 
-/// Raises an error whose message is the concatenation of parts, which several messages can share.
+/// Raises an error whose message is the concatenation of several strings. Messages can thus share common parts.
 ///
-/// Null parts are skipped; a negative count or null `message_parts` give an empty message. Otherwise as
-/// `TVMFFIErrorSetRaisedFromCStr`.
+/// Null parts are skipped. If the count is negative or `message_parts` is null, the message is empty. Kind, backtrace
+/// and out-of-memory behaviour are those of `TVMFFIErrorSetRaisedFromCStr`.
 ///
 /// # Safety
-/// `message_parts` points to `num_parts` strings or nulls.
+/// `message_parts` points to `num_parts` pointers, each null or a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     kind: *const c_char,
@@ -86,10 +85,10 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     }));
 }
 
-/// Makes an error object. Texts are copied.
+/// Creates an error object. Strings are copied.
 ///
-/// `backtrace` has one line per frame, most recent call first; bare-metal builds discard it. Returns 0 and the object,
-/// which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+/// `backtrace` has one line per frame, most recent call first; bare-metal builds discard it. Returns 0 and stores the
+/// object, owned by the caller, in `out`. On failure, returns -1 with ValueError or MemoryError raised.
 ///
 /// # Safety
 /// See the crate.
@@ -105,10 +104,10 @@ pub unsafe extern "C" fn TVMFFIErrorCreate(
     unsafe { TVMFFIErrorCreateWithCauseAndExtraContext(kind, message, backtrace, cause, context, out) }
 }
 
-/// Makes an error object with references to its cause and to any other object as context.
+/// Creates an error object with a cause and an arbitrary object as extra context.
 ///
-/// Either may be null; the new error retains both. Otherwise as `TVMFFIErrorCreate`; a `cause_chain` that is not an
-/// error raises TypeError.
+/// Cause and context may be null, and are retained otherwise. The other arguments, results and errors are those of
+/// `TVMFFIErrorCreate`. Raises TypeError if `cause_chain` is not an error.
 ///
 /// # Safety
 /// See the crate.
@@ -138,7 +137,7 @@ pub unsafe extern "C" fn TVMFFIErrorCreateWithCauseAndExtraContext(
     })
 }
 
-/// Borrows an object that may be null.
+/// Borrows an object of class `T` from a handle that may be null.
 ///
 /// # Safety
 /// As for [`boundary::object_of`].

@@ -1,4 +1,4 @@
-//! Section "Basic function calling API": function objects, calls, the global table.
+//! Symbols of the header section "Basic function calling API": function objects, calls and the global function table.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -15,12 +15,13 @@ use ferrite_core::{Function, global_table, type_index};
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// Makes a function object from a C function and its state.
+/// Creates a function object from a C function and a context pointer.
 ///
-/// The object owns `self` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure the
-/// caller keeps `self`.
+/// The function object owns `self`, and calls `deleter` with it when it is destroyed. `deleter` may be null. On
+/// failure, the caller still owns `self`.
 ///
-/// Returns 0 and the new object, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+/// Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with ValueError or
+/// MemoryError raised.
 ///
 /// # Safety
 /// `safe_call` and `deleter` may be called on any thread, with `self`, while the object lives.
@@ -44,8 +45,8 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
 
 /// Finds a global function by name.
 ///
-/// Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1 with
-/// ValueError or MemoryError raised.
+/// Returns 0 and stores the function, owned by the caller, in `out`, or null if it does not exist. On failure, returns
+/// -1 with ValueError or MemoryError raised.
 ///
 /// # Safety
 /// See the crate.
@@ -75,13 +76,14 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
     })
 }
 
-/// Makes an owned value from a borrowed one.
+/// Converts a borrowed value into an owned one.
 ///
-/// Raw strings and byte arrays are copied, objects are retained, and the object of a `kTVMFFIObjectRValueRef` is moved.
-/// `out` is overwritten without being released.
+/// Raw strings and byte arrays are copied, objects are retained, and an object passed as `kTVMFFIObjectRValueRef` is
+/// moved. `out` is overwritten without being released.
 ///
-/// Returns 0 and the value, which the caller owns, in `out`; or -1 with an error raised: ValueError for a null pointer,
-/// TypeError for an invalid type index, InternalError for an object that was moved before, MemoryError.
+/// Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with an error raised:
+/// ValueError for a null pointer, TypeError for an invalid type index, InternalError for an object that was moved
+/// before, MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -105,11 +107,11 @@ pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(any_view: *const TVMFFIAny, out
 
 /// Calls a function object.
 ///
-/// `args` are borrowed for the call. On entry `result` must hold a value that owns nothing, normally `kTVMFFINone`; on
-/// success it holds a value owned by the caller.
+/// `args` are borrowed during the call. On entry, `*result` must be a value that needs no release, normally
+/// `kTVMFFINone`. On success, it is a value owned by the caller.
 ///
-/// Returns the status of the function: 0, or -1 with an error raised; -1 with TypeError when `func` is not a function,
-/// and with ValueError when a pointer is null or the count negative.
+/// Returns 0 on success. Returns -1 with an error raised otherwise: the function's own error, TypeError if `func` is
+/// not a function, or ValueError for a null pointer or a negative count.
 ///
 /// # Safety
 /// See the crate.
@@ -135,7 +137,7 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     unsafe { call_checked(func, args, num_args, result) }
 }
 
-/// Calls a function object without checks.
+/// Calls a function object without checking the arguments.
 ///
 /// # Safety
 /// `func` is a function object, and the other arguments are valid as for [`TVMFFIFunctionCall`].
@@ -153,7 +155,7 @@ unsafe fn call_cell(
     }
 }
 
-/// The slow path of a call: checks all arguments, and calls the function or raises an error.
+/// Slow path of [`TVMFFIFunctionCall`]: checks all arguments, then calls the function or raises an error.
 ///
 /// # Safety
 /// As for [`TVMFFIFunctionCall`].
@@ -174,6 +176,8 @@ unsafe extern "C" fn call_checked(
     }
 }
 
+/// Checks the arguments of [`TVMFFIFunctionCall`].
+///
 /// # Safety
 /// As for [`TVMFFIFunctionCall`].
 unsafe fn check_call(
@@ -193,8 +197,8 @@ unsafe fn check_call(
 
 /// Registers a global function under a name.
 ///
-/// The table retains `f`. Returns 0; or -1 with an error raised: the name is taken and `allow_override` is 0, `f` is
-/// not a function, MemoryError.
+/// The global function table retains `f`. Returns 0, or -1 with an error raised: RuntimeError if the name is taken and
+/// `allow_override` is 0, TypeError if `f` is not a function, ValueError for a null pointer, or MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -210,9 +214,10 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
     })
 }
 
-/// Registers a global function with its documentation.
+/// Registers a global function with its documentation and metadata.
 ///
-/// Like `TVMFFIFunctionSetGlobal`, with name and function taken from the record. Texts are copied.
+/// Name, function, documentation and metadata come from `method_info`. Strings are copied. Ownership, result and errors
+/// are those of `TVMFFIFunctionSetGlobal`.
 ///
 /// # Safety
 /// See the crate.
@@ -240,8 +245,8 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
     })
 }
 
-/// Registers a function, with documentation and metadata if given. Size-optimised builds discard those, and share one
-/// body for both symbols.
+/// Registers a global function, with documentation and metadata if given. Size-optimised builds discard documentation
+/// and metadata, and share one copy of this function.
 ///
 /// # Safety
 /// As for the symbols.

@@ -1,4 +1,4 @@
-//! Section "Static handle initialization": one-time initialisation of handles.
+//! Symbols of the header section "Static handle initialization": thread-safe one-time initialisation of handles.
 
 use core::ffi::{c_int, c_void};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
@@ -7,16 +7,17 @@ use ferrite_core::init_once::{self, InitFunction};
 
 use crate::boundary::{self, SUCCESS, arg};
 
-/// Initialises a handle once, for any number of threads.
+/// Initialises a handle exactly once, even if several threads call this concurrently.
 ///
-/// While `*handle_addr` is null, one caller runs `init_func` and stores the resulting handle, and the others wait. For
-/// languages without static constructors. Reading an initialised handle costs one load.
+/// If `*handle_addr` is null, one caller runs `init_func` and stores its result there, while other callers wait. Meant
+/// for languages without static constructors. If the handle is initialised already, the call costs one atomic load.
 ///
-/// Returns 0; or the nonzero status of `init_func`, which has raised its error; or -1 with an error raised when it
-/// returns 0 without a handle, or for a null pointer. A later call tries again.
+/// Returns 0 on success. If `init_func` fails, returns its nonzero status; `init_func` must have raised an error.
+/// Returns -1 with an error raised if `init_func` returns 0 without a handle, or if a pointer is null. After a failure,
+/// a later call tries again.
 ///
-/// A child process forked while another thread runs `init_func` does not have that thread: the child's first caller
-/// runs `init_func` anew, and partial work of that thread remains.
+/// If the process is forked while another thread runs `init_func`, that thread does not exist in the child. The child's
+/// first caller runs `init_func` again; effects of the interrupted run remain.
 ///
 /// # Safety
 /// `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
@@ -36,7 +37,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     unsafe { init_first(handle_addr, init_func) }
 }
 
-/// Initialises a handle; the slow path of [`TVMFFIHandleInitOnce`].
+/// Slow path of [`TVMFFIHandleInitOnce`]: runs `init_func`, or waits for the thread that runs it.
 ///
 /// # Safety
 /// As for [`TVMFFIHandleInitOnce`].
@@ -50,10 +51,11 @@ unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option
     })
 }
 
-/// Releases a handle once: sets `*handle_addr` to null and calls `deinit_func` with the previous handle, unless it was
-/// null.
+/// Releases a handle exactly once: sets `*handle_addr` to null, and calls `deinit_func` with the previous handle unless
+/// it was null.
 ///
-/// Returns 0 if the handle was null, otherwise the status of `deinit_func`, which raises an error when it is nonzero.
+/// Returns 0 if the handle was null. Otherwise returns the status of `deinit_func`, which must raise an error if its
+/// status is not 0.
 ///
 /// # Safety
 /// As for `TVMFFIHandleInitOnce`.

@@ -1,47 +1,47 @@
 //! `libtvm_ffi`: the C symbols of the TVM-FFI stable ABI.
 //!
 //! Each file contains one section of the headers `tvm/ffi/c_api.h` and `tvm/ffi/extra/c_env_api.h`, which are generated
-//! from the documentation here. A symbol checks its arguments, calls an inner crate once and turns the result into a
-//! status; there is no other logic in this crate.
+//! from the documentation here. A symbol checks its arguments, calls an inner crate once and converts the result into a
+//! status code. This crate contains no other logic.
 //!
-//! # Rules that every symbol keeps
-//! - 0 is success. Failure is -1 with the error raised on the calling thread; take it with `TVMFFIErrorMoveFromRaised`.
-//!   On failure no out-parameter is written and nothing has changed.
+//! # Rules for all symbols
+//! - Symbols return 0 on success. On failure they return -1 and raise an error on the calling thread, which
+//!   `TVMFFIErrorMoveFromRaised` retrieves. A failed call writes no out-parameter and has no other effect.
 //! - Results and arguments may overlap: an out-parameter may alias an argument or its content.
-//! - A null handle, a null out-parameter, a null byte array, null data with a size and a negative count raise ValueError; a
-//!   handle of the wrong type raises TypeError.
+//! - A null handle, a null out-parameter, a null byte array, null data with a nonzero size and a negative count raise
+//!   ValueError; a handle of the wrong type raises TypeError.
 //! - Every symbol may be called from any thread.
 //! - A panic of the library itself becomes an InternalError in builds with unwinding.
 //!
 //! # Safety
-//! Every pointer is either null or valid for the duration of the call, under the rules of [`core::ptr::read`] for inputs and
-//! [`core::ptr::write`] for out-parameters. A C string ends with a zero. A handle is null or points to a live object.
-//! Handles passed in are borrowed, handles written out are new references that the caller releases, unless said otherwise. The
-//! `# Safety` sections of the functions only add to this.
+//! Every pointer is either null or valid for the duration of the call, under the rules of [`core::ptr::read`] for
+//! inputs and [`core::ptr::write`] for out-parameters. C strings are null-terminated. A handle is null or points to a
+//! live object. Unless stated otherwise, handles passed in are borrowed, and handles returned are new references that
+//! the caller must release. The `# Safety` sections of the functions state additional requirements.
 //!
 //! # Features
-//! - `speed` (default): fast code in place of small code, and error messages in full.
-//! - `std`: for hosts; without it the crate is `no_std` and a platform supplies memory, locks and a log.
-//! - `alloc`: the `TVMFFIEnv*` symbols; those of modules, `TVMFFIEnvMod*`, with `modules`.
+//! - `speed` (default): optimises for speed rather than size, with full error messages.
+//! - `std`: for hosts. Without it the crate is `no_std`, and the platform supplies memory, locks and a log.
+//! - `alloc`: the `TVMFFIEnv*` symbols. The module symbols `TVMFFIEnvMod*` also need `modules`.
 //! - `builtins`: the `ffi.*` global functions in groups, each a feature: `functions`, `modules`, `containers`, `json`,
 //!   `graph`, `dataclass`, `structural`, `reflection`.
 //! - `core`: a profile for C firmware: ring 1 (`ferrite-ffi-core`) alone.
 //! - `full`: a profile for C firmware: rings 1 and 2 (`ferrite-ffi-alloc`): containers, JSON and structural operations.
 //! - `host`: modules from dynamic libraries, and a thread pool. Needs an operating system.
 //! - `backtrace`: backtraces in errors, with function names. `backtrace-lines`: with files and lines.
-//! - `cxx-abi`: the symbols that C++ clients link besides those of C; see `cxx`.
+//! - `cxx-abi`: the C++ symbols that C++ clients link in addition to the C symbols; see `cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
 //! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-ffi-gpu`.
-//! - `relax`: whole models that TVM compiled, and the machine that runs them; see `ferrite-ffi-relax`.
+//! - `relax`: whole models compiled by TVM, and the virtual machine that runs them; see `ferrite-ffi-relax`.
 //! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `legacy`.
-//! - `microtvm`: what firmware of microTVM 0.8 to 0.14 calls, with any profile; see `microtvm`.
+//! - `microtvm`: the C runtime of microTVM 0.8 to 0.14, in any profile; see `microtvm`.
 //! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions; part of every profile except
 //!   `core` and `minimal`.
-//! - `spin`: spin locks for several cores without an operating system.
-//! - `minimal`: a profile for C firmware: only the symbols that need no heap, in place of all others; see `minimal`.
-//! - `libm`: the rest of the C math functions, for firmware without a C library.
-//! - `small-memory`: `memcpy` and its family as loops over bytes, which take 100 bytes of flash.
-//! - `panic-handler`: handles panics in C firmware by the hook `FerritePlatformAbort`.
+//! - `spin`: spin locks, for multi-core systems without an operating system.
+//! - `minimal`: a profile for C firmware: only the symbols that need no heap; see `minimal`.
+//! - `libm`: the C math functions that `compiler_builtins` lacks, for firmware without a C library.
+//! - `small-memory`: `memcpy` and related functions as byte loops, which take 100 bytes of flash.
+//! - `panic-handler`: a panic handler for C firmware, which calls the hook `FerritePlatformAbort`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
 

@@ -1,10 +1,10 @@
-//! C math functions that TVM's generated code calls and the compiler's own library lacks, for links without a C
+//! C math functions that TVM's generated code calls but `compiler_builtins` lacks, for programs linked without a C
 //! library.
 //!
-//! Archives already have `memcpy`, `memmove`, `memset`, `memcmp`, `strlen` and most of `math.h` as weak symbols of
-//! `compiler_builtins`.
+//! The archive already contains `memcpy`, `memmove`, `memset`, `memcmp`, `strlen` and most of `math.h`, as weak symbols
+//! of `compiler_builtins`.
 
-/// Exports functions of the crate `libm` under their C names.
+/// Exports functions of the `libm` crate under their C names.
 macro_rules! export {
     ($($name:ident = $function:ident($($argument:ident),+): $float:ty;)+) => {
         $(

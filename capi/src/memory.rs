@@ -1,12 +1,12 @@
-//! The memory functions that compilers call, each a byte loop: 100 bytes of flash in place of 3 KB, for firmware that
-//! copies little.
+//! Size-optimised memory functions that compilers call, such as `memcpy`: byte loops that take 100 bytes of flash
+//! instead of 3 KB, for firmware that copies little data.
 //!
 //! They are weak symbols, so that a C library's functions take precedence. The loops use volatile accesses, since the
 //! compiler would turn plain ones into calls of these very functions.
 
 use core::ffi::{c_int, c_void};
 
-/// Defines weak symbols for functions.
+/// Defines weak symbols as aliases of Rust functions.
 #[cfg(target_os = "none")]
 macro_rules! weak {
     ($($function:ident: $($name:literal)+;)+) => {
@@ -37,7 +37,7 @@ weak! {
     length: "strlen";
 }
 
-/// `memmove`
+/// Implements `memmove`: copies between buffers that may overlap.
 ///
 /// # Safety
 /// `bytes` bytes are readable at `from` and writable at `to`.
@@ -53,10 +53,10 @@ unsafe extern "C" fn copy_overlapping(to: *mut c_void, from: *const c_void, byte
     to
 }
 
-/// `memcmp`
+/// Implements `memcmp`: compares two buffers byte by byte.
 ///
 /// # Safety
-/// `bytes` bytes are readable at both.
+/// `bytes` bytes are readable at `one` and at `other`.
 unsafe extern "C" fn compare(one: *const c_void, other: *const c_void, bytes: usize) -> c_int {
     for at in 0..bytes {
         // SAFETY: the caller's promise.

@@ -1,4 +1,4 @@
-//! Whole models: an executable compiled by TVM, and the virtual machine that runs it.
+//! C functions for whole models: they load an executable compiled by TVM and run its functions on a virtual machine.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -10,16 +10,17 @@ use ferrite_relax::model::{self, Kernel, Model};
 
 use crate::boundary::{self, arg};
 
-/// Makes a model from a serialised executable and kernels that are linked into the program.
+/// Creates a model from a serialised executable and a table of kernels linked into the program.
 ///
-/// `executable` points to `num_bytes` bytes that are unchanged while the program runs; if aligned to 64 bytes, weights
-/// are used in place. Functions other than builtins are looked up among the `num_kernels` kernels.
+/// `executable` points to `num_bytes` bytes that must stay unchanged while the program runs. If it is aligned to 64
+/// bytes, weights are used in place. Functions other than built-ins are looked up in the `num_kernels` kernels.
 ///
-/// Returns 0 and the model, which the caller owns and releases with `TVMFFIObjectDecRef`, in `out`; or -1 with an error
-/// raised: InternalError for a malformed executable or a missing kernel, MemoryError with the number of bytes.
+/// Returns 0 and stores the model, owned by the caller, in `out`; `TVMFFIObjectDecRef` releases it. On failure, returns
+/// -1 with an error raised: ValueError for a null pointer, InternalError for a malformed executable or a missing
+/// kernel, or MemoryError, whose message states the requested number of bytes.
 ///
 /// # Safety
-/// The kernels are functions that TVM generated for this model, with zero-terminated names.
+/// The kernels are functions that TVM generated for this model, with null-terminated names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelCreate(
     executable: *const c_void,
@@ -41,14 +42,15 @@ pub unsafe extern "C" fn FerriteModelCreate(
     })
 }
 
-/// Calls a function of a model with arguments in the order of its parameters.
+/// Calls a function of a model. Arguments are given in the order of the function's parameters.
 ///
-/// Tensors may be `DLTensor` pointers. Returns 0 and the value, which the caller owns, in `result`: a tensor, or an
-/// array of values; or -1 with an error raised: ValueError for an unknown function, the model's own for invalid
-/// arguments, MemoryError with the number of bytes. The model stays usable after every error.
+/// Tensors may be passed as `DLTensor` pointers. Returns 0 and stores the result, owned by the caller, in `result`: a
+/// tensor, or an array of values. On failure, returns -1 with an error raised: ValueError for an unknown function, an
+/// error of the model for invalid arguments, or MemoryError, whose message states the requested number of bytes. The
+/// model stays usable after an error.
 ///
 /// # Safety
-/// As `TVMFFIFunctionCall`.
+/// The same requirements as for `TVMFFIFunctionCall`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelCall(
     model: TVMFFIObjectHandle,
@@ -69,11 +71,12 @@ pub unsafe extern "C" fn FerriteModelCall(
     })
 }
 
-/// Loads a library that TVM's `export_library` wrote, and makes a model of its executable, on the CPU.
+/// Loads a library written by TVM's `export_library`, and creates a model from its executable. The model runs on the
+/// CPU.
 ///
-/// Only in builds with the feature `relax` for hosts. Returns 0 and the model, which the caller owns, in `out`; or -1 with an error
-/// raised: InternalError for a file that cannot be opened, a malformed executable, and a missing kernel; TypeError for a library without
-/// a whole model; MemoryError.
+/// Only in host builds with the feature `relax`. Returns 0 and stores the model, owned by the caller, in `out`. On
+/// failure, returns -1 with an error raised: InternalError for a file that cannot be opened, a malformed executable,
+/// and a missing kernel; TypeError for a library without a whole model; MemoryError.
 ///
 /// # Safety
 /// Loading runs the library's initialisers; its kernels must be those of the model.
@@ -91,9 +94,10 @@ pub unsafe extern "C" fn FerriteModelLoad(path: *const c_char, out: *mut TVMFFIO
     })
 }
 
-/// Tells the number of inputs of a function.
+/// Returns the number of inputs of a model's function.
 ///
-/// Returns 0 and the number in `count`; or -1 with an error raised: ValueError for an unknown function.
+/// Returns 0 and stores the number in `count`. On failure, returns -1 with an error raised: ValueError for an unknown
+/// function.
 ///
 /// # Safety
 /// See the crate.
@@ -113,10 +117,10 @@ pub unsafe extern "C" fn FerriteModelNumInputs(
     })
 }
 
-/// Tells the name of an input of a function.
+/// Returns the name of an input of a model's function.
 ///
-/// Returns 0 and the name in `name`, which lives as long as the model; or -1 with an error raised: ValueError for an unknown function,
-/// IndexError for a number out of range.
+/// Returns 0 and stores the name in `name`; it is borrowed, and valid as long as the model lives. On failure, returns
+/// -1 with an error raised: ValueError for an unknown function, IndexError for an input number out of range.
 ///
 /// # Safety
 /// See the crate.

@@ -1,4 +1,4 @@
-//! Section "Module symbols": the functions that generated code calls in the library.
+//! Symbols of the header section "Module symbols": functions of the library that generated code calls.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -9,13 +9,13 @@ use ferrite_core::string::String;
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// Finds a function for a module's code: in the module's imports, then among the global functions.
+/// Finds a function for code of a module: in the module's imports first, then among the global functions.
 ///
 /// `library_ctx` is the value that the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module
 /// object's C++ part, eight bytes before its handle. The result is cached.
 ///
-/// Returns 0 and the function in `out`, borrowed from the module; or -1 with RuntimeError raised when it does not
-/// exist.
+/// Returns 0 and stores the function, borrowed from the module, in `out`. Returns -1 with RuntimeError raised if it
+/// does not exist.
 ///
 /// # Safety
 /// `library_ctx` comes from a loader, and its module is still loaded.
@@ -39,10 +39,11 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
     })
 }
 
-/// Registers an address for libraries loaded from now on: it is stored in the variable of this name of each library
-/// that defines it.
+/// Registers a context symbol: an address that the loader stores in the variable of that name in every library loaded
+/// from now on that defines the variable.
 ///
-/// Registering a name again replaces its address. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
+/// Registering a name again replaces the address. Returns 0, or -1 with ValueError or MemoryError raised. The name is
+/// copied.
 ///
 /// # Safety
 /// `symbol` has the type that libraries expect under that name, and stays valid as long as the process runs.
@@ -59,10 +60,10 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
     })
 }
 
-/// Adds a symbol to the system library: code that is linked into the program instead of loaded.
+/// Adds a symbol to the system library, the module of compiled code that is linked into the program.
 ///
-/// Generated code calls this from static constructors, before `main`. Registering a name again with another address
-/// replaces it and logs a warning. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
+/// Generated code calls this from static constructors, before `main`. Registering a name again with a different address
+/// replaces the address and logs a warning. Returns 0, or -1 with ValueError or MemoryError raised. The name is copied.
 ///
 /// # Safety
 /// `symbol` has the type implied by its name, and stays valid as long as the process runs.

@@ -1,4 +1,4 @@
-//! Section "Basic object API": version, reference counts, opaque objects.
+//! Symbols of the header section "Basic object API": version, reference counts, opaque objects.
 
 use core::ffi::{c_int, c_void};
 use core::hint::black_box;
@@ -12,9 +12,10 @@ use ferrite_core::{opaque, refcount, release};
 
 use crate::boundary::{self, SUCCESS, arg};
 
-/// Writes the version of the ABI to `out_version`. Works the same in every version of the library.
+/// Writes the ABI version to `out_version`. This function has the same signature and behaviour in every version of the
+/// library.
 ///
-/// Does nothing when `out_version` is null.
+/// Does nothing if `out_version` is null.
 ///
 /// # Safety
 /// See the crate.
@@ -34,7 +35,7 @@ pub unsafe extern "C" fn TVMFFIGetVersion(out_version: *mut TVMFFIVersion) {
 
 /// Adds a strong reference to an object.
 ///
-/// Returns 0, or -1 with ValueError raised when `obj` is null. Allocates nothing.
+/// Returns 0, or -1 with ValueError raised if `obj` is null. Allocates nothing.
 ///
 /// # Safety
 /// See the crate.
@@ -50,7 +51,7 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
 
 /// Releases a strong reference to an object, which is destroyed with the last one.
 ///
-/// Returns 0, or -1 with ValueError raised when `obj` is null. Long chains of objects are released without deep
+/// Returns 0, or -1 with ValueError raised if `obj` is null. Long chains of objects are released without deep
 /// recursion: beyond 32 nested destructions on this thread (beyond one in size-optimised builds), an object is
 /// destroyed later, before the outermost destruction ends. A deleter at that depth must not rely on the destruction of
 /// the objects that it releases.
@@ -66,20 +67,20 @@ pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
     unsafe { release::release_inline(obj.cast::<TVMFFIObject>()) }
 }
 
-/// Raises the error for a null `obj`. Opaque to the compiler, so that callers tail-call it and need no stack frame.
+/// Raises ValueError for a null `obj`. Never inlined, so that callers tail-call it and need no stack frame.
 #[cold]
 #[inline(never)]
 extern "C" fn refuse_null() -> c_int {
     black_box(boundary::status(|| boundary::non_null::<TVMFFIObject>(ptr::null(), arg(1, "obj")).map(drop)))
 }
 
-/// Makes an object that owns a resource of another language, such as a Python object.
+/// Creates an object that owns a resource of another language, such as a Python object.
 ///
-/// The object owns `handle` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure
-/// the caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
+/// The object owns `handle`, and calls `deleter` with it when it is destroyed. `deleter` may be null. On failure, the
+/// caller still owns `handle`. The only type index supported so far is `kTVMFFIOpaquePyObject`.
 ///
-/// Returns 0 and the new object, which the caller owns, in `out`; or -1 with RuntimeError (another type index), ValueError or
-/// MemoryError raised.
+/// Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with an error raised:
+/// RuntimeError for an unsupported type index, ValueError for a null pointer, or MemoryError.
 ///
 /// # Safety
 /// `deleter` may be called on any thread.

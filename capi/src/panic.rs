@@ -1,4 +1,4 @@
-//! The panic handler of firmware: logs one line, then calls the platform's abort hook.
+//! Panic handler for firmware: logs one line, then calls the platform's abort hook.
 
 use core::panic::PanicInfo;
 

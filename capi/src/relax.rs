@@ -1,4 +1,4 @@
-//! Functions for the native code of models, on the lists of values of the virtual machine.
+//! C functions by which compiled code of models accesses the virtual machine's value lists (`AnyList`).
 
 use core::ffi::{c_int, c_void};
 
@@ -8,7 +8,8 @@ use ferrite_relax::compiled;
 
 use crate::boundary;
 
-/// Ends a symbol. Its body panics nowhere, and is called for every argument of native code, so nothing is caught.
+/// Converts the result of a C symbol into a status code, and raises its error. Panics are not caught: the bodies cannot
+/// panic, and run for every argument of compiled code.
 #[inline(always)]
 fn end(outcome: Result<()>) -> c_int {
     match outcome {
@@ -17,12 +18,12 @@ fn end(outcome: Result<()>) -> c_int {
     }
 }
 
-/// Copies element `index` of a list of values to argument `arg_offset`, which borrows it.
+/// Copies element `index` of a value list to argument `arg_offset`, as a borrowed value.
 ///
-/// Returns 0; or -1 with ValueError raised for a null pointer or a negative number.
+/// Returns 0, or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the machine passed to the code and has the element; `args` has the argument.
+/// `anylist` is a list that the virtual machine passed to the compiled code, and both indices are in range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
     anylist: *mut c_void,
@@ -34,26 +35,25 @@ pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
     end(unsafe { compiled::set_packed_arg(anylist, index, args, arg_offset) })
 }
 
-/// Sets element `index` of a list of values to None.
+/// Sets element `index` of a value list to None.
 ///
-/// Returns 0; or -1 with ValueError raised for a null pointer or a negative number.
+/// Returns 0, or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the machine passed to the code, and has the element.
+/// `anylist` is a list that the virtual machine passed to the compiled code, and the index is in range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListResetItem(anylist: *mut c_void, index: c_int) -> c_int {
     // SAFETY: contract of this function.
     end(unsafe { compiled::reset_item(anylist, index) })
 }
 
-/// Moves the result of a call, value `ret_offset` of `args`, to element `index` of a list of values, and leaves None in
-/// `args`.
+/// Moves the result of a call, value `ret_offset` of `args`, to element `index` of a value list. Leaves None in `args`.
 ///
-/// Returns 0; or -1 with ValueError raised for a null pointer or a negative number.
+/// Returns 0, or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the machine passed to the code, and has the element; `args` has an owned value at
-/// `ret_offset`.
+/// `anylist` is a list that the virtual machine passed to the compiled code, the index is in range, and `args` has an
+/// owned value at `ret_offset`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListMoveFromPackedReturn(
     anylist: *mut c_void,

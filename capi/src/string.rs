@@ -1,4 +1,4 @@
-//! Section "String and bytes support": values from borrowed text.
+//! Symbols of the header section "String and bytes support": creation of string and bytes values.
 
 use core::ffi::c_int;
 
@@ -7,12 +7,13 @@ use ferrite_core::{string, type_index};
 
 use crate::boundary::{self, arg};
 
-/// Makes a string value from borrowed text, which is copied.
+/// Creates a string value from a byte array, which is copied.
 ///
-/// Up to seven bytes are stored inline in the value, longer text in an object. `out` is overwritten without being
-/// released.
+/// Strings of up to seven bytes are stored inline in the value, longer ones in an object. `out` is overwritten without
+/// being released.
 ///
-/// Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+/// Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with ValueError or MemoryError
+/// raised.
 ///
 /// # Safety
 /// See the crate.
@@ -25,9 +26,9 @@ pub unsafe extern "C" fn TVMFFIStringFromByteArray(
     unsafe { copy::<{ instance(type_index::SMALL_STR) }>(input, out, type_index::SMALL_STR) }
 }
 
-/// Makes a bytes value from borrowed bytes, which are copied, as `TVMFFIStringFromByteArray` does.
+/// Creates a bytes value from a byte array, which is copied.
 ///
-/// Content and errors are as for `TVMFFIStringFromByteArray`.
+/// Storage, ownership and errors are the same as for `TVMFFIStringFromByteArray`.
 ///
 /// # Safety
 /// See the crate.
@@ -40,12 +41,14 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
     unsafe { copy::<{ instance(type_index::SMALL_BYTES) }>(input, out, type_index::SMALL_BYTES) }
 }
 
-/// The instance of [`copy`] for a symbol: its own in speed builds, with inlined code, and a shared one otherwise.
+/// Selects the instance of [`copy`] for a C symbol. In speed builds each symbol has its own inlined instance; otherwise
+/// both share one.
 const fn instance(small_index: i32) -> i32 {
     if cfg!(feature = "speed") { small_index } else { 0 }
 }
 
-/// Makes a string or bytes value from a copy of `input`; `small_index` is the type index of the small form.
+/// Creates a string or bytes value from a copy of `input`; `small_index` is the type index of the inline
+/// representation.
 ///
 /// # Safety
 /// See the crate.

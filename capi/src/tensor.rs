@@ -1,4 +1,4 @@
-//! Section "DLPack support": import and export of tensors.
+//! Symbols of the header section "DLPack support": import and export of tensors.
 
 use core::ffi::{c_int, c_void};
 
@@ -8,14 +8,14 @@ use ferrite_core::tensor::{self, DLPackForm, Tensor};
 
 use crate::boundary::{self, arg};
 
-/// Makes a tensor object that takes ownership of a managed tensor in the form before DLPack 1.0.
+/// Creates a tensor object from an unversioned managed tensor (before DLPack 1.0), and takes ownership of it.
 ///
-/// The data is shared. The managed tensor's deleter runs when the tensor object is destroyed; on failure the caller
-/// keeps `from`. `require_alignment` is the required alignment of the first element in bytes, a power of two or 0 for
-/// any; `require_contiguous` other than 0 requires compact row-major order.
+/// The data is not copied. The managed tensor's deleter runs when the tensor object is destroyed. On failure, the
+/// caller still owns `from`. `require_alignment` is the required alignment of the first element in bytes, a power of
+/// two or 0 for any; `require_contiguous` other than 0 requires compact row-major order.
 ///
-/// Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous,
-/// an invalid record, MemoryError.
+/// Returns 0 and stores the tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised:
+/// RuntimeError for a tensor that is not aligned or not contiguous, ValueError for an invalid one, or MemoryError.
 ///
 /// # Safety
 /// `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -32,10 +32,10 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPack(
     })
 }
 
-/// Exports a tensor object as a managed tensor in the form before DLPack 1.0, which shares its data.
+/// Exports a tensor object as an unversioned managed tensor (before DLPack 1.0). The data is not copied.
 ///
-/// The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and the managed tensor, which the
-/// caller owns, in `out`; or -1 with TypeError, ValueError or MemoryError raised.
+/// The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and stores the managed
+/// tensor, owned by the caller, in `out`. On failure, returns -1 with TypeError, ValueError or MemoryError raised.
 ///
 /// # Safety
 /// See the crate.
@@ -48,9 +48,10 @@ pub unsafe extern "C" fn TVMFFITensorToDLPack(
     boundary::status(|| unsafe { export(from, out.cast(), DLPackForm::Legacy) })
 }
 
-/// Makes a tensor object that takes ownership of a versioned managed tensor.
+/// Creates a tensor object from a versioned managed tensor (DLPack 1.0 or later), and takes ownership of it.
 ///
-/// Otherwise as `TVMFFITensorFromDLPack`; another major version of DLPack raises an error, too.
+/// Arguments, ownership and errors are the same as for `TVMFFITensorFromDLPack`. A different major version of DLPack is
+/// an error, too.
 ///
 /// # Safety
 /// `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -67,9 +68,9 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPackVersioned(
     })
 }
 
-/// Exports a tensor object as a versioned managed tensor, which shares its data.
+/// Exports a tensor object as a versioned managed tensor (DLPack 1.0 or later). The data is not copied.
 ///
-/// Ownership and errors are as for `TVMFFITensorToDLPack`.
+/// Ownership and errors are the same as for `TVMFFITensorToDLPack`.
 ///
 /// # Safety
 /// See the crate.
@@ -82,11 +83,11 @@ pub unsafe extern "C" fn TVMFFITensorToDLPackVersioned(
     boundary::status(|| unsafe { export(from, out.cast(), DLPackForm::Versioned) })
 }
 
-/// Makes a view: a tensor over the memory of another, with the data pointer, shape, strides, data type and byte offset
-/// of a prototype.
+/// Creates a view: a tensor that shares the memory of another one, with the data pointer, shape, strides, data type and
+/// byte offset of a prototype.
 ///
-/// Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and the tensor, which the caller owns, in
-/// `out`; or -1 with TypeError, ValueError or MemoryError raised.
+/// Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and stores the tensor, owned by the
+/// caller, in `out`. On failure, returns -1 with TypeError, ValueError or MemoryError raised.
 ///
 /// # Safety
 /// The data of `prototype` lies in memory that `source` keeps alive; this is not checked.
@@ -108,10 +109,10 @@ pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
     })
 }
 
-/// Imports a managed tensor of either form.
+/// Imports a managed tensor, versioned or unversioned.
 ///
 /// # Safety
-/// As for the symbols; the record has this form.
+/// The same as for the C symbols. `from` is a managed tensor of the given form.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn import(
@@ -130,10 +131,10 @@ unsafe fn import(
     Ok(())
 }
 
-/// Exports a managed tensor of either form.
+/// Exports a tensor as a managed tensor, versioned or unversioned.
 ///
 /// # Safety
-/// As for the symbols; `out` is for a record of this form.
+/// The same as for the C symbols. `out` is for a managed tensor of the given form.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn export(from: TVMFFIObjectHandle, out: *mut *mut c_void, form: DLPackForm) -> Result<()> {

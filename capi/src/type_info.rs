@@ -1,4 +1,5 @@
-//! Section "Type reflection": type indices, registration, attribute columns, type information.
+//! Symbols of the header section "Type reflection": type indices, type registration, attribute columns and type
+//! information.
 
 use core::ffi::c_int;
 
@@ -12,9 +13,9 @@ use ferrite_core::{plain_bail, type_table};
 
 use crate::boundary::{self, arg};
 
-/// Finds the index of a registered type.
+/// Finds the index of a registered type by its key.
 ///
-/// Returns 0 and the index in `out_tindex`; or -1 with InternalError raised when no type has the key.
+/// Returns 0 and stores the index in `out_tindex`. Returns -1 with InternalError raised if no type has the key.
 ///
 /// # Safety
 /// See the crate.
@@ -38,12 +39,12 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 
 /// Adds a field to a registered type.
 ///
-/// Texts are copied; a default value is retained. Returns 0, or -1 with an error raised: InternalError (no such type,
-/// or a field of that name exists), ValueError (no name), TypeError (a setter that should be a function is none),
-/// MemoryError. Registering a field that the library itself provides has no effect.
+/// Strings are copied, and a default value is retained. Returns 0, or -1 with an error raised: InternalError for an
+/// unknown type or a duplicate field name, ValueError for an empty name, TypeError for a setter that is flagged as a
+/// function object but is none, or MemoryError. Registering a field that the library itself provides has no effect.
 ///
 /// # Safety
-/// Getter and setter work on the field of any object of the type.
+/// Getter and setter are valid for that field in every object of the type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const TVMFFIFieldInfo) -> c_int {
     boundary::status(|| {
@@ -56,8 +57,9 @@ pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const T
 
 /// Adds a method to a registered type.
 ///
-/// Texts are copied; the function is retained. Returns 0, or -1 with an error raised: InternalError (no such type),
-/// ValueError (no name), MemoryError. Registering a method that the library itself provides has no effect.
+/// Strings are copied; the function is retained. Returns 0, or -1 with an error raised: InternalError for an unknown
+/// type, ValueError for an empty name, or MemoryError. Registering a method that the library itself provides has no
+/// effect.
 ///
 /// # Safety
 /// See the crate.
@@ -71,13 +73,13 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMethod(type_index: i32, info: *const 
     })
 }
 
-/// Sets the metadata of a registered type, once; setting the same metadata again has no effect.
+/// Sets the metadata of a registered type. It can be set only once; setting the same metadata again has no effect.
 ///
-/// Texts are copied. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has other
-/// metadata), MemoryError.
+/// Strings are copied. Returns 0, or -1 with an error raised: InternalError for an unknown type, RuntimeError if the
+/// type has different metadata, or MemoryError.
 ///
 /// # Safety
-/// The creator makes objects of the type.
+/// The creator function creates objects of the type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
     type_index: i32,
@@ -91,10 +93,11 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
     })
 }
 
-/// Sets an attribute of a registered type, which `TVMFFIGetTypeAttrColumn` then finds.
+/// Sets an attribute of a registered type, for lookup by `TVMFFIGetTypeAttrColumn`.
 ///
-/// The value is retained. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type
-/// has the attribute), MemoryError. Registering an attribute that the library itself provides has no effect.
+/// The value is retained. Returns 0, or -1 with an error raised: InternalError for an unknown type, RuntimeError if the
+/// type already has the attribute, or MemoryError. Registering an attribute that the library itself provides has no
+/// effect.
 ///
 /// # Safety
 /// See the crate.
@@ -114,9 +117,10 @@ pub unsafe extern "C" fn TVMFFITypeRegisterAttr(
     })
 }
 
-/// Returns the column of an attribute, which has its value for every type; null if no type has the attribute.
+/// Returns the column of an attribute: an array of the attribute's values, indexed by type. Returns null if no type has
+/// the attribute.
 ///
-/// The column lives as long as the process. Its data may move to a longer array as types register, so do not cache
+/// The column lives as long as the process. Its array may be reallocated when types are registered, so do not cache
 /// `data` across registrations.
 ///
 /// # Safety
@@ -132,17 +136,17 @@ pub unsafe extern "C" fn TVMFFIGetTypeAttrColumn(
     })
 }
 
-/// Registers a type, or finds it when its key is registered already.
+/// Registers a type, or finds it if its key is registered already.
 ///
-/// - `static_type_index`: the index of a built-in type, or -1 for an index allocated at run time.
+/// - `static_type_index`: the index of a built-in type, or -1 to allocate an index at run time.
 /// - `type_depth`: the number of ancestors, one more than the parent's.
-/// - `num_child_slots`: number of indices directly after the type's own to reserve for its children, so that an
+/// - `num_child_slots`: number of indices to reserve for child types directly after the type's own index, so that an
 ///   instance check is a range check.
-/// - `child_slots_can_overflow`: 0 to allow no more children than that.
-/// - `parent_type_index`: the parent, -1 for a root, or -2 to only look the key up.
+/// - `child_slots_can_overflow`: whether the type may have more child types than reserved indices; 0 forbids it.
+/// - `parent_type_index`: index of the parent type; -1 for a root type; -2 to look up the key without registering it.
 ///
-/// Returns the index; -2 when a lookup finds nothing; -1 with an error raised and logged when the type contradicts a
-/// registered one, a number is invalid, or out of memory.
+/// Returns the type index. Returns -2 if a lookup finds no type. Returns -1 with an error raised and logged if the type
+/// conflicts with a registered one, an argument is invalid, or memory is exhausted.
 ///
 /// # Safety
 /// See the crate.
@@ -172,9 +176,10 @@ pub unsafe extern "C" fn TVMFFITypeGetOrAllocIndex(
     })
 }
 
-/// Returns the record of a registered type; null, with a line in the log, when the index is not registered.
+/// Returns the type information of a registered type. Returns null and logs a warning if the index is not registered.
 ///
-/// The record lives as long as the process; its field and method tables grow as they are registered.
+/// The type information lives as long as the process. Its field and method tables grow as fields and methods are
+/// registered.
 ///
 /// # Upstream
 /// `TVMFFIGetTypeInfo` in `object.cc`, which ends the process where this returns null.
@@ -189,8 +194,7 @@ pub extern "C" fn TVMFFIGetTypeInfo(type_index: i32) -> *const TVMFFITypeInfo {
     }
 }
 
-/// The slow path of [`TVMFFIGetTypeInfo`]: registers the library's own types first if needed, and looks the type up
-/// again.
+/// Slow path of [`TVMFFIGetTypeInfo`]: registers the library's own types if needed, then looks up the type again.
 #[cold]
 #[inline(never)]
 extern "C" fn type_info_slow(type_index: i32) -> *const TVMFFITypeInfo {

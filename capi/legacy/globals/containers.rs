@@ -32,7 +32,7 @@ pub const OLD: &[StaticFunction] = &[
     static_function!("_MapSize", map_size),
 ];
 
-/// Makes an Array from the arguments. Constants become numbers and texts.
+/// Creates an Array from the arguments. Constants become numbers and texts.
 fn array(args: &[AnyView<'_>]) -> Result<Any> {
     let mut array = ArrayObject::with_capacity(args.len())?;
     for &element in args {
@@ -53,7 +53,7 @@ fn array_size(array: ArrayObject) -> i64 {
     array.len() as i64
 }
 
-/// Makes a Map from alternating keys and values. Constant values become numbers and texts; keys are unchanged, since
+/// Creates a Map from alternating keys and values. Constant values become numbers and texts; keys are unchanged, since
 /// nodes are keys by identity.
 fn map(args: &[AnyView<'_>]) -> Result<Any> {
     plain_ensure!(args.len().is_multiple_of(2), VALUE_ERROR, "A Map needs a value for each key");

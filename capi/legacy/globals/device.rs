@@ -75,7 +75,7 @@ unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
     Shape::from_slice(unsafe { core::slice::from_raw_parts(extents.cast::<i64>(), count) })
 }
 
-/// Makes a view of a part of a tensor at a byte offset.
+/// Creates a view of a part of a tensor at a byte offset.
 fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, relative_byte_offset: i64) -> Result<Tensor> {
     plain_ensure!(tensor.is_contiguous(), VALUE_ERROR, "A view needs a contiguous array");
     let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);

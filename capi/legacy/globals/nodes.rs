@@ -57,7 +57,7 @@ fn node_of_attribute(object: ObjectRef, name: String) -> Result<Any> {
     attribute(object, name)
 }
 
-/// Makes a function over the attribute names: -1 returns their number, an index the name at that index.
+/// Creates a function over the attribute names: -1 returns their number, an index the name at that index.
 fn attribute_names(object: ObjectRef) -> Result<Function> {
     let mut names = ferrite_alloc_ext::containers::ArrayObject::with_capacity(0)?;
     object::attribute_names(&object, &mut |name| names.push(String::from_bytes(name)?.into()))?;

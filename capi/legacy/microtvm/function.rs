@@ -196,7 +196,7 @@ fn unknown_code() -> c_int {
     fail(c"TypeError", c"a type code has no value")
 }
 
-/// Makes the byte array of a C string; null data with a size, which tvm-ffi refuses, for null.
+/// Creates the byte array of a C string; null data with a size, which tvm-ffi refuses, for null.
 ///
 /// # Safety
 /// `text` is null or a C string.

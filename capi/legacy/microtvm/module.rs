@@ -15,7 +15,7 @@ pub struct TVMModule {
     pub registry: *const TVMFuncRegistry,
 }
 
-/// Makes the handle of a module in generated code. It need not be freed.
+/// Creates the handle of a module in generated code. It need not be freed.
 ///
 /// # Safety
 /// The module stays valid.

@@ -1,14 +1,15 @@
-//! Wording of messages in the profile `core`, with few texts. Arguments are identified by number, from 1 on, and types
-//! by index, as listed in `c_api.h`, since keys would link the type table's texts into every program.
+//! Short wording of error messages, for the profile `core`. Arguments are identified by their number, counted from 1,
+//! and types by their index, as listed in `c_api.h`: type keys would link the strings of the type table into every
+//! program.
 
 use ferrite_core::error::Error;
 use ferrite_core::message::Arg;
 
-/// The name of an argument in messages: its number.
+/// Identifies an argument in error messages by its number.
 #[derive(Clone, Copy)]
 pub(crate) struct Name(u8);
 
-/// Names an argument by its number, from 1 on, and ignores its name in the source.
+/// Creates the identification of an argument from its number, counted from 1. The name is ignored.
 #[inline(always)]
 pub(crate) const fn arg(number: u8, _: &'static str) -> Name {
     Name(number)
@@ -20,12 +21,12 @@ impl From<Name> for Arg<'_> {
     }
 }
 
-/// Names a type in a message.
+/// Returns the identification of a type in messages: its index.
 pub(super) fn type_name(type_index: i32) -> i32 {
     type_index
 }
 
-/// Makes the error for a negative number of records.
+/// Creates the ValueError for a negative element count.
 pub(super) fn negative_count(name: Name, count: i32) -> Error {
     super::impossible_size(name, count.into())
 }

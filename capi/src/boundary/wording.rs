@@ -1,14 +1,14 @@
-//! Wording of messages: arguments are identified by name, types by key.
+//! Full wording of error messages: arguments are identified by name, types by key.
 
 use ferrite_core::error::Error;
 use ferrite_core::message::Arg;
 use ferrite_core::{plain_error, type_table};
 
-/// The name of an argument in messages.
+/// Identifies an argument in error messages by its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Name(&'static str);
 
-/// Names an argument, and ignores its number.
+/// Creates the identification of an argument from its name. The number is ignored.
 #[inline(always)]
 pub(crate) const fn arg(_: u8, name: &'static str) -> Name {
     Name(name)
@@ -20,12 +20,12 @@ impl From<Name> for Arg<'_> {
     }
 }
 
-/// Names a type in a message.
+/// Returns the identification of a type in messages: its key.
 pub(super) fn type_name(type_index: i32) -> &'static [u8] {
     type_table::type_key_of(type_index)
 }
 
-/// Makes the error for a negative number of records.
+/// Creates the ValueError for a negative element count.
 #[cold]
 pub(super) fn negative_count(name: Name, count: i32) -> Error {
     plain_error!(VALUE_ERROR, "The number of `{}` must not be negative, got {}", name, count)

@@ -1,6 +1,6 @@
 //! Installs the built-ins when the library is loaded, so that errors have backtraces from the start.
 
-/// Called by the dynamic linker, or by the program's start code.
+/// Pointer to the constructor. The dynamic linker or the program's startup code calls it before `main`.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static CONSTRUCTOR: extern "C" fn() = install;

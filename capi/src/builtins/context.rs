@@ -1,4 +1,5 @@
-//! Addresses for the pointer slots of code that TVM compiles through LLVM.
+//! Context symbols: addresses of runtime functions that the loader stores in pointer variables of code compiled by TVM
+//! through LLVM.
 
 use core::ffi::c_void;
 
@@ -11,7 +12,7 @@ use crate::function::TVMFFIFunctionCall;
 use crate::init_once::TVMFFIHandleInitOnce;
 use crate::module::TVMFFIEnvModLookupFromImports;
 
-/// The symbols in the order of TVM's own runtime.
+/// Table of the context symbols, in the order of TVM's own runtime.
 static TABLE: ContextTable = ContextTable {
     symbols: &[
         ContextSymbol::new(c"__TVMFFIFunctionCall", TVMFFIFunctionCall as *const c_void),
@@ -38,7 +39,7 @@ static TABLE: ContextTable = ContextTable {
     ],
 };
 
-/// Installs the addresses for the loader.
+/// Installs the context symbols for use by the loader.
 pub(super) fn install() {
     context::install_builtin(&TABLE);
 }

@@ -1,4 +1,5 @@
-//! The memory functions under the names of the Arm run-time ABI, some with another argument order.
+//! The memory functions of the Arm run-time ABI (`__aeabi_*`), some of which take their arguments in another order than
+//! C's.
 
 use core::ffi::{c_int, c_void};
 
@@ -11,7 +12,7 @@ weak! {
     clear: "__aeabi_memclr" "__aeabi_memclr4" "__aeabi_memclr8";
 }
 
-/// `__aeabi_memset`
+/// Implements `__aeabi_memset`: fills a buffer with a byte value.
 ///
 /// # Safety
 /// As for [`fill`].
@@ -20,7 +21,7 @@ unsafe extern "C" fn fill_up(to: *mut c_void, bytes: usize, byte: c_int) {
     unsafe { fill(to, byte, bytes) };
 }
 
-/// `__aeabi_memclr`
+/// Implements `__aeabi_memclr`: fills a buffer with zeros.
 ///
 /// # Safety
 /// As for [`fill`].

@@ -1,18 +1,20 @@
-//! The common memory loops for Cortex-M cores; naked, since a stack frame would be larger than each.
+//! Memory loops for Cortex-M cores. They are naked functions, since a stack frame would take more code than the loops
+//! themselves.
 
 use core::arch::naked_asm;
 use core::ffi::{c_int, c_void};
 
-/// `memcpy`, backwards.
+/// Implements `memcpy`, from the last byte to the first.
 ///
 /// # Safety
-/// `bytes` bytes are readable at `from` and writable at `to`, and the two do not overlap unless `to` lies higher.
+/// `bytes` bytes are readable at `from` and writable at `to`, and the buffers do not overlap unless `to` is the higher
+/// address.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
     naked_asm!("2: subs r2, r2, #1", "bcc 3f", "ldrb r3, [r1, r2]", "strb r3, [r0, r2]", "b 2b", "3: bx lr")
 }
 
-/// `memset`
+/// Implements `memset`: fills a buffer with a byte value.
 ///
 /// # Safety
 /// `bytes` bytes are writable at `to`.
@@ -21,10 +23,10 @@ pub(super) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, bytes: usize)
     naked_asm!("2: subs r2, r2, #1", "bcc 3f", "strb r1, [r0, r2]", "b 2b", "3: bx lr")
 }
 
-/// `strlen`
+/// Implements `strlen`: returns the length of a C string.
 ///
 /// # Safety
-/// The text ends with a zero.
+/// The string is null-terminated.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn length(text: *const u8) -> usize {
     naked_asm!(

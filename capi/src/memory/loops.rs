@@ -1,11 +1,12 @@
-//! The common memory loops, for any core.
+//! Memory loops for all processor architectures without an assembly version.
 
 use core::ffi::{c_int, c_void};
 
-/// `memcpy`, backwards, which takes the fewest instructions.
+/// Implements `memcpy`, from the last byte to the first, which takes the fewest instructions.
 ///
 /// # Safety
-/// `bytes` bytes are readable at `from` and writable at `to`, and the two do not overlap unless `to` lies higher.
+/// `bytes` bytes are readable at `from` and writable at `to`, and the buffers do not overlap unless `to` is the higher
+/// address.
 pub(super) unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, mut bytes: usize) -> *mut c_void {
     while bytes != 0 {
         bytes -= 1;
@@ -15,7 +16,7 @@ pub(super) unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, mut b
     to
 }
 
-/// `memset`
+/// Implements `memset`: fills a buffer with a byte value.
 ///
 /// # Safety
 /// `bytes` bytes are writable at `to`.
@@ -28,10 +29,10 @@ pub(super) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, mut bytes: us
     to
 }
 
-/// `strlen`
+/// Implements `strlen`: returns the length of a C string.
 ///
 /// # Safety
-/// The text ends with a zero.
+/// The string is null-terminated.
 pub(super) unsafe extern "C" fn length(text: *const u8) -> usize {
     let mut len = 0;
     // SAFETY: the caller's promise.

@@ -1,4 +1,5 @@
-//! The runtime of code compiled by TVM.
+//! Runtime support for code compiled by TVM, in the profile `minimal`: workspaces, and parallel loops that run as one
+//! task.
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -14,7 +15,8 @@ use super::error::TVMFFIErrorSetRaisedFromCStrParts;
 /// Allocates memory for the duration of a kernel from the buffer of `FerriteWorkspaceSet`, aligned to
 /// `FERRITE_WORKSPACE_ALIGN` bytes.
 ///
-/// The message of the MemoryError states the requested and the free bytes.
+/// Returns null with MemoryError raised if the buffer has too little free space. The message states the requested and
+/// the free number of bytes.
 #[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
@@ -31,7 +33,7 @@ pub extern "C" fn TVMBackendAllocWorkspace(
     workspace::allocate(nbytes).unwrap_or_else(|exhausted| fail_exhausted(exhausted.asked, exhausted.free))
 }
 
-/// Raises the MemoryError of an exhausted buffer and returns null.
+/// Raises MemoryError for an exhausted workspace buffer. Returns null.
 #[cold]
 #[inline(never)]
 fn fail_exhausted(asked: usize, free: usize) -> *mut c_void {
@@ -43,7 +45,8 @@ fn fail_exhausted(asked: usize, free: usize) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// Frees the latest workspace; ValueError for any other one, since kernels release in reverse order.
+/// Frees the most recently allocated workspace. Kernels free workspaces in reverse order. Returns 0, or -1 with
+/// ValueError raised for any other pointer.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
@@ -61,7 +64,7 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     status(|| unsafe { workspace::free(ptr) })
 }
 
-/// Runs a function as one task.
+/// Runs a function as a single task, whatever `num_task` is. Returns 0, or -1 with the error of the function raised.
 ///
 /// # Safety
 /// See the crate.
@@ -77,7 +80,7 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
     unsafe { task(0, &mut env, cdata) }
 }
 
-/// Returns 0: a launch has one task.
+/// Does nothing and returns 0, since a launch has only one task.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut ParallelGroupEnv) -> c_int {
     let _ = (task_id, penv);

@@ -1,4 +1,5 @@
-//! Argument checks, and the conversion of results to status codes.
+//! Helpers shared by the C symbols of the profile `minimal`: argument checks, and conversion of results to status
+//! codes.
 
 use core::ffi::c_int;
 use core::ptr::NonNull;
@@ -10,19 +11,20 @@ use ferrite_core::type_index;
 
 use super::error::TVMFFIErrorSetRaisedFromCStr;
 
-/// Runs the body of an entry point: returns 0 on success, and raises the error of a refusal and returns -1.
+/// Runs the body of an entry point. Returns 0 on success. If the body returns a refusal, raises its error and returns
+/// -1.
 #[inline(always)]
 pub(super) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     finish(body())
 }
 
-/// Raises the error of a refusal and returns -1.
+/// Raises the error that a refusal describes. Returns -1.
 #[inline(always)]
 pub(super) fn fail(refusal: Refusal) -> c_int {
     finish(Err(refusal))
 }
 
-/// Converts the result of an entry point into a status; shared by all of them.
+/// Converts the result of an entry point into a status code. All entry points share one copy of this function.
 #[inline(never)]
 fn finish(result: Result<()>) -> c_int {
     match result {
@@ -39,19 +41,20 @@ fn finish(result: Result<()>) -> c_int {
     }
 }
 
-/// Refuses a null pointer.
+/// Checks that a pointer is not null; returns `Refusal::ARGUMENT` otherwise.
 #[inline(always)]
 pub(super) fn non_null<T>(pointer: *const T) -> Result<NonNull<T>> {
     callback(NonNull::new(pointer.cast_mut()))
 }
 
-/// Refuses an absent callback.
+/// Checks that a callback is not null; returns `Refusal::ARGUMENT` otherwise.
 #[inline(always)]
 pub(super) fn callback<F>(function: Option<F>) -> Result<F> {
     function.ok_or(Refusal::ARGUMENT)
 }
 
-/// Refuses a null array, null data with a size, and an impossible size of a name.
+/// Checks a byte array. Returns `Refusal::ARGUMENT` for a null array, for null data with a nonzero size, and for a size
+/// that is too large.
 ///
 /// # Safety
 /// `array` is null or points to a byte array.
@@ -61,7 +64,7 @@ pub(super) unsafe fn bytes<'a>(array: *const TVMFFIByteArray) -> Result<&'a TVMF
     callback(unsafe { checked_bytes(array) })
 }
 
-/// Implements [`bytes`], shared by all callers.
+/// Checks a byte array for [`bytes`]. All callers share one copy of this function.
 ///
 /// # Safety
 /// As for [`bytes`].
@@ -73,7 +76,7 @@ unsafe fn checked_bytes<'a>(array: *const TVMFFIByteArray) -> Option<&'a TVMFFIB
     is_good.then_some(array)
 }
 
-/// Returns the function object of a handle; null and other objects are refused.
+/// Returns the function object of a handle. Returns an error for null and for other objects.
 ///
 /// # Safety
 /// `handle` is null or points to a live object.

@@ -1,4 +1,5 @@
-//! Section "Module symbols". Without modules, generated code finds global functions, and `library_ctx` is ignored.
+//! Symbols of the header section "Module symbols". The profile `minimal` has no modules: generated code looks up global
+//! functions, and `library_ctx` is ignored.
 
 use core::ffi::{c_char, c_int};
 use core::mem::MaybeUninit;
@@ -12,8 +13,8 @@ use super::boundary::fail;
 use super::function::{TVMFFIFunctionCreate, TVMFFIFunctionGetGlobal, TVMFFIFunctionSetGlobal};
 use super::object::TVMFFIObjectDecRef;
 
-/// Finds a global function for compiled code, which caches it. The result is borrowed: the library retains a reference
-/// per lookup, even if the name gets another function.
+/// Finds a global function for compiled code, which caches the result. The result is borrowed. The library keeps a
+/// reference to it forever, even if another function is registered under the name.
 ///
 /// # Safety
 /// See the crate.
@@ -45,13 +46,13 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
 
 /// Adds a compiled function to the system library.
 ///
-/// From then on it is a global function with the name of its symbol: `TVMFFIFunctionGetGlobal` finds
-/// `__tvm_ffi_add_one`. The name is not copied, and replacing a function is silent. MemoryError as for
-/// `TVMFFIFunctionCreate` and `TVMFFIFunctionSetGlobal`.
+/// The function becomes a global function under its symbol name: `TVMFFIFunctionGetGlobal` finds `__tvm_ffi_add_one`.
+/// The name is not copied. A function of the same name is replaced without a warning. Returns 0, or -1 with an error
+/// raised: MemoryError if the capacity for function objects or names is exhausted, ValueError for a null pointer.
 ///
 /// # Safety
-/// `symbol` is the function of that name as long as the program runs, and the name stays valid: generated code has it
-/// in read-only data.
+/// `symbol` is the function of that name as long as the program runs, and the name stays valid, as names in the
+/// read-only data of generated code do.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     name: *const c_char,
@@ -70,7 +71,8 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     }
 }
 
-/// Makes the byte array of a C string in `array`; an invalid one for a null string.
+/// Stores a byte array that refers to a C string in `array`, and returns its address. For a null string, the byte array
+/// is invalid.
 ///
 /// # Safety
 /// `name` is null or a C string.

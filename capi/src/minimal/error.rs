@@ -1,4 +1,5 @@
-//! Section "Error handling". Errors have no backtrace, and at most `FERRITE_ERROR_BYTES` bytes of kind and message.
+//! Symbols of the header section "Error handling". In the profile `minimal`, errors have no backtrace, and their kind
+//! and message are limited to `FERRITE_ERROR_BYTES` bytes in total.
 
 use core::ffi::c_char;
 use core::ptr;
@@ -10,8 +11,8 @@ use ferrite_core::type_index;
 use super::boundary::fail;
 use super::object::{TVMFFIObjectDecRef, TVMFFIObjectIncRef};
 
-/// Takes the raised error of the program. Does nothing when `result` is null: the error stays raised, and nothing is
-/// logged.
+/// Moves the program's raised error to `*result`, or stores null if there is none. The caller owns the error. If
+/// `result` is null, does nothing: the error stays raised.
 ///
 /// # Safety
 /// See the crate.
@@ -23,7 +24,7 @@ pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHand
     }
 }
 
-/// Raises an error object, replacing any raised error.
+/// Raises an error object, replacing any raised error. The object is retained.
 ///
 /// # Safety
 /// See the crate.

@@ -1,4 +1,4 @@
-//! Functions for firmware in this profile only.
+//! C functions for firmware that only the profile `minimal` has: the workspace buffer.
 
 use core::ffi::{c_int, c_void};
 
@@ -8,12 +8,12 @@ use super::boundary::status;
 
 /// Sets the buffer from which `TVMBackendAllocWorkspace` allocates, and resets the high-water mark.
 ///
-/// Initially there is none. Each workspace takes its size rounded up to the alignment of workspaces, plus one such
-/// unit. Null with size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size,
-/// RuntimeError while a workspace is in use.
+/// Initially there is no buffer. Each workspace takes its size rounded up to a multiple of `FERRITE_WORKSPACE_ALIGN`,
+/// plus `FERRITE_WORKSPACE_ALIGN` bytes of overhead. Null with size 0 unsets the buffer. Returns 0, or -1 with an error
+/// raised: ValueError for null with a nonzero size, RuntimeError while a workspace is in use.
 ///
 /// # Safety
-/// Nothing else uses the buffer until another one is set.
+/// No other code uses the buffer until another one is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -> c_int {
     status(|| {
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -
     })
 }
 
-/// Returns the high-water mark of the workspace buffer in bytes: the size that it needs.
+/// Returns the high-water mark of the workspace buffer in bytes: the size that the buffer must have.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteWorkspaceHighWater() -> usize {
     workspace::high_water()

@@ -1,4 +1,4 @@
-//! Section "Basic function calling API".
+//! Symbols of the header section "Basic function calling API", in the profile `minimal`.
 
 use core::ffi::{c_int, c_void};
 
@@ -10,9 +10,9 @@ use ferrite_core::minimal::{self, Refusal, Result, names};
 use super::boundary::{bytes, callback, fail, function, non_null, status};
 use super::object::TVMFFIObjectDecRef;
 
-/// Makes a function object from a C function and its state.
+/// Creates a function object from a C function and a context pointer.
 ///
-/// MemoryError when `FERRITE_FUNCTIONS` function objects are alive.
+/// Raises MemoryError if `FERRITE_FUNCTIONS` function objects are alive already.
 ///
 /// # Safety
 /// `safe_call` and `deleter` may be called with `self` while the object lives.
@@ -33,10 +33,10 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
     })
 }
 
-/// Registers a global function under a name, which is not copied, since names of firmware are in flash.
+/// Registers a global function under a name. The name is not copied, since firmware has its names in flash.
 ///
-/// The same function again is refused, too, unless `allow_override` is other than 0. MemoryError when the table has
-/// `FERRITE_NAMES` names.
+/// Registering a name again is an error unless `allow_override` is not 0, even with the same function. Raises
+/// MemoryError if the table contains `FERRITE_NAMES` names already.
 ///
 /// # Safety
 /// The name stays valid.
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
     })
 }
 
-/// Finds a global function by name.
+/// Finds a global function by name. Returns 0 and stores the function, or null, in `out`.
 ///
 /// # Safety
 /// See the crate.
@@ -100,6 +100,8 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     }
 }
 
+/// Checks the arguments of [`TVMFFIFunctionCall`].
+///
 /// # Safety
 /// `func` is null or points to a live object.
 #[inline(always)]

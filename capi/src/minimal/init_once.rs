@@ -1,4 +1,4 @@
-//! Section "Static handle initialization".
+//! Symbols of the header section "Static handle initialization", in the profile `minimal`.
 
 use core::ffi::{c_int, c_void};
 
@@ -7,7 +7,8 @@ use ferrite_core::minimal::{Refusal, init_once};
 
 use super::boundary::{callback, fail, non_null};
 
-/// Initialises a handle once. A handle that is being initialised is refused, since waiting is impossible.
+/// Initialises a handle exactly once. Returns -1 with RuntimeError raised if the handle is being initialised by
+/// interrupted code, since waiting is impossible.
 ///
 /// # Safety
 /// `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
@@ -24,7 +25,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     outcome.unwrap_or_else(fail)
 }
 
-/// Releases a handle once.
+/// Releases a handle exactly once.
 ///
 /// # Safety
 /// As for `TVMFFIHandleInitOnce`.

@@ -1,18 +1,19 @@
-//! The profile `minimal`: the symbols that firmware and compiled functions need, without any heap.
+//! The profile `minimal`: the C symbols that firmware and compiled functions need, implemented without a heap.
 //!
-//! Names, signatures, meanings and error kinds are those of the whole library; the documentation of a symbol here only
-//! states differences. Capacities are chosen when the library is built (see `core/src/config.rs`); a request beyond one
-//! fails with a MemoryError that names the capacity without `FERRITE_`, and the library stays usable. Other messages
-//! are two or three words; that of an exhausted workspace states the requested and the free bytes.
+//! Names, signatures, behaviour and error kinds are the same as in the full library; the documentation here only states
+//! the differences. Capacities are chosen when the library is built (see `core/src/config.rs`). When one is exhausted,
+//! a call fails with a MemoryError that names the capacity without its prefix `FERRITE_`, and the library stays usable.
+//! Other messages are two or three words long. For an exhausted workspace, the message states the requested and the
+//! free number of bytes.
 //!
 //! # Cost
-//! Cortex-M4F, every symbol linked: 2,041 bytes of flash, 1,532 of zeros. Unused symbols are not linked. From entry to
-//! return, a call takes 22 instructions, a retain with a release 27, a lookup among 16 names of 8 to 19 bytes 129 on
-//! average (166 for the last one); `./ci.sh minimal` measures them.
+//! On a Cortex-M4F with every symbol linked: 2,041 bytes of flash and 1,532 bytes of zero-initialised RAM. Unused
+//! symbols are not linked. From entry to return, a call takes 22 instructions, a retain with a release 27, a lookup
+//! among 16 names of 8 to 19 bytes 129 on average (166 for the last one); `./ci.sh minimal` measures them.
 //!
 //! # Interrupts
-//! One core is assumed. The raised error belongs to the program: a handler whose calls may fail takes the raised error
-//! first (`TVMFFIErrorMoveFromRaised`) and restores it last (`TVMFFIErrorSetRaised`, `TVMFFIObjectDecRef`).
+//! A single core is assumed. All code shares one raised error. An interrupt handler whose calls may fail must save the
+//! raised error first (`TVMFFIErrorMoveFromRaised`) and restore it last (`TVMFFIErrorSetRaised`, `TVMFFIObjectDecRef`).
 //!
 //! | symbols | in an interrupt handler |
 //! |---|---|
@@ -30,8 +31,8 @@
 //! | `TVMFFIHandleDeinitOnce` | safe |
 //! | `FerriteWorkspaceSet` | safe; refused with RuntimeError while workspaces are in use |
 //!
-//! The library masks interrupts itself: PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V. The firmware need not provide
-//! anything.
+//! The library masks interrupts itself, by PRIMASK on Cortex-M and `mstatus.MIE` on RISC-V. Firmware need not provide
+//! any hooks.
 
 pub mod backend;
 mod boundary;

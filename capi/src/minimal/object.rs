@@ -1,4 +1,4 @@
-//! Section "Basic object API".
+//! Symbols of the header section "Basic object API", in the profile `minimal`.
 
 use core::ffi::c_int;
 
@@ -11,7 +11,7 @@ use ferrite_core::refcount;
 
 use super::boundary;
 
-/// Writes the version of the ABI to `out_version`.
+/// Writes the ABI version to `out_version`.
 ///
 /// # Safety
 /// See the crate.
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn TVMFFIGetVersion(out_version: *mut TVMFFIVersion) {
     }
 }
 
-/// Adds a strong reference to an object.
+/// Adds a strong reference to an object. Returns 0, or -1 with ValueError raised for null.
 ///
 /// # Safety
 /// See the crate.
@@ -46,7 +46,8 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
     0
 }
 
-/// Releases a strong reference to an object, whose deleter runs immediately if it was the last.
+/// Releases a strong reference to an object. If it was the last one, the object's deleter runs immediately. Returns 0,
+/// or -1 with ValueError raised for null.
 ///
 /// # Safety
 /// The caller owns the reference, and does not use it afterwards.

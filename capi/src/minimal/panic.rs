@@ -1,4 +1,5 @@
-//! The panic handler that the compiler requires. This profile has no panics, so no linked program contains it.
+//! The panic handler that the compiler requires. The profile `minimal` never panics, so linked programs do not contain
+//! the handler.
 
 use core::panic::PanicInfo;
 

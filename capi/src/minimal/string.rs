@@ -1,5 +1,5 @@
-//! Sections of strings and bytes. Content of more than seven bytes takes one of `FERRITE_STRINGS` objects, of at most
-//! `FERRITE_STRING_BYTES`.
+//! String and bytes values in the profile `minimal`. Content of more than seven bytes is stored in one of
+//! `FERRITE_STRINGS` preallocated objects of `FERRITE_STRING_BYTES` bytes each.
 
 use core::ffi::c_int;
 
@@ -9,7 +9,7 @@ use ferrite_core::minimal::string::{self, StringKind};
 
 use super::boundary::{bytes, status};
 
-/// Makes a string value from borrowed text, which is copied.
+/// Creates a string value from a byte array, which is copied.
 ///
 /// # Safety
 /// See the crate.
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn TVMFFIStringFromByteArray(
     unsafe { create(input, out, StringKind::Text) }
 }
 
-/// Makes a bytes value from borrowed bytes, which are copied.
+/// Creates a bytes value from a byte array, which is copied.
 ///
 /// # Safety
 /// See the crate.
@@ -35,6 +35,8 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
     unsafe { create(input, out, StringKind::Bytes) }
 }
 
+/// Creates a string or bytes value, as `kind` says.
+///
 /// # Safety
 /// As for the symbols above.
 unsafe fn create(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, kind: StringKind) -> c_int {

@@ -1,17 +1,17 @@
-//! Interrupt masking on Cortex-M, by PRIMASK.
+//! Interrupt masking on Cortex-M by the PRIMASK register, and the fault that ends a program.
 
 use core::arch::asm;
 #[cfg(not(feature = "minimal"))]
 use core::arch::naked_asm;
 
-/// [`mask`] as a C function; naked, without a stack frame.
+/// Masks interrupts, as a C function. Naked, to avoid a stack frame.
 #[cfg(not(feature = "minimal"))]
 #[unsafe(naked)]
 pub(super) extern "C" fn lock() -> usize {
     naked_asm!("mrs r0, PRIMASK", "cpsid i", "bx lr")
 }
 
-/// Restores the state returned by [`lock`], as a C function.
+/// Restores the interrupt state returned by [`lock`], as a C function.
 ///
 /// # Safety
 /// `before` came from the matching `lock`.
@@ -21,7 +21,7 @@ pub(super) unsafe extern "C" fn unlock(before: usize) {
     naked_asm!("msr PRIMASK, r0", "bx lr")
 }
 
-/// Masks interrupts; returns the previous PRIMASK.
+/// Masks interrupts. Returns the previous value of PRIMASK.
 #[inline(always)]
 pub(super) fn mask() -> usize {
     let before;
@@ -31,7 +31,7 @@ pub(super) fn mask() -> usize {
     before
 }
 
-/// Restores the state returned by `mask`.
+/// Restores the interrupt state returned by `mask`.
 ///
 /// # Safety
 /// `before` came from the matching `mask`.
@@ -42,7 +42,7 @@ pub(super) unsafe fn restore(before: usize) {
     unsafe { asm!("msr PRIMASK, {}", in(reg) before, options(nostack, preserves_flags)) };
 }
 
-/// Enters the fault handler.
+/// Triggers a fault, which enters the fault handler.
 #[cfg(not(feature = "minimal"))]
 pub(super) fn fault() {
     // SAFETY: the instruction is permanently undefined: it faults and has no other effect.

@@ -1,7 +1,8 @@
-//! Weak symbols for the default hooks: the linker uses them unless firmware defines the hook.
+//! Default implementations of the platform hooks, as weak symbols. The linker uses a default unless the firmware
+//! defines the hook.
 //!
-//! A hook therefore costs no memory and works before `main`, and a replaced default is not linked. Stable Rust cannot
-//! declare a weak function; assembly can declare a weak alias of one.
+//! Hooks therefore need no function pointers in memory and work before `main`, and a replaced default is not linked.
+//! Stable Rust cannot define weak functions, so assembly declares weak aliases.
 
 use core::arch::global_asm;
 

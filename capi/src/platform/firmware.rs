@@ -1,4 +1,4 @@
-//! Functions for firmware besides the ABI: the log, and the memory of the library.
+//! C functions for firmware beyond the TVM-FFI ABI: the log sink, and the library's memory pool.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -6,14 +6,13 @@ use ferrite_core::{log, memory, plain_ensure};
 
 use crate::boundary::{self, arg};
 
-/// Receives a line of the log: `size` bytes that end with a newline, without a terminating zero. The line is UTF-8,
-/// unless a name in it is not or the line was truncated.
+/// Callback that receives a line of the log: `size` bytes that end with a newline, without a null terminator. The line
+/// is UTF-8, unless it contains a name that is not or was truncated.
 ///
-/// Called on the stack of the logging call, which may be in an interrupt handler; no lock is held meanwhile.
+/// It is called in the context of the logging code, which may be an interrupt handler. No lock is held during the call.
 pub type FerriteLogSink = unsafe extern "C" fn(text: *const c_char, size: usize);
 
-/// Sets the function that receives the lines of the log, which are warnings of the library. Null discards them, which
-/// is the default.
+/// Sets the callback that receives the library's log, which consists of warnings. Null, the default, discards the log.
 ///
 /// # Safety
 /// `sink` may be called at any time until another one is set.
@@ -23,14 +22,14 @@ pub unsafe extern "C" fn FerriteLogSet(sink: Option<FerriteLogSink>) {
     unsafe { log::set_sink(sink) };
 }
 
-/// Adds `size` bytes that start at `region` to the library's memory pool, permanently. Any alignment will do.
+/// Permanently adds `size` bytes at `region` to the library's memory pool. The region need not be aligned.
 ///
-/// The pool starts with `FERRITE_POOL_BYTES`, chosen when the library is built. It may be 0, unless code registers
-/// functions before `main`, as system libraries do. Returns 0; or -1 with ValueError raised for null or for a region
-/// smaller than a block.
+/// The pool initially has `FERRITE_POOL_BYTES` bytes, chosen when the library is built. The initial size may be 0,
+/// unless functions are registered before `main`, as system libraries do. Returns 0, or -1 with ValueError raised for a
+/// null region or one that is smaller than a block.
 ///
 /// # Safety
-/// Nothing else uses the memory as long as the program runs.
+/// No other code uses the memory as long as the program runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteMemoryAdd(region: *mut c_void, size: usize) -> c_int {
     boundary::status(|| {
@@ -42,20 +41,20 @@ pub unsafe extern "C" fn FerriteMemoryAdd(region: *mut c_void, size: usize) -> c
     })
 }
 
-/// Returns the number of bytes of the pool in use, including the overhead of each block.
+/// Returns the number of bytes in use in the memory pool, including the overhead of each block.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteMemoryUsed() -> usize {
     memory::stats().used
 }
 
-/// Returns the high-water mark of the pool in bytes. The pool must have at least this many, plus some for gaps between
-/// blocks.
+/// Returns the high-water mark of the memory pool in bytes. The pool must be at least this large, plus a margin for
+/// fragmentation.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteMemoryHighWater() -> usize {
     memory::stats().high_water
 }
 
-/// Returns the number of free bytes of the pool.
+/// Returns the number of free bytes in the memory pool.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteMemoryFree() -> usize {
     let stats = memory::stats();

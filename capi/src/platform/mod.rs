@@ -1,11 +1,11 @@
-//! The platform interface of firmware: hooks that it may define, and functions besides the ABI;
-//! `include/tvm_ffi_platform.h`.
+//! The platform interface for firmware (`include/tvm_ffi_platform.h`): hooks that firmware may define, and functions
+//! beyond the TVM-FFI ABI.
 //!
 //! | file | content |
 //! |---|---|
 //! | [`hooks`] | functions that firmware may define, each with a default |
-//! | `defaults` | weak symbols for the defaults |
-//! | `cortex_m`, `riscv` | masking of interrupts, and the fault that ends a program |
+//! | `defaults` | default hooks, as weak symbols |
+//! | `cortex_m`, `riscv` | interrupt masking, and the fault that ends a program |
 //! | `sections` | the critical sections of the library: the hooks, or in `minimal` direct masking |
 //! | [`firmware`], `workspace` | the functions that firmware may call |
 

@@ -1,20 +1,20 @@
-//! Interrupt masking on RISC-V in machine mode, by the bit MIE of `mstatus`.
+//! Interrupt masking on RISC-V in machine mode by `mstatus.MIE`, and the trap that ends a program.
 
 use core::arch::asm;
 #[cfg(not(feature = "minimal"))]
 use core::arch::naked_asm;
 
-/// The bit that enables interrupts.
+/// Bit of `mstatus` that enables interrupts in machine mode.
 const MIE: usize = 8;
 
-/// [`mask`] as a C function; naked, without a stack frame.
+/// Masks interrupts, as a C function. Naked, to avoid a stack frame.
 #[cfg(not(feature = "minimal"))]
 #[unsafe(naked)]
 pub(super) extern "C" fn lock() -> usize {
     naked_asm!("csrrci a0, mstatus, {MIE}", "andi a0, a0, {MIE}", "ret", MIE = const MIE)
 }
 
-/// Restores the state returned by [`lock`], as a C function.
+/// Restores the interrupt state returned by [`lock`], as a C function.
 ///
 /// # Safety
 /// `before` came from the matching `lock`.
@@ -24,7 +24,7 @@ pub(super) unsafe extern "C" fn unlock(before: usize) {
     naked_asm!("csrs mstatus, a0", "ret")
 }
 
-/// Masks interrupts; returns the previous MIE bit.
+/// Masks interrupts. Returns the previous MIE bit.
 #[inline(always)]
 pub(super) fn mask() -> usize {
     let before: usize;
@@ -45,7 +45,7 @@ pub(super) unsafe fn restore(before: usize) {
     unsafe { asm!("csrs mstatus, {}", in(reg) before, options(nostack)) };
 }
 
-/// Enters the trap handler.
+/// Triggers an exception, which enters the trap handler.
 #[cfg(not(feature = "minimal"))]
 pub(super) fn fault() {
     // SAFETY: the instruction is permanently illegal: it traps and has no other effect.

@@ -1,4 +1,4 @@
-//! The critical sections of the library.
+//! The library's critical sections: by the platform hooks, or by direct interrupt masking in the profile `minimal`.
 
 #[cfg(not(feature = "minimal"))]
 use super::hooks::{FerritePlatformLock as lock, FerritePlatformUnlock as unlock};

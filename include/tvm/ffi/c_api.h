@@ -904,23 +904,25 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Writes the version of the ABI to `out_version`. Works the same in every version of the library.
+ * Writes the ABI version to `out_version`. This function has the same signature and behaviour in every version of the
+ * library.
  *
- * Does nothing when `out_version` is null.
+ * Does nothing if `out_version` is null.
  */
-TVM_FFI_DLL void TVMFFIGetVersion(struct TVMFFIVersion *out_version);
+TVM_FFI_DLL
+void TVMFFIGetVersion(struct TVMFFIVersion *out_version);
 
 /**
  * Adds a strong reference to an object.
  *
- * Returns 0, or -1 with ValueError raised when `obj` is null. Allocates nothing.
+ * Returns 0, or -1 with ValueError raised if `obj` is null. Allocates nothing.
  */
 TVM_FFI_DLL int TVMFFIObjectIncRef(TVMFFIObjectHandle obj);
 
 /**
  * Releases a strong reference to an object, which is destroyed with the last one.
  *
- * Returns 0, or -1 with ValueError raised when `obj` is null. Long chains of objects are released without deep
+ * Returns 0, or -1 with ValueError raised if `obj` is null. Long chains of objects are released without deep
  * recursion: beyond 32 nested destructions on this thread (beyond one in size-optimised builds), an object is
  * destroyed later, before the outermost destruction ends. A deleter at that depth must not rely on the destruction of
  * the objects that it releases.
@@ -932,13 +934,13 @@ TVM_FFI_DLL
 int TVMFFIObjectDecRef(TVMFFIObjectHandle obj);
 
 /**
- * Makes an object that owns a resource of another language, such as a Python object.
+ * Creates an object that owns a resource of another language, such as a Python object.
  *
- * The object owns `handle` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure
- * the caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
+ * The object owns `handle`, and calls `deleter` with it when it is destroyed. `deleter` may be null. On failure, the
+ * caller still owns `handle`. The only type index supported so far is `kTVMFFIOpaquePyObject`.
  *
- * Returns 0 and the new object, which the caller owns, in `out`; or -1 with RuntimeError (another type index), ValueError or
- * MemoryError raised.
+ * Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with an error raised:
+ * RuntimeError for an unsupported type index, ValueError for a null pointer, or MemoryError.
  *
  * The caller must ensure:
  * `deleter` may be called on any thread.
@@ -952,32 +954,34 @@ int TVMFFIObjectCreateOpaque(void *handle,
 /**
  * Returns the current allocator; never null.
  *
- * Without a custom allocator this is the built-in one, which clients may call, too.
+ * If no custom allocator is set, this is the built-in one. Clients may call either.
  */
 TVM_FFI_DLL struct TVMFFICustomAllocator *TVMFFIGetCustomAllocator(void);
 
 /**
- * Sets the allocator of new objects; null restores the built-in one.
+ * Sets the allocator for new objects. Null restores the built-in one.
  *
- * Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do; there the allocator
- * only serves clients that request it.
+ * Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do; there the custom
+ * allocator is used only by clients that call it explicitly.
  *
- * Existing objects keep their allocator. Set it once, early. Returns 0; or -1 with ValueError raised when the record
- * has no function.
+ * Existing objects keep their allocator. Set it once, early. Returns 0, or -1 with ValueError raised if the
+ * allocator's function pointer is null.
  *
  * The caller must ensure:
- * `allocator` stays valid and unchanged as long as the process runs, and obeys the contract of the record.
+ * `allocator` stays valid and unchanged as long as the process runs, and meets the contract of
+ * `TVMFFICustomAllocator`.
  */
 TVM_FFI_DLL
 int TVMFFISetCustomAllocator(struct TVMFFICustomAllocator *allocator);
 
 /**
- * Makes a function object from a C function and its state.
+ * Creates a function object from a C function and a context pointer.
  *
- * The object owns `self` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure the
- * caller keeps `self`.
+ * The function object owns `self`, and calls `deleter` with it when it is destroyed. `deleter` may be null. On
+ * failure, the caller still owns `self`.
  *
- * Returns 0 and the new object, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+ * Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with ValueError or
+ * MemoryError raised.
  *
  * The caller must ensure:
  * `safe_call` and `deleter` may be called on any thread, with `self`, while the object lives.
@@ -991,21 +995,22 @@ int TVMFFIFunctionCreate(void *self,
 /**
  * Finds a global function by name.
  *
- * Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1 with
- * ValueError or MemoryError raised.
+ * Returns 0 and stores the function, owned by the caller, in `out`, or null if it does not exist. On failure, returns
+ * -1 with ValueError or MemoryError raised.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionGetGlobal(const struct TVMFFIByteArray *name,
                             TVMFFIObjectHandle *out);
 
 /**
- * Makes an owned value from a borrowed one.
+ * Converts a borrowed value into an owned one.
  *
- * Raw strings and byte arrays are copied, objects are retained, and the object of a `kTVMFFIObjectRValueRef` is moved.
- * `out` is overwritten without being released.
+ * Raw strings and byte arrays are copied, objects are retained, and an object passed as `kTVMFFIObjectRValueRef` is
+ * moved. `out` is overwritten without being released.
  *
- * Returns 0 and the value, which the caller owns, in `out`; or -1 with an error raised: ValueError for a null pointer,
- * TypeError for an invalid type index, InternalError for an object that was moved before, MemoryError.
+ * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with an error raised:
+ * ValueError for a null pointer, TypeError for an invalid type index, InternalError for an object that was moved
+ * before, MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFIAnyViewToOwnedAny(const TVMFFIAny *any_view,
@@ -1014,11 +1019,11 @@ int TVMFFIAnyViewToOwnedAny(const TVMFFIAny *any_view,
 /**
  * Calls a function object.
  *
- * `args` are borrowed for the call. On entry `result` must hold a value that owns nothing, normally `kTVMFFINone`; on
- * success it holds a value owned by the caller.
+ * `args` are borrowed during the call. On entry, `*result` must be a value that needs no release, normally
+ * `kTVMFFINone`. On success, it is a value owned by the caller.
  *
- * Returns the status of the function: 0, or -1 with an error raised; -1 with TypeError when `func` is not a function,
- * and with ValueError when a pointer is null or the count negative.
+ * Returns 0 on success. Returns -1 with an error raised otherwise: the function's own error, TypeError if `func` is
+ * not a function, or ValueError for a null pointer or a negative count.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionCall(TVMFFIObjectHandle func,
@@ -1029,8 +1034,8 @@ int TVMFFIFunctionCall(TVMFFIObjectHandle func,
 /**
  * Registers a global function under a name.
  *
- * The table retains `f`. Returns 0; or -1 with an error raised: the name is taken and `allow_override` is 0, `f` is
- * not a function, MemoryError.
+ * The global function table retains `f`. Returns 0, or -1 with an error raised: RuntimeError if the name is taken and
+ * `allow_override` is 0, TypeError if `f` is not a function, ValueError for a null pointer, or MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionSetGlobal(const struct TVMFFIByteArray *name,
@@ -1038,26 +1043,27 @@ int TVMFFIFunctionSetGlobal(const struct TVMFFIByteArray *name,
                             int allow_override);
 
 /**
- * Registers a global function with its documentation.
+ * Registers a global function with its documentation and metadata.
  *
- * Like `TVMFFIFunctionSetGlobal`, with name and function taken from the record. Texts are copied.
+ * Name, function, documentation and metadata come from `method_info`. Strings are copied. Ownership, result and errors
+ * are those of `TVMFFIFunctionSetGlobal`.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionSetGlobalFromMethodInfo(const struct TVMFFIMethodInfo *method_info,
                                           int allow_override);
 
 /**
- * Takes the raised error of this thread, which the caller then owns; null when there is none.
+ * Moves the raised error of this thread to `*result`, or stores null if there is none. The caller owns the error.
  *
- * When `result` is null, a warning is logged and the error stays raised. Allocates nothing.
+ * If `result` is null, logs a warning and leaves the error raised. Allocates nothing.
  */
-TVM_FFI_DLL void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
+TVM_FFI_DLL
+void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
 
 /**
  * Raises an error object on this thread, replacing any raised error.
  *
- * The thread retains the object. Null clears the raised error. An object that is not an error raises TypeError
- * instead.
+ * Retains the object. Null clears the raised error. If the object is not an error, raises TypeError instead.
  */
 TVM_FFI_DLL
 void TVMFFIErrorSetRaised(TVMFFIObjectHandle error);
@@ -1065,21 +1071,21 @@ void TVMFFIErrorSetRaised(TVMFFIObjectHandle error);
 /**
  * Raises an error of the given kind and message on this thread, with the backtrace of the caller.
  *
- * Both texts are copied. A null or empty `kind` means RuntimeError, a null `message` is empty. When out of memory,
- * MemoryError is raised.
+ * Both strings are copied. A null or empty `kind` means RuntimeError. A null `message` is an empty message. Raises
+ * MemoryError when out of memory.
  */
 TVM_FFI_DLL
 void TVMFFIErrorSetRaisedFromCStr(const char *kind,
                                   const char *message);
 
 /**
- * Raises an error whose message is the concatenation of parts, which several messages can share.
+ * Raises an error whose message is the concatenation of several strings. Messages can thus share common parts.
  *
- * Null parts are skipped; a negative count or null `message_parts` give an empty message. Otherwise as
- * `TVMFFIErrorSetRaisedFromCStr`.
+ * Null parts are skipped. If the count is negative or `message_parts` is null, the message is empty. Kind, backtrace
+ * and out-of-memory behaviour are those of `TVMFFIErrorSetRaisedFromCStr`.
  *
  * The caller must ensure:
- * `message_parts` points to `num_parts` strings or nulls.
+ * `message_parts` points to `num_parts` pointers, each null or a C string.
  */
 TVM_FFI_DLL
 void TVMFFIErrorSetRaisedFromCStrParts(const char *kind,
@@ -1087,10 +1093,10 @@ void TVMFFIErrorSetRaisedFromCStrParts(const char *kind,
                                        int32_t num_parts);
 
 /**
- * Makes an error object. Texts are copied.
+ * Creates an error object. Strings are copied.
  *
- * `backtrace` has one line per frame, most recent call first; bare-metal builds discard it. Returns 0 and the object,
- * which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+ * `backtrace` has one line per frame, most recent call first; bare-metal builds discard it. Returns 0 and stores the
+ * object, owned by the caller, in `out`. On failure, returns -1 with ValueError or MemoryError raised.
  */
 TVM_FFI_DLL
 int TVMFFIErrorCreate(const struct TVMFFIByteArray *kind,
@@ -1099,10 +1105,10 @@ int TVMFFIErrorCreate(const struct TVMFFIByteArray *kind,
                       TVMFFIObjectHandle *out);
 
 /**
- * Makes an error object with references to its cause and to any other object as context.
+ * Creates an error object with a cause and an arbitrary object as extra context.
  *
- * Either may be null; the new error retains both. Otherwise as `TVMFFIErrorCreate`; a `cause_chain` that is not an
- * error raises TypeError.
+ * Cause and context may be null, and are retained otherwise. The other arguments, results and errors are those of
+ * `TVMFFIErrorCreate`. Raises TypeError if `cause_chain` is not an error.
  */
 TVM_FFI_DLL
 int TVMFFIErrorCreateWithCauseAndExtraContext(const struct TVMFFIByteArray *kind,
@@ -1113,14 +1119,14 @@ int TVMFFIErrorCreateWithCauseAndExtraContext(const struct TVMFFIByteArray *kind
                                               TVMFFIObjectHandle *out);
 
 /**
- * Makes a tensor object that takes ownership of a managed tensor in the form before DLPack 1.0.
+ * Creates a tensor object from an unversioned managed tensor (before DLPack 1.0), and takes ownership of it.
  *
- * The data is shared. The managed tensor's deleter runs when the tensor object is destroyed; on failure the caller
- * keeps `from`. `require_alignment` is the required alignment of the first element in bytes, a power of two or 0 for
- * any; `require_contiguous` other than 0 requires compact row-major order.
+ * The data is not copied. The managed tensor's deleter runs when the tensor object is destroyed. On failure, the
+ * caller still owns `from`. `require_alignment` is the required alignment of the first element in bytes, a power of
+ * two or 0 for any; `require_contiguous` other than 0 requires compact row-major order.
  *
- * Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous,
- * an invalid record, MemoryError.
+ * Returns 0 and stores the tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised:
+ * RuntimeError for a tensor that is not aligned or not contiguous, ValueError for an invalid one, or MemoryError.
  *
  * The caller must ensure:
  * `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -1132,19 +1138,20 @@ int TVMFFITensorFromDLPack(DLManagedTensor *from,
                            TVMFFIObjectHandle *out);
 
 /**
- * Exports a tensor object as a managed tensor in the form before DLPack 1.0, which shares its data.
+ * Exports a tensor object as an unversioned managed tensor (before DLPack 1.0). The data is not copied.
  *
- * The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and the managed tensor, which the
- * caller owns, in `out`; or -1 with TypeError, ValueError or MemoryError raised.
+ * The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and stores the managed
+ * tensor, owned by the caller, in `out`. On failure, returns -1 with TypeError, ValueError or MemoryError raised.
  */
 TVM_FFI_DLL
 int TVMFFITensorToDLPack(TVMFFIObjectHandle from,
                          DLManagedTensor **out);
 
 /**
- * Makes a tensor object that takes ownership of a versioned managed tensor.
+ * Creates a tensor object from a versioned managed tensor (DLPack 1.0 or later), and takes ownership of it.
  *
- * Otherwise as `TVMFFITensorFromDLPack`; another major version of DLPack raises an error, too.
+ * Arguments, ownership and errors are the same as for `TVMFFITensorFromDLPack`. A different major version of DLPack is
+ * an error, too.
  *
  * The caller must ensure:
  * `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -1156,20 +1163,20 @@ int TVMFFITensorFromDLPackVersioned(DLManagedTensorVersioned *from,
                                     TVMFFIObjectHandle *out);
 
 /**
- * Exports a tensor object as a versioned managed tensor, which shares its data.
+ * Exports a tensor object as a versioned managed tensor (DLPack 1.0 or later). The data is not copied.
  *
- * Ownership and errors are as for `TVMFFITensorToDLPack`.
+ * Ownership and errors are the same as for `TVMFFITensorToDLPack`.
  */
 TVM_FFI_DLL
 int TVMFFITensorToDLPackVersioned(TVMFFIObjectHandle from,
                                   DLManagedTensorVersioned **out);
 
 /**
- * Makes a view: a tensor over the memory of another, with the data pointer, shape, strides, data type and byte offset
- * of a prototype.
+ * Creates a view: a tensor that shares the memory of another one, with the data pointer, shape, strides, data type and
+ * byte offset of a prototype.
  *
- * Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and the tensor, which the caller owns, in
- * `out`; or -1 with TypeError, ValueError or MemoryError raised.
+ * Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and stores the tensor, owned by the
+ * caller, in `out`. On failure, returns -1 with TypeError, ValueError or MemoryError raised.
  *
  * The caller must ensure:
  * The data of `prototype` lies in memory that `source` keeps alive; this is not checked.
@@ -1180,41 +1187,43 @@ int TVMFFITensorCreateUnsafeView(TVMFFIObjectHandle source,
                                  TVMFFIObjectHandle *out);
 
 /**
- * Makes a string value from borrowed text, which is copied.
+ * Creates a string value from a byte array, which is copied.
  *
- * Up to seven bytes are stored inline in the value, longer text in an object. `out` is overwritten without being
- * released.
+ * Strings of up to seven bytes are stored inline in the value, longer ones in an object. `out` is overwritten without
+ * being released.
  *
- * Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+ * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with ValueError or MemoryError
+ * raised.
  */
 TVM_FFI_DLL
 int TVMFFIStringFromByteArray(const struct TVMFFIByteArray *input,
                               TVMFFIAny *out);
 
 /**
- * Makes a bytes value from borrowed bytes, which are copied, as `TVMFFIStringFromByteArray` does.
+ * Creates a bytes value from a byte array, which is copied.
  *
- * Content and errors are as for `TVMFFIStringFromByteArray`.
+ * Storage, ownership and errors are the same as for `TVMFFIStringFromByteArray`.
  */
 TVM_FFI_DLL int TVMFFIBytesFromByteArray(const struct TVMFFIByteArray *input, TVMFFIAny *out);
 
 /**
- * Makes an integer value from words, which are copied.
+ * Creates an integer value from an array of 64-bit words, which are copied.
  *
- * `input` contains whole 64-bit words in native byte order, least significant first, in two's complement; no words
- * mean zero. A value that fits 64 bits becomes a plain integer. `out` is overwritten without being released.
+ * `input` contains whole 64-bit words in native byte order, least significant first, in two's complement. An empty
+ * array is zero. A value that fits into 64 bits becomes a plain integer. `out` is overwritten without being released.
  *
- * Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError (part of a word) or MemoryError raised.
+ * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with ValueError raised if the
+ * size is not a multiple of 8 bytes, or with MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFIBigIntFromByteArray(const struct TVMFFIByteArray *input,
                               TVMFFIAny *out);
 
 /**
- * Borrows the words of an integer value, in the form that `TVMFFIBigIntFromByteArray` takes.
+ * Returns a borrowed view of an integer value's words, in the format of `TVMFFIBigIntFromByteArray`.
  *
- * The result points into `value` or into its object and is valid while both are unchanged. Empty when `value` is null
- * or not an integer.
+ * The result points into `value` or into its object and is valid while both are unchanged. It is empty if `value` is
+ * null or not an integer.
  */
 TVM_FFI_DLL
 struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
@@ -1222,27 +1231,28 @@ struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
 /**
  * Parses a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
  *
- * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates for the error, and for `custom[name]`,
- * whose code a global function returns; the profile `core` supports that with the feature `custom-dtypes`.
+ * Returns 0 and stores the data type in `out`. On failure, returns -1 with ValueError raised. Allocates only for an
+ * error and for `custom[name]`, whose type code is looked up by a global function. The profile `core` supports custom
+ * types only with the feature `custom-dtypes`.
  */
 TVM_FFI_DLL
 int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str,
                              DLDataType *out);
 
 /**
- * Formats a data type as text that `TVMFFIDataTypeFromString` parses.
+ * Formats a data type as a string that `TVMFFIDataTypeFromString` can parse.
  *
- * `out` is overwritten without being released. Returns 0 and a string value, which the caller owns, in `out`; or -1 with
- * ValueError or MemoryError raised.
+ * `out` is overwritten without being released. Returns 0 and stores a string value, owned by the caller, in `out`. On
+ * failure, returns -1 with ValueError or MemoryError raised.
  */
 TVM_FFI_DLL
 int TVMFFIDataTypeToString(const DLDataType *dtype,
                            TVMFFIAny *out);
 
 /**
- * Finds the index of a registered type.
+ * Finds the index of a registered type by its key.
  *
- * Returns 0 and the index in `out_tindex`; or -1 with InternalError raised when no type has the key.
+ * Returns 0 and stores the index in `out_tindex`. Returns -1 with InternalError raised if no type has the key.
  */
 TVM_FFI_DLL
 int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key,
@@ -1251,12 +1261,12 @@ int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key,
 /**
  * Adds a field to a registered type.
  *
- * Texts are copied; a default value is retained. Returns 0, or -1 with an error raised: InternalError (no such type,
- * or a field of that name exists), ValueError (no name), TypeError (a setter that should be a function is none),
- * MemoryError. Registering a field that the library itself provides has no effect.
+ * Strings are copied, and a default value is retained. Returns 0, or -1 with an error raised: InternalError for an
+ * unknown type or a duplicate field name, ValueError for an empty name, TypeError for a setter that is flagged as a
+ * function object but is none, or MemoryError. Registering a field that the library itself provides has no effect.
  *
  * The caller must ensure:
- * Getter and setter work on the field of any object of the type.
+ * Getter and setter are valid for that field in every object of the type.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterField(int32_t type_index,
@@ -1265,31 +1275,33 @@ int TVMFFITypeRegisterField(int32_t type_index,
 /**
  * Adds a method to a registered type.
  *
- * Texts are copied; the function is retained. Returns 0, or -1 with an error raised: InternalError (no such type),
- * ValueError (no name), MemoryError. Registering a method that the library itself provides has no effect.
+ * Strings are copied; the function is retained. Returns 0, or -1 with an error raised: InternalError for an unknown
+ * type, ValueError for an empty name, or MemoryError. Registering a method that the library itself provides has no
+ * effect.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterMethod(int32_t type_index,
                              const struct TVMFFIMethodInfo *info);
 
 /**
- * Sets the metadata of a registered type, once; setting the same metadata again has no effect.
+ * Sets the metadata of a registered type. It can be set only once; setting the same metadata again has no effect.
  *
- * Texts are copied. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has other
- * metadata), MemoryError.
+ * Strings are copied. Returns 0, or -1 with an error raised: InternalError for an unknown type, RuntimeError if the
+ * type has different metadata, or MemoryError.
  *
  * The caller must ensure:
- * The creator makes objects of the type.
+ * The creator function creates objects of the type.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterMetadata(int32_t type_index,
                                const struct TVMFFITypeMetadata *metadata);
 
 /**
- * Sets an attribute of a registered type, which `TVMFFIGetTypeAttrColumn` then finds.
+ * Sets an attribute of a registered type, for lookup by `TVMFFIGetTypeAttrColumn`.
  *
- * The value is retained. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type
- * has the attribute), MemoryError. Registering an attribute that the library itself provides has no effect.
+ * The value is retained. Returns 0, or -1 with an error raised: InternalError for an unknown type, RuntimeError if the
+ * type already has the attribute, or MemoryError. Registering an attribute that the library itself provides has no
+ * effect.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterAttr(int32_t type_index,
@@ -1297,26 +1309,27 @@ int TVMFFITypeRegisterAttr(int32_t type_index,
                            const TVMFFIAny *attr_value);
 
 /**
- * Returns the column of an attribute, which has its value for every type; null if no type has the attribute.
+ * Returns the column of an attribute: an array of the attribute's values, indexed by type. Returns null if no type has
+ * the attribute.
  *
- * The column lives as long as the process. Its data may move to a longer array as types register, so do not cache
+ * The column lives as long as the process. Its array may be reallocated when types are registered, so do not cache
  * `data` across registrations.
  */
 TVM_FFI_DLL
 const struct TVMFFITypeAttrColumn *TVMFFIGetTypeAttrColumn(const struct TVMFFIByteArray *attr_name);
 
 /**
- * Registers a type, or finds it when its key is registered already.
+ * Registers a type, or finds it if its key is registered already.
  *
- * - `static_type_index`: the index of a built-in type, or -1 for an index allocated at run time.
+ * - `static_type_index`: the index of a built-in type, or -1 to allocate an index at run time.
  * - `type_depth`: the number of ancestors, one more than the parent's.
- * - `num_child_slots`: number of indices directly after the type's own to reserve for its children, so that an
+ * - `num_child_slots`: number of indices to reserve for child types directly after the type's own index, so that an
  *   instance check is a range check.
- * - `child_slots_can_overflow`: 0 to allow no more children than that.
- * - `parent_type_index`: the parent, -1 for a root, or -2 to only look the key up.
+ * - `child_slots_can_overflow`: whether the type may have more child types than reserved indices; 0 forbids it.
+ * - `parent_type_index`: index of the parent type; -1 for a root type; -2 to look up the key without registering it.
  *
- * Returns the index; -2 when a lookup finds nothing; -1 with an error raised and logged when the type contradicts a
- * registered one, a number is invalid, or out of memory.
+ * Returns the type index. Returns -2 if a lookup finds no type. Returns -1 with an error raised and logged if the type
+ * conflicts with a registered one, an argument is invalid, or memory is exhausted.
  */
 TVM_FFI_DLL
 int32_t TVMFFITypeGetOrAllocIndex(const struct TVMFFIByteArray *type_key,
@@ -1327,9 +1340,10 @@ int32_t TVMFFITypeGetOrAllocIndex(const struct TVMFFIByteArray *type_key,
                                   int32_t parent_type_index);
 
 /**
- * Returns the record of a registered type; null, with a line in the log, when the index is not registered.
+ * Returns the type information of a registered type. Returns null and logs a warning if the index is not registered.
  *
- * The record lives as long as the process; its field and method tables grow as they are registered.
+ * The type information lives as long as the process. Its field and method tables grow as fields and methods are
+ * registered.
  */
 TVM_FFI_DLL TVM_FFI_ATTRIBUTE_PURE
 const struct TVMFFITypeInfo *TVMFFIGetTypeInfo(int32_t type_index);
@@ -1337,11 +1351,11 @@ const struct TVMFFITypeInfo *TVMFFIGetTypeInfo(int32_t type_index);
 /**
  * Describes the call stack of this thread, one line per frame, most recent call first.
  *
- * `filename`, `lineno` and `func` form the first line, in place of the frame of the caller, unless `filename` or
- * `func` is null. With `cross_ffi_boundary` 0 the text ends at the innermost call through this ABI.
+ * `filename`, `lineno` and `func` form the first line, in place of the caller's frame, unless `filename` or `func` is
+ * null. If `cross_ffi_boundary` is 0, the backtrace ends at the innermost call through this ABI.
  *
- * The result belongs to the thread and is valid until the thread's next call. Never null. Empty in builds without
- * backtraces.
+ * The result is stored in thread-local memory and is valid until the thread's next call of this function. It is never
+ * null. It is empty in builds without backtraces.
  */
 TVM_FFI_DLL
 const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
@@ -1350,16 +1364,17 @@ const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
                                               int cross_ffi_boundary);
 
 /**
- * Initialises a handle once, for any number of threads.
+ * Initialises a handle exactly once, even if several threads call this concurrently.
  *
- * While `*handle_addr` is null, one caller runs `init_func` and stores the resulting handle, and the others wait. For
- * languages without static constructors. Reading an initialised handle costs one load.
+ * If `*handle_addr` is null, one caller runs `init_func` and stores its result there, while other callers wait. Meant
+ * for languages without static constructors. If the handle is initialised already, the call costs one atomic load.
  *
- * Returns 0; or the nonzero status of `init_func`, which has raised its error; or -1 with an error raised when it
- * returns 0 without a handle, or for a null pointer. A later call tries again.
+ * Returns 0 on success. If `init_func` fails, returns its nonzero status; `init_func` must have raised an error.
+ * Returns -1 with an error raised if `init_func` returns 0 without a handle, or if a pointer is null. After a failure,
+ * a later call tries again.
  *
- * A child process forked while another thread runs `init_func` does not have that thread: the child's first caller
- * runs `init_func` anew, and partial work of that thread remains.
+ * If the process is forked while another thread runs `init_func`, that thread does not exist in the child. The child's
+ * first caller runs `init_func` again; effects of the interrupted run remain.
  *
  * The caller must ensure:
  * `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
@@ -1369,10 +1384,11 @@ int TVMFFIHandleInitOnce(void **handle_addr,
                          int (*init_func)(void **result));
 
 /**
- * Releases a handle once: sets `*handle_addr` to null and calls `deinit_func` with the previous handle, unless it was
- * null.
+ * Releases a handle exactly once: sets `*handle_addr` to null, and calls `deinit_func` with the previous handle unless
+ * it was null.
  *
- * Returns 0 if the handle was null, otherwise the status of `deinit_func`, which raises an error when it is nonzero.
+ * Returns 0 if the handle was null. Otherwise returns the status of `deinit_func`, which must raise an error if its
+ * status is not 0.
  *
  * The caller must ensure:
  * As for `TVMFFIHandleInitOnce`.

@@ -39,8 +39,9 @@ extern "C" {
  * Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to `FERRITE_WORKSPACE_ALIGN` on bare
  * metal.
  *
- * On devices, the result is the handle that kernels take. The hints are ignored. Returns null with an error raised:
- * MemoryError when out of memory, another one when the build does not support the device.
+ * On devices other than the CPU, the result is a memory handle for kernels. The type hints are ignored. Returns the
+ * memory, or null with an error raised: MemoryError when out of memory, a different error if the build does not
+ * support the device.
  */
 TVM_RUNTIME_DLL
 void *TVMBackendAllocWorkspace(int device_type,
@@ -50,10 +51,10 @@ void *TVMBackendAllocWorkspace(int device_type,
                                int dtype_bits_hint);
 
 /**
- * Frees memory of `TVMBackendAllocWorkspace` for the same device; null is ignored.
+ * Frees memory allocated by `TVMBackendAllocWorkspace` for the same device. Null is ignored.
  *
- * Returns 0; or -1 with an error raised when the build does not support the device, or when `ptr` is not one of its
- * workspaces.
+ * Returns 0, or -1 with an error raised if the build does not support the device, or if `ptr` is not a workspace of
+ * the device.
  *
  * The caller must ensure:
  * `ptr` is not used afterwards.
@@ -66,9 +67,10 @@ int TVMBackendFreeWorkspace(int device_type,
 /**
  * Runs a function as `num_task` tasks, in parallel if the build has threads, and waits for all of them.
  *
- * 0 means one task per worker thread. A task reads the actual number of tasks from its environment: nested loops, and
- * all loops without threads, run as one task. Returns 0; or -1 with an error raised: the error of the first task that
- * failed, ValueError, or RuntimeError when that many tasks cannot run concurrently.
+ * If `num_task` is 0, runs one task per worker thread. A task reads the actual number of tasks from its environment:
+ * nested loops, and all loops without threads, run as one task. Returns 0, or -1 with an error raised: the error of
+ * the first task that failed, ValueError for invalid arguments, or RuntimeError if that many tasks cannot run
+ * concurrently.
  *
  * The caller must ensure:
  * `flambda` may run on several threads concurrently, each with its own `task_id`.
@@ -81,7 +83,8 @@ int TVMBackendParallelLaunch(FTVMParallelLambda flambda,
 /**
  * Waits until every task of the loop has reached the barrier.
  *
- * Returns 0; or -1 with an error raised: ValueError, or RuntimeError when a task ended before the barrier.
+ * Returns 0, or -1 with an error raised: ValueError for a null environment, or RuntimeError if a task ended before it
+ * reached the barrier.
  *
  * The caller must ensure:
  * `penv` is the environment of the task.
@@ -91,11 +94,11 @@ int TVMBackendParallelBarrier(int task_id,
                               struct TVMParallelGroupEnv *penv);
 
 /**
- * Runs a function once per `*handle`, which is null before and not null afterwards.
+ * Runs a function once per handle. `*handle` must be null initially, and is not null afterwards.
  *
- * One of several threads runs it and the others wait. Returns 0; or -1 with an error raised when the function returns
- * another status, in which case a later call tries again; RuntimeError when the function requests the same handle.
- * `nbytes`, the size of the data at `cdata`, is ignored.
+ * If several threads call this concurrently, one runs the function and the others wait. Returns 0, or -1 with an error
+ * raised: the error of the function, after which a later call tries again, or RuntimeError if the function itself
+ * calls this for the same handle. `nbytes`, the size of the data at `cdata`, is ignored.
  *
  * The caller must ensure:
  * `handle` is only written by this function.

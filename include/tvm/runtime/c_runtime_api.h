@@ -236,7 +236,8 @@ TVM_DLL void TVMDropLastPythonError(void);
 /**
  * Finds a global function.
  *
- * Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1.
+ * Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
+ * with an error raised.
  */
 TVM_DLL
 int TVMFuncGetGlobal(const char *name,
@@ -287,13 +288,13 @@ int TVMFuncCall(TVMFunctionHandle func,
                 int *ret_type_code);
 
 /**
- * Makes a function from a C callback.
+ * Creates a function from a C callback.
  *
  * The function owns `resource_handle`: `fin`, if not null, is called with it exactly once, after the last reference,
  * on any thread; also when this call fails. A callback with a finalizer belongs to a front end, and gets a reference
  * to each NDArray among its arguments, which it releases by `TVMArrayFree`; a callback without one borrows them.
  *
- * Returns 0 and the function, which the caller owns, in `out`; or -1.
+ * Returns 0 and stores the function, owned by the caller, in `out`. On failure, returns -1 with an error raised.
  *
  * The caller must ensure:
  * `func` and `fin` may be called on any thread.
@@ -366,7 +367,7 @@ int TVMArrayCopyFromTo(TVMArrayHandle from,
                        TVMStreamHandle stream);
 
 /**
- * Makes an array that takes ownership of a DLPack tensor. The deleter runs with the last reference; on failure the
+ * Creates an array that takes ownership of a DLPack tensor. The deleter runs with the last reference; on failure the
  * caller keeps `from`.
  */
 TVM_DLL
@@ -394,9 +395,12 @@ TVM_DLL int TVMArrayGetTypeIndex(TVMArrayHandle handle, uint32_t *out_tindex);
 /**
  * Loads a module from a file.
  *
- * Returns 0 and the module, which the caller owns, in `out`; or -1.
+ * Returns 0 and stores the module, owned by the caller, in `out`. On failure, returns -1 with an error raised.
  */
-TVM_DLL int TVMModLoadFromFile(const char *file_name, const char *format, TVMModuleHandle *out);
+TVM_DLL
+int TVMModLoadFromFile(const char *file_name,
+                       const char *format,
+                       TVMModuleHandle *out);
 
 /**
  * Adds a module to the imports of another, which retains it. A cycle is an error.
@@ -406,7 +410,8 @@ TVM_DLL int TVMModImport(TVMModuleHandle mod_, TVMModuleHandle dep);
 /**
  * Finds a function of a module, and of its imports if `query_imports` is not 0. The function keeps the module alive.
  *
- * Returns 0 and the function, which the caller owns, in `out`, or null there if it does not exist; or -1.
+ * Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
+ * with an error raised.
  */
 TVM_DLL
 int TVMModGetFunction(TVMModuleHandle mod_,

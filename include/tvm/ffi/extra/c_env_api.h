@@ -12,7 +12,7 @@
 #include <tvm/ffi/c_api.h>
 
 /**
- * A stream of a device, as its runtime defines it.
+ * A stream handle of the device's runtime, such as `cudaStream_t`.
  */
 typedef void *TVMFFIStreamHandle;
 
@@ -21,11 +21,12 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Sets this thread's current stream of a device.
+ * Sets the calling thread's current stream for a device.
  *
- * The stream is neither used nor owned. When `opt_out_original_stream` is not null, the previous stream, or null, is
- * stored there. Returns 0; or -1 with an error raised: ValueError (negative or impossibly large numbers), MemoryError,
- * or RuntimeError when the thread is ending. On bare metal all threads share one stream per device.
+ * The library neither uses nor owns the stream. If `opt_out_original_stream` is not null, the previous stream is
+ * stored there, or null if none was set. Returns 0, or -1 with an error raised: ValueError for a device type or id out
+ * of range, MemoryError, or RuntimeError if the thread is terminating. On bare metal, all threads share one current
+ * stream per device.
  */
 TVM_FFI_DLL
 int TVMFFIEnvSetStream(int32_t device_type,
@@ -34,19 +35,19 @@ int TVMFFIEnvSetStream(int32_t device_type,
                        TVMFFIStreamHandle *opt_out_original_stream);
 
 /**
- * Returns this thread's current stream of a device; null if none is set.
+ * Returns the calling thread's current stream for a device, or null if none is set.
  */
 TVM_FFI_DLL TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device_id);
 
 /**
  * Sets the tensor allocator that `TVMFFIEnvTensorAlloc` uses on this thread; null unsets it.
  *
- * With `write_to_global_context` other than 0, threads without an allocator of their own use it, too. When
- * `opt_out_original_allocator` is not null, the thread's previous allocator, or null, is stored there. Always returns
- * 0. On bare metal all threads share one.
+ * If `write_to_global_context` is not 0, threads without their own allocator use it, too. If
+ * `opt_out_original_allocator` is not null, the thread's previous allocator is stored there, or null if none was set.
+ * Always returns 0. On bare metal, all threads share one allocator.
  *
  * The caller must ensure:
- * `allocator` obeys the contract of its type, and stays callable while it is set.
+ * `allocator` meets the contract of `DLPackManagedTensorAllocator`, and stays callable while it is set.
  */
 TVM_FFI_DLL
 int TVMFFIEnvSetDLPackManagedTensorAllocator(DLPackManagedTensorAllocator allocator,
@@ -54,27 +55,31 @@ int TVMFFIEnvSetDLPackManagedTensorAllocator(DLPackManagedTensorAllocator alloca
                                              DLPackManagedTensorAllocator *opt_out_original_allocator);
 
 /**
- * Returns the tensor allocator that `TVMFFIEnvTensorAlloc` uses on this thread: its own, otherwise the global one,
- * otherwise null.
+ * Returns the tensor allocator that `TVMFFIEnvTensorAlloc` uses on this thread: the thread's own, or else the global
+ * one. Returns null if neither is set.
  */
 TVM_FFI_DLL
 DLPackManagedTensorAllocator TVMFFIEnvGetDLPackManagedTensorAllocator(void);
 
 /**
- * Allocates a tensor like a prototype, with the allocator of `TVMFFIEnvSetDLPackManagedTensorAllocator`. Without one,
- * the library allocates on the devices that the build supports.
+ * Allocates a tensor with the data type, shape and device of a prototype. Uses the allocator set by
+ * `TVMFFIEnvSetDLPackManagedTensorAllocator`; if none is set, the library allocates the memory itself, on the devices
+ * that the build supports.
  *
- * Only dtype, ndim, shape and device of `prototype` are read. Returns 0 and the tensor, which the caller owns, in
- * `out`; or -1 with an error raised: RuntimeError when the device has no allocator, or the error of the allocator.
+ * Only dtype, ndim, shape and device of `prototype` are read. Returns 0 and stores the tensor, owned by the caller, in
+ * `out`. On failure, returns -1 with an error raised: RuntimeError if the device has no allocator, or the error raised
+ * by the allocator.
  */
 TVM_FFI_DLL
 int TVMFFIEnvTensorAlloc(DLTensor *prototype,
                          TVMFFIObjectHandle *out);
 
 /**
- * Checks whether the host language has a signal to handle. Long-running functions should call this regularly.
+ * Checks whether the host language has a pending signal, such as an interrupt from the keyboard. Long-running
+ * functions should call this regularly.
  *
- * Returns 0 when there is no signal or no host language; or -1 with an error raised, such as KeyboardInterrupt.
+ * Returns 0 if no signal is pending or no host language is registered. Otherwise returns -1 with an error raised, such
+ * as KeyboardInterrupt.
  */
 TVM_FFI_DLL
 int TVMFFIEnvCheckSignals(void);
@@ -82,7 +87,7 @@ int TVMFFIEnvCheckSignals(void);
 /**
  * Registers a function of the host language, such as `PyErr_CheckSignals`.
  *
- * A null `symbol` removes it. Returns 0; or -1 with ValueError raised when the name is null or unknown to the library.
+ * A null `symbol` removes it. Returns 0, or -1 with ValueError raised if the name is null or not known to the library.
  *
  * The caller must ensure:
  * `symbol` is a function of the type implied by its name, callable while it is registered.
@@ -92,13 +97,13 @@ int TVMFFIEnvRegisterCAPI(const char *name,
                           void *symbol);
 
 /**
- * Finds a function for a module's code: in the module's imports, then among the global functions.
+ * Finds a function for code of a module: in the module's imports first, then among the global functions.
  *
  * `library_ctx` is the value that the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module
  * object's C++ part, eight bytes before its handle. The result is cached.
  *
- * Returns 0 and the function in `out`, borrowed from the module; or -1 with RuntimeError raised when it does not
- * exist.
+ * Returns 0 and stores the function, borrowed from the module, in `out`. Returns -1 with RuntimeError raised if it
+ * does not exist.
  *
  * The caller must ensure:
  * `library_ctx` comes from a loader, and its module is still loaded.
@@ -109,10 +114,11 @@ int TVMFFIEnvModLookupFromImports(TVMFFIObjectHandle library_ctx,
                                   TVMFFIObjectHandle *out);
 
 /**
- * Registers an address for libraries loaded from now on: it is stored in the variable of this name of each library
- * that defines it.
+ * Registers a context symbol: an address that the loader stores in the variable of that name in every library loaded
+ * from now on that defines the variable.
  *
- * Registering a name again replaces its address. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
+ * Registering a name again replaces the address. Returns 0, or -1 with ValueError or MemoryError raised. The name is
+ * copied.
  *
  * The caller must ensure:
  * `symbol` has the type that libraries expect under that name, and stays valid as long as the process runs.
@@ -122,10 +128,10 @@ int TVMFFIEnvModRegisterContextSymbol(const char *name,
                                       void *symbol);
 
 /**
- * Adds a symbol to the system library: code that is linked into the program instead of loaded.
+ * Adds a symbol to the system library, the module of compiled code that is linked into the program.
  *
- * Generated code calls this from static constructors, before `main`. Registering a name again with another address
- * replaces it and logs a warning. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
+ * Generated code calls this from static constructors, before `main`. Registering a name again with a different address
+ * replaces the address and logs a warning. Returns 0, or -1 with ValueError or MemoryError raised. The name is copied.
  *
  * The caller must ensure:
  * `symbol` has the type implied by its name, and stays valid as long as the process runs.

@@ -35,7 +35,7 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Makes the handle of a module in generated code. It need not be freed.
+ * Creates the handle of a module in generated code. It need not be freed.
  *
  * The caller must ensure:
  * The module stays valid.
