@@ -16,7 +16,7 @@ pub use view::{AnyView, write_owned_at};
 const NONE: TVMFFIAny =
     TVMFFIAny { type_index: type_index::NONE, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: 0 } };
 
-/// An owned value: holds one strong reference when the value is an object.
+/// An owned value, with one strong reference if the value is an object.
 ///
 /// Never holds a raw string, a byte array pointer or an rvalue reference: those are borrowed forms, which
 /// [`AnyView::to_owned`] copies.
@@ -38,7 +38,7 @@ impl Any {
     /// The value None.
     pub const NONE: Any = Any { raw: NONE };
 
-    /// Makes an owned value of anything that converts to one. Allocates nothing.
+    /// Creates an owned value from a Rust value. Allocates nothing.
     pub fn new<T: AnyCompatible>(value: T) -> Any {
         value.into_any()
     }
@@ -46,12 +46,13 @@ impl Any {
     /// Takes ownership of a raw cell and of its reference.
     ///
     /// # Safety
-    /// The cell must be an owned value: its object, if any, is live and one strong reference to it is given up.
+    /// The cell must be an owned value: its object, if any, must be live, and the caller gives up one strong reference
+    /// to it.
     pub const unsafe fn from_raw(raw: TVMFFIAny) -> Any {
         Any { raw }
     }
 
-    /// Returns the raw cell; its reference is now the caller's.
+    /// Returns the raw cell and transfers its reference to the caller.
     pub fn into_raw(self) -> TVMFFIAny {
         ManuallyDrop::new(self).raw
     }
@@ -73,7 +74,7 @@ impl Any {
         unsafe { AnyView::in_place(&self.raw) }
     }
 
-    /// The type index of the value.
+    /// Returns the type index of the value.
     pub const fn type_index(&self) -> i32 {
         self.raw.type_index
     }
@@ -99,7 +100,7 @@ impl Any {
         self.view().try_get()
     }
 
-    /// Borrows the object reference of the value; `None` for a value that is not an object.
+    /// Borrows the object reference of the value. Returns `None` if the value is not an object.
     #[inline]
     pub fn as_object(&self) -> Option<&ObjectRef> {
         self.view().object_ptr()?;
@@ -108,10 +109,10 @@ impl Any {
         Some(unsafe { &*(&raw const self.raw.payload).cast::<ObjectRef>() })
     }
 
-    /// Converts an object value into its reference.
+    /// Converts an object value to an object reference.
     ///
     /// # Errors
-    /// Returns the value unchanged when it is not an object.
+    /// Returns the value unchanged if it is not an object.
     #[inline]
     pub fn into_object(self) -> core::result::Result<ObjectRef, Any> {
         match self.view().object_ptr() {

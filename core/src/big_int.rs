@@ -1,4 +1,4 @@
-//! Integers of any size: made from words, normalised, and borrowed as words.
+//! Arbitrary-precision integers: created from words, normalised, and borrowed as words.
 
 use core::mem::size_of;
 use core::ptr;
@@ -9,19 +9,19 @@ use crate::error::Result;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::{object_class, plain_ensure, type_index};
 
-/// Bytes of one word.
+/// Size of a word in bytes.
 const WORD_BYTES: usize = size_of::<i64>();
 
-/// The object record. The words follow it, least significant first.
+/// The object record of [`BigInt`]. The words follow it, least significant first.
 ///
-/// Public so that objects of other libraries can be read through it; 32 bytes on every target.
+/// Public so that objects created by other libraries can be read through it; 32 bytes on every target.
 #[repr(C)]
 pub struct BigIntRecord {
     /// The object header.
     pub header: TVMFFIObject,
     /// The number of words, at least two.
     pub word_count: usize,
-    /// Keeps the words aligned where a size is narrower than they are.
+    /// Aligns the words on targets where `usize` is narrower than a word.
     _align: [i64; 0],
 }
 
@@ -51,13 +51,13 @@ impl BigInt {
     }
 }
 
-/// Makes the shortest integer value of the words in `content`: an int if they fit 64 bits, otherwise a [`BigInt`].
+/// Creates an integer value from the words in `content`: an int if it fits 64 bits, otherwise a [`BigInt`].
 ///
-/// Words are in native byte order, least significant first, in two's complement; none at all is zero. The bytes need no
-/// alignment.
+/// Words are two's complement in native byte order, least significant first. An empty `content` is zero. The bytes need
+/// no alignment.
 ///
 /// # Errors
-/// ValueError when `content` ends inside a word; MemoryError.
+/// ValueError if the size of `content` is not a multiple of a word; MemoryError.
 ///
 /// # Upstream
 /// `TVMFFIBigIntFromByteArray` in `object.cc`.
@@ -106,6 +106,8 @@ pub unsafe fn content_of(value: &TVMFFIAny) -> TVMFFIByteArray {
     }
 }
 
+/// Borrows the words of an object as bytes. Returns an empty byte array if the object is null.
+///
 /// # Safety
 /// `object` must be null or a live BigInt.
 unsafe fn content_of_object(object: *const TVMFFIObject) -> TVMFFIByteArray {
@@ -119,7 +121,7 @@ unsafe fn content_of_object(object: *const TVMFFIObject) -> TVMFFIByteArray {
     }
 }
 
-/// Drops trailing words that only repeat the sign of the word before them.
+/// Drops redundant trailing words, which only repeat the sign of the word before them.
 fn normalized(mut words: &[[u8; WORD_BYTES]]) -> &[[u8; WORD_BYTES]] {
     while let [rest @ .., last] = words
         && let [.., before] = rest

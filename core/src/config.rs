@@ -8,12 +8,12 @@
 /// 8 KiB, which fits beside a stack in 16 KiB of RAM; builds above an operating system or a browser start with 1 MiB.
 pub const POOL_BYTES: usize = from_env_or_zero(option_env!("FERRITE_POOL_BYTES"), POOL_BYTES_DEFAULT);
 
-/// Half the size in bytes of the longest line passed to the log hook; the line is composed on the stack.
+/// Half the maximum length in bytes of a line passed to the log sink. The line is composed on the stack.
 ///
-/// Set `FERRITE_LOG_CHUNK_BYTES` when building. A longer line is cut.
+/// Set `FERRITE_LOG_CHUNK_BYTES` when building. Longer lines are truncated.
 pub const LOG_CHUNK_BYTES: usize = from_env(option_env!("FERRITE_LOG_CHUNK_BYTES"), 64);
 
-/// Number of slots in the first hash index of a name table on hosts; a power of two. Bare-metal builds have no index.
+/// Initial number of slots in the hash index of a name table on hosts; a power of two. Bare-metal builds have no index.
 ///
 /// Set `FERRITE_NAME_SLOTS` when building.
 pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).next_power_of_two();
@@ -24,44 +24,44 @@ pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).nex
 /// of the callback.
 pub const NESTED_CALLS: usize = from_env(option_env!("FERRITE_NESTED_CALLS"), NESTED_CALLS_DEFAULT);
 
-/// Capacity for function objects in the profile `minimal`, 48 bytes each on 32 bit. Global functions and symbols of the
-/// system library count too.
+/// Capacity for function objects in the `minimal` profile, 48 bytes each on 32-bit targets. Global functions and
+/// symbols of the system library count too.
 ///
 /// Set `FERRITE_FUNCTIONS` when building.
 pub const FUNCTIONS: usize = from_env(option_env!("FERRITE_FUNCTIONS"), 14);
 
-/// Capacity for function names in the profile `minimal`, 12 bytes each on 32 bit; a power of two.
+/// Capacity for function names in the `minimal` profile, 12 bytes each on 32-bit targets; a power of two.
 ///
 /// Set `FERRITE_NAMES` when building.
 pub const NAMES: usize = from_env(option_env!("FERRITE_NAMES"), 16).next_power_of_two();
 
-/// Capacity for error objects in the profile `minimal`: the raised error and every error that is not yet released.
+/// Capacity for error objects in the `minimal` profile: the raised error and every error that is not yet released.
 ///
 /// Set `FERRITE_ERRORS` when building.
 pub const ERRORS: usize = from_env(option_env!("FERRITE_ERRORS"), 2);
 
-/// Size in bytes of the kind and message of an error object in the profile `minimal`; longer messages are truncated.
+/// Maximum size in bytes of the kind and message of an error in the `minimal` profile; longer messages are truncated.
 ///
 /// Set `FERRITE_ERROR_BYTES` when building. Messages of compiled functions contain the function's signature.
 pub const ERROR_BYTES: usize = from_env(option_env!("FERRITE_ERROR_BYTES"), 140);
 
-/// Capacity for strings and bytes objects of more than seven bytes in the profile `minimal`.
+/// Capacity for string and bytes objects of more than seven bytes in the `minimal` profile.
 ///
 /// Set `FERRITE_STRINGS` when building.
 pub const STRINGS: usize = from_env(option_env!("FERRITE_STRINGS"), 2);
 
-/// Maximum length of a string in the profile `minimal`, in bytes.
+/// Maximum length of a string in the `minimal` profile, in bytes.
 ///
 /// Set `FERRITE_STRING_BYTES` when building.
 pub const STRING_BYTES: usize = from_env(option_env!("FERRITE_STRING_BYTES"), 31);
 
-/// Alignment of workspaces in microcontroller builds and in the profile `minimal`, in bytes; a power of two.
+/// Alignment of workspaces in microcontroller builds and in the `minimal` profile, in bytes; a power of two.
 ///
 /// Set `FERRITE_WORKSPACE_ALIGN` when building. Code for a core without vector registers needs at most 8; 16 is the
 /// vector alignment that LLVM assumes everywhere. Each workspace loses up to this many bytes to padding.
 pub const WORKSPACE_ALIGN: usize = from_env(option_env!("FERRITE_WORKSPACE_ALIGN"), 16).next_power_of_two();
 
-/// Load factor of a name index in eighths; the index grows beyond it. Higher on 32-bit cores, to save memory.
+/// Maximum load factor of a name index, in eighths. Higher on 32-bit cores, to save memory.
 pub const NAME_LOAD_EIGHTHS: usize = if cfg!(target_pointer_width = "64") { 4 } else { 6 };
 
 const NESTED_CALLS_DEFAULT: usize = if cfg!(target_os = "none") { 8 } else { 128 };

@@ -1,4 +1,4 @@
-//! Conversions between Rust types and Any, and the text of a type mismatch.
+//! Conversions between Rust types and [`Any`], and the description of type mismatches in errors.
 
 use core::ffi::c_void;
 
@@ -13,7 +13,7 @@ use crate::{refcount, type_index, type_table};
 /// A type that converts to and from [`Any`].
 ///
 /// # Safety
-/// `view` must return a cell that is valid while `self` is, and `into_any` a cell that owns its object.
+/// `view` must return a cell that is valid as long as `self` is, and `into_any` a cell that owns its object.
 ///
 /// # Upstream
 /// `tvm::ffi::TypeTraits` in `type_traits.h`.
@@ -22,26 +22,26 @@ use crate::{refcount, type_index, type_table};
     note = "a text is a `ferrite_core::String`, of which `ferrite_core::String::new(text)?` makes one"
 )]
 pub unsafe trait AnyCompatible: Sized {
-    /// The type as signatures and schemas show it.
+    /// The spelling of the type in signatures and schemas.
     const TEXT: &'static TypeText;
 
-    /// The type as a function result shows it: `()` is `void` there.
+    /// The spelling of the type as a function result: `()` is `void` there.
     const RESULT_TEXT: &'static TypeText = Self::TEXT;
 
-    /// Borrows the value.
+    /// Borrows the value as a view.
     fn view(&self) -> AnyView<'_>;
 
-    /// Moves the value into an Any. Allocates nothing.
+    /// Moves the value into an [`Any`]. Allocates nothing.
     fn into_any(self) -> Any;
 
-    /// Converts by upstream's rules; None when the value is of another type.
+    /// Converts a value by upstream's rules. Returns `None` if the value has another type.
     ///
     /// # Errors
-    /// MemoryError when an allocation of the conversion fails; errors of user callbacks.
+    /// MemoryError when out of memory; errors of user callbacks.
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>>;
 
-    /// Writes the actual type of a value that does not convert to this type: its type key, or the position of a
-    /// mismatching element.
+    /// Writes the actual type of a value that does not convert to this type: its type key, or the position and type of
+    /// a mismatching element.
     fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
         describe_type(view, out);
     }
@@ -52,7 +52,7 @@ fn describe_type(view: AnyView<'_>, out: &mut Writer<'_>) {
     out.put_lossy(type_table::type_key_of(view.type_index()));
 }
 
-/// The texts of a type in messages and schemas, as constant data.
+/// The spelling of a type in signatures and schemas, as constant data.
 pub struct TypeText {
     name: &'static str,
     key: &'static str,
@@ -60,12 +60,12 @@ pub struct TypeText {
 }
 
 impl TypeText {
-    /// Describes a type without parameters by its name in signatures and its key in schemas.
+    /// Spells a type without parameters: its name in signatures and its key in schemas.
     pub const fn of(name: &'static str, key: &'static str) -> TypeText {
         TypeText::generic(name, key, &[])
     }
 
-    /// Describes a generic type with these parameters.
+    /// Spells a generic type with the given parameters.
     pub const fn generic(
         name: &'static str,
         key: &'static str,
@@ -74,7 +74,7 @@ impl TypeText {
         TypeText { name, key, args }
     }
 
-    /// Writes the type as signatures show it: `int`, `Array<str>`.
+    /// Writes the type as spelled in signatures: `int`, `Array<str>`.
     pub fn write_name(&self, out: &mut Writer<'_>) {
         out.put(self.name.as_bytes());
         self.write_args(out, [b"<", b", ", b">"], Self::write_name);
@@ -89,7 +89,7 @@ impl TypeText {
         out.put(b"}");
     }
 
-    /// Writes the type parameters, if any, between the given opening, separating and closing texts.
+    /// Writes the type parameters, if any, between an opening and a closing delimiter.
     fn write_args(
         &self,
         out: &mut Writer<'_>,
@@ -121,13 +121,13 @@ impl TargetTexts {
         TargetTexts { of_type: T::TEXT, mismatch: T::describe_mismatch }
     }
 
-    /// Describes a conversion target by its text; a mismatch shows the type key of the value.
+    /// Describes a conversion target by its spelling. A mismatch reports the type key of the value.
     pub const fn of_text(of_type: &'static TypeText) -> TargetTexts {
         TargetTexts { of_type, mismatch: describe_type }
     }
 }
 
-/// Makes the TypeError of a failed conversion to `target`.
+/// Creates the TypeError of a failed conversion to `target`.
 ///
 /// # Upstream
 /// `AnyView::cast` in `any.h`.
@@ -163,7 +163,7 @@ impl<T: AnyCompatible> From<Option<T>> for Any {
     }
 }
 
-/// Defines `TEXT` of an [`AnyCompatible`] implementation from the type's name in signatures and its key in schemas.
+/// Defines the `TEXT` of an [`AnyCompatible`] implementation from the type's name in signatures and its key in schemas.
 #[macro_export]
 macro_rules! any_texts {
     ($name:expr, $key:expr) => {
@@ -196,7 +196,7 @@ macro_rules! integers {
 
 integers!(i64, u64, i32, u32, i16, u16, i8, u8, isize, usize);
 
-/// Makes an owned value from a view of a plain value, which points to no object.
+/// Creates an owned value from a view of a plain value, which refers to no object.
 fn owned(view: AnyView<'_>) -> Any {
     // SAFETY: only called for plain payloads, which own nothing.
     unsafe { Any::from_raw(*view.as_raw()) }
@@ -333,15 +333,15 @@ unsafe impl<T: AnyCompatible> AnyCompatible for Option<T> {
     }
 }
 
-/// Returns a new reference to the object of `view` if it is an instance of `T`. An rvalue reference is followed to its
-/// object.
+/// Returns a new reference to the object of `view`, or `None` if it is not an instance of `T`. Follows rvalue
+/// references.
 pub(crate) fn object_from_view<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
     let object = instance_from_view(view, T::type_index())?;
     // SAFETY: the object is an instance of the class of that index.
     Some(unsafe { T::from_object_unchecked(object) })
 }
 
-/// Implements [`object_from_view`] with the class as an argument, so that all classes share one body.
+/// Implements [`object_from_view`] with the class as an argument, so that all classes share one function body.
 #[cfg_attr(feature = "speed", inline(never))]
 fn instance_from_view(view: AnyView<'_>, class: i32) -> Option<ObjectRef> {
     let object = match view.rvalue_slot() {

@@ -1,7 +1,7 @@
-//! Default functions: found under names that another runtime may register for itself, until it does.
+//! Default functions: found under names that another runtime may register, until it does.
 //!
-//! Registering a taken name without permission to replace ends the process in many a runtime. The functions that this
-//! library offers in place of such a runtime are therefore *defaults*:
+//! Some runtimes abort the process if a name that they register without permission to replace is taken. The functions
+//! that this library offers in place of such a runtime are therefore *defaults*:
 //!
 //! | A default | |
 //! |---|---|
@@ -19,31 +19,31 @@ use crate::error::Result;
 use crate::function::Function;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// Default functions whose names share a prefix, so that one comparison excludes most names.
+/// A group of default functions whose names share a prefix, so that one comparison excludes most names.
 pub struct Group {
     /// The prefix, such as `runtime.`.
     pub prefix: &'static str,
-    /// The functions, by their full names.
+    /// The functions of the group, with their full names.
     pub functions: &'static [StaticFunction],
     /// Combines a default with the function that replaces it, if the default still serves some calls.
     pub wrap: Option<Wrap>,
 }
 
-/// Makes the replacement of a default when its name is registered: a function that serves some calls itself and
-/// forwards the rest to `registered`. `None` uses `registered` itself.
+/// Creates the replacement of a default when a function is registered under its name: a function that serves some calls
+/// itself and forwards the others to `registered`. `None` uses `registered` itself.
 pub type Wrap = fn(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>>;
 
-/// The defaults of a binary.
+/// The default functions of a binary.
 pub struct Defaults {
-    /// One list per part of the binary. Several groups may share a prefix, but no two share a name.
+    /// The groups, one list per part of the binary. Groups may share a prefix, but no two functions share a name.
     pub groups: &'static [&'static [Group]],
 }
 
-/// The installed defaults; null before [`install`].
+/// The installed defaults, or null before [`install`].
 static INSTALLED: AtomicPtr<Defaults> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the defaults of this binary. Call it before names are looked up; repeating the call with the same defaults
-/// changes nothing.
+/// Installs the defaults of this binary. Must be called before the first lookup; repeating the call with the same
+/// defaults has no effect.
 ///
 /// # Threads
 /// One atomic store.
@@ -83,8 +83,8 @@ fn find_with_group(name: &[u8]) -> Option<(&'static Group, &'static StaticFuncti
     })
 }
 
-/// Makes the replacement for the default of that name when `registered` is registered; `None` to use `registered`
-/// itself.
+/// Creates the replacement of the default called `name` when `registered` is registered. Returns `None` if `registered`
+/// is used itself.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,4 +1,4 @@
-//! Devices: their text, and DLDevice as a value of Any.
+//! Devices as values of [`Any`](crate::any::Any), and their names.
 
 use crate::abi::{DLDevice, TVMFFIAnyPayload};
 use crate::any::{Any, AnyView};
@@ -27,7 +27,7 @@ unsafe impl AnyCompatible for DLDevice {
         unsafe { Any::from_raw(*self.view().as_raw()) }
     }
 
-    /// Accepts a device or a device name; any other text does not convert, as upstream.
+    /// Accepts a device or a device name. As upstream, any other string does not convert.
     fn try_from_view(value: AnyView<'_>) -> Result<Option<DLDevice>> {
         if value.type_index() == type_index::DEVICE {
             // SAFETY: the type index says that the payload holds a device.

@@ -1,4 +1,4 @@
-//! Element types: their text, and DLDataType as a value of Any.
+//! Element types (dtypes) as values of [`Any`](crate::any::Any), and their names.
 
 use core::mem::MaybeUninit;
 
@@ -17,10 +17,10 @@ mod text;
 
 pub use text::{CUSTOM_BEGIN, code_name, write_dtype, write_string};
 
-/// Returns the text of `dtype` as a String, which is small for all common types.
+/// Returns the name of `dtype`, as [`write_dtype`] writes it. Common names fit a small string, which is not allocated.
 ///
 /// # Errors
-/// As [`write_dtype`].
+/// The errors of [`write_dtype`].
 ///
 /// # Upstream
 /// `TVMFFIDataTypeToString`.
@@ -50,7 +50,7 @@ unsafe impl AnyCompatible for DLDataType {
         unsafe { Any::from_raw(*self.view().as_raw()) }
     }
 
-    /// Accepts a dtype or its text; any other text is a ValueError, as upstream.
+    /// Accepts a dtype or its name. As upstream, any other string is a ValueError.
     fn try_from_view(value: AnyView<'_>) -> Result<Option<DLDataType>> {
         if value.type_index() == type_index::DATA_TYPE {
             // SAFETY: the type index says that the payload holds a dtype.

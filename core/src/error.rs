@@ -29,7 +29,7 @@ use crate::{release, type_index};
 
 pub use site::{Site, SourceLocation};
 
-/// The error kinds that the library raises. Users may raise errors of any other kind.
+/// The kinds of error that the library raises. User callbacks may raise errors of any other kind.
 pub mod kind {
     /// A value has the wrong type.
     pub const TYPE_ERROR: &str = "TypeError";
@@ -48,12 +48,12 @@ pub mod kind {
     /// Out of memory.
     pub const MEMORY_ERROR: &str = "MemoryError";
 
-    /// All kinds, each terminated by a zero. Message templates store the offset of their kind in this text.
+    /// All kinds, each NUL-terminated. Message templates store the offset of their kind in this table.
     pub(crate) static ALL: &[u8] =
         b"TypeError\0ValueError\0IndexError\0KeyError\0AttributeError\0RuntimeError\0\
         InternalError\0MemoryError\0";
 
-    /// Offset of a kind in [`ALL`].
+    /// Returns the offset of a kind in [`ALL`].
     pub(crate) const fn place(kind: &str) -> u8 {
         let mut place = 0;
         while !is_at(place, kind.as_bytes()) {
@@ -93,8 +93,7 @@ unsafe impl AnyCompatible for Error {
         object::view_object(self)
     }
 
-    /// Converts the error into a value. Its backtrace is completed first, so that functions which return errors as
-    /// values show it too.
+    /// Converts the error to a value. Completes its backtrace first, so that errors returned as values have one too.
     fn into_any(mut self) -> Any {
         self.complete_backtrace();
         object::own_object(self)
@@ -105,7 +104,7 @@ unsafe impl AnyCompatible for Error {
     }
 }
 
-/// Makes an [`Error`]: `error!(VALUE_ERROR, "expected {} items", n)`. The kind is a constant of
+/// Creates an [`Error`]: `error!(VALUE_ERROR, "expected {} items", n)`. The kind is a constant of
 /// [`kind`](mod@crate::error::kind).
 #[macro_export]
 macro_rules! error {
@@ -114,7 +113,7 @@ macro_rules! error {
     };
 }
 
-/// Returns an [`Error`] from the function: `bail!(VALUE_ERROR, "expected {} items", n)`.
+/// Returns an [`Error`] from the enclosing function: `bail!(VALUE_ERROR, "expected {} items", n)`.
 #[macro_export]
 macro_rules! bail {
     ($kind:ident, $($message:tt)+) => {
@@ -122,7 +121,7 @@ macro_rules! bail {
     };
 }
 
-/// Returns an [`Error`] unless the condition holds.
+/// Returns an [`Error`] from the enclosing function unless a condition holds.
 #[macro_export]
 macro_rules! ensure {
     ($condition:expr, $kind:ident, $($message:tt)+) => {
@@ -132,16 +131,16 @@ macro_rules! ensure {
     };
 }
 
-/// Makes the MemoryError for a failed allocation of `asked_bytes`. The message states the number, unless no memory is
-/// left for the message either.
+/// Creates the MemoryError for a failed allocation of `asked_bytes`. The message states the number, unless memory is
+/// exhausted for the message, too.
 #[cold]
 #[inline(never)]
 pub fn out_of_memory(asked_bytes: usize) -> Error {
     out_of_memory::error_of(asked_bytes)
 }
 
-/// Makes an error without a backtrace; `None` when out of memory. `write` writes the message and is called twice, first
-/// to measure it.
+/// Creates an error without a backtrace. Returns `None` when out of memory. `write` writes the message, and is called
+/// twice: first to measure it.
 fn compose(kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Option<Error> {
     let mut count = Writer::new(&mut []);
     write(&mut count);
@@ -150,7 +149,7 @@ fn compose(kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Option<Error> {
     draft.finish()
 }
 
-/// Makes the MemoryError of a failed allocation.
+/// Creates the MemoryError of a failed allocation.
 impl From<AllocError> for Error {
     #[inline]
     fn from(refused: AllocError) -> Error {
@@ -158,8 +157,8 @@ impl From<AllocError> for Error {
     }
 }
 
-/// Makes an error of this library, created at `site`. Its backtrace is captured when it is raised. When out of memory,
-/// returns the static MemoryError.
+/// Creates an error of this library, whose site is `site`. Its backtrace is captured when it is raised. When out of
+/// memory, returns the static MemoryError.
 fn compose_at(site: Site, kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error {
     match compose(kind, write) {
         Some(error) => {
@@ -171,15 +170,15 @@ fn compose_at(site: Site, kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error
 }
 
 impl Error {
-    /// Makes an error. Never fails: when out of memory, the result is the static MemoryError.
+    /// Creates an error. Never fails: when out of memory, the result is the static MemoryError.
     ///
-    /// The backtrace is captured when the error is raised and shows the calls that led into the library.
+    /// The backtrace is captured when the error is raised, and shows the calls that led into the library.
     #[cold]
     pub fn new(kind: &str, message: fmt::Arguments<'_>) -> Error {
         Error::at(Site::UNKNOWN, kind, message)
     }
 
-    /// Makes an error as [`Error::new`] does, whose backtrace begins with `site`.
+    /// Creates an error as [`Error::new`] does, with a backtrace that begins at `site`.
     #[cold]
     pub fn at(site: Site, kind: &str, message: fmt::Arguments<'_>) -> Error {
         // A failing Display leaves the text that it has written so far.
@@ -189,7 +188,7 @@ impl Error {
         compose_at(site, kind.as_bytes(), &write)
     }
 
-    /// Makes an error as [`Error::at`] does, from a template with `N` placeholders. For
+    /// Creates an error as [`Error::at`] does, from a template with `N` placeholders. For
     /// [`plain_error!`](crate::plain_error).
     #[doc(hidden)]
     #[inline(always)]
@@ -205,8 +204,8 @@ impl Error {
         compose_at(site, template.kind(), &write)
     }
 
-    /// Makes an error with this backtrace, from bytes of any encoding. Falls back to the static MemoryError as
-    /// [`Error::new`] does.
+    /// Creates an error with the given backtrace. The strings may have any encoding. When out of memory, returns the
+    /// static MemoryError.
     ///
     /// # Upstream
     /// `TVMFFIErrorCreate`.
@@ -214,7 +213,8 @@ impl Error {
         Error::try_from_bytes(kind, message, backtrace).unwrap_or_else(static_error::out_of_memory)
     }
 
-    /// Makes an error with this backtrace, from bytes of any encoding; `None` when out of memory.
+    /// Creates an error with the given backtrace, or returns `None` when out of memory. The strings may have any
+    /// encoding.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
         let error = compose(kind, &|out| out.put(message))?;
         if record::KEEPS_BACKTRACES && !backtrace.is_empty() {
@@ -224,8 +224,8 @@ impl Error {
         Some(error)
     }
 
-    /// Makes an error as [`Error::try_from_bytes`] does, with new references to its cause and its extra context. The
-    /// cause keeps its backtrace: it is only borrowed, and other threads may be reading it.
+    /// Creates an error as [`Error::try_from_bytes`] does, with new references to its cause and its extra context. The
+    /// backtrace of the cause is not completed: the cause is only borrowed, and other threads may be reading it.
     ///
     /// # Upstream
     /// `TVMFFIErrorCreateWithCauseAndExtraContext`.
@@ -248,8 +248,8 @@ impl Error {
         Some(error)
     }
 
-    /// Makes an error with the same kind and backtrace but another message. Falls back to the static MemoryError as
-    /// [`Error::new`] does.
+    /// Creates an error with the same kind and backtrace but another message. When out of memory, returns the static
+    /// MemoryError.
     #[must_use]
     pub fn with_message(&self, message: &[u8]) -> Error {
         match self.site() {
@@ -258,8 +258,8 @@ impl Error {
         }
     }
 
-    /// Makes an error whose message `write` composes in place from parts; `write` is called twice, first to measure.
-    /// Otherwise as [`Error::new`].
+    /// Creates an error as [`Error::new`] does, with a message that `write` composes in place. `write` is called twice:
+    /// first to measure the message.
     ///
     /// # Upstream
     /// `TVMFFIErrorSetRaisedFromCStrParts`.
@@ -270,7 +270,7 @@ impl Error {
 
     /// Sets the cause and the extra context of a new error.
     ///
-    /// Only for errors that are not shared yet; the static MemoryError stays unchanged.
+    /// Only for errors that are not shared yet. The static MemoryError stays unchanged.
     #[must_use]
     pub fn with_cause_and_context(self, mut cause: Option<Error>, context: Option<ObjectRef>) -> Error {
         if let Some(cause) = &mut cause {
@@ -296,11 +296,11 @@ impl Error {
         self
     }
 
-    /// Replaces the extra context; the previous one is released. The static MemoryError stays unchanged.
+    /// Replaces the extra context and releases the previous one. The static MemoryError stays unchanged.
     ///
     /// # Safety
-    /// Other references to the error may exist, but they may only be counted during this call: one thread at a time
-    /// changes an error on its way up from where it was raised (ABI).
+    /// Other references to the error may exist, but during this call other threads may only retain and release them: an
+    /// error is changed by one thread at a time while it propagates (ABI).
     ///
     /// # Upstream
     /// `UpdateVisitErrorContext` in `extra/visit_error_context.h` writes the cell.
@@ -333,19 +333,19 @@ impl Error {
         unsafe { (*self.cell_ptr()).message.as_slice() }
     }
 
-    /// Runs `read` on the backtrace: one line per frame, most recent call first.
+    /// Calls `read` with the backtrace: one line per frame, most recent call first.
     ///
-    /// The next update invalidates the text.
+    /// The slice is valid until the next update of the backtrace.
     pub fn with_backtrace<R>(&self, read: impl FnOnce(&[u8]) -> R) -> R {
         // SAFETY: valid until the next update; errors are not updated while they are read (ABI).
         read(unsafe { (*self.cell_ptr()).backtrace.as_slice() })
     }
 
-    /// Replaces the backtrace, or appends to it. When out of memory it stays unchanged; bare-metal builds never keep
-    /// one.
+    /// Replaces the backtrace, or appends to it. When out of memory, the backtrace stays unchanged. Bare-metal builds
+    /// do not store backtraces.
     ///
     /// # Safety
-    /// As for [`set_extra_context`](Error::set_extra_context).
+    /// The requirements of [`set_extra_context`](Error::set_extra_context).
     ///
     /// # Upstream
     /// `TVMFFIErrorCell::update_backtrace`.
@@ -359,7 +359,7 @@ impl Error {
         }
     }
 
-    /// Returns a new reference to the cause of this error.
+    /// Returns a new reference to the cause of this error, if any.
     pub fn cause(&self) -> Option<Error> {
         // SAFETY: the cell owns a live error object, or is null.
         let cause = unsafe { NonNull::new((*self.cell_ptr()).cause_chain.cast::<TVMFFIObject>()) };
@@ -367,7 +367,7 @@ impl Error {
         cause.and_then(|cause| unsafe { ObjectRef::borrow_raw(cause) }.downcast().ok())
     }
 
-    /// Returns a new reference to the extra context.
+    /// Returns a new reference to the extra context, if any.
     pub fn extra_context(&self) -> Option<ObjectRef> {
         // SAFETY: the cell owns a live object, or is null.
         let context = unsafe { NonNull::new((*self.cell_ptr()).extra_context.cast::<TVMFFIObject>()) };

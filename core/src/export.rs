@@ -1,4 +1,4 @@
-//! Functions exported from a kernel library by symbol, with metadata and documentation.
+//! Export of functions from a kernel library as symbols, with metadata and documentation.
 
 use core::ffi::c_int;
 
@@ -62,7 +62,7 @@ macro_rules! export_function {
     };
 }
 
-/// Serves a call of an exported function.
+/// Implements the function symbol of an exported function.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.
@@ -79,7 +79,7 @@ pub unsafe fn call<Args, F: TypedFn<Args>>(
     unsafe { serve_safe_call(args, count, result, &|args| function.invoke(&callee, args)) }
 }
 
-/// Serves the metadata symbol of an exported function.
+/// Implements the metadata symbol of an exported function.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.
@@ -97,7 +97,7 @@ pub unsafe fn metadata<Args, F: TypedFn<Args>>(
     unsafe { serve_safe_call(args, count, result, &body) }
 }
 
-/// Serves the documentation symbol of an exported function.
+/// Implements the documentation symbol of an exported function.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.
@@ -108,7 +108,8 @@ pub unsafe fn doc(text: &str, args: *const TVMFFIAny, count: i32, result: *mut T
     unsafe { serve_safe_call(args, count, result, &body) }
 }
 
-/// Makes the metadata JSON of a function: `{"type_schema":"..."}`, whose string is the escaped JSON of the schema.
+/// Returns the metadata JSON of a function: `{"type_schema":"..."}`, whose value is the schema as an escaped JSON
+/// string.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,4 +1,4 @@
-//! The `ffi.*` functions about functions, strings and shapes, which every build may offer.
+//! The `ffi.*` global functions that concern functions, strings and shapes, and are available to every build.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -17,7 +17,7 @@ use crate::shape::Shape;
 use crate::string::{Bytes, String};
 use crate::{global_table, plain_bail, plain_ensure, static_function, type_index};
 
-/// The global functions of this module.
+/// The table of the global functions in this module.
 pub static FUNCTIONS: [StaticFunction; 9] = [
     static_function!("ffi.FunctionRemoveGlobal", remove_global),
     static_function!("ffi.FunctionListGlobalNamesFunctor", list_global_names),
@@ -34,7 +34,8 @@ fn remove_global(name: String) -> Result<bool> {
     global_table::remove(name.as_bytes())
 }
 
-/// Makes a function over a snapshot of the global names: -1 returns their number, `i` the name at index `i`.
+/// Creates a function over a snapshot of the global names: for -1 it returns the number of names, for `i` the name at
+/// index `i`.
 fn list_global_names() -> Result<Function> {
     let mut names = Buffer::new();
     global_table::names(&mut |name| Ok(names.try_push(String::from_bytes(name)?)?))?;
@@ -81,7 +82,7 @@ fn shape(args: &[AnyView<'_>]) -> Result<Any> {
     Shape::from_args(args).map(Shape::into_any)
 }
 
-/// An immortal object without content; aligned as objects are, since 32-bit x86 aligns a `u64` to 4 bytes only.
+/// An immortal object without content, aligned as objects are: 32-bit x86 aligns a `u64` to 4 bytes only.
 #[repr(align(8))]
 struct Singleton(UnsafeCell<TVMFFIObject>);
 

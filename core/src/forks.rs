@@ -1,4 +1,5 @@
-//! The state of this crate that is brought to rest for a fork: every static lock, in locking order.
+//! Fork handlers of this crate: the static locks that are held during a fork, in locking order, and the state that is
+//! consistent without one.
 //!
 //! | State | Other threads at the time of the fork, and why the child is consistent |
 //! |---|---|
@@ -36,11 +37,11 @@ static PARTS: &[&dyn AtFork] = &[
 
 crate::at_load!(install);
 
-/// Makes forks hold the locks of this crate. Runs automatically when the program or library that contains this crate is
-/// loaded, on systems with load-time constructors.
+/// Registers fork handlers that hold the locks of this crate during a fork. Runs automatically when the program or
+/// library that contains this crate is loaded, on systems with load-time constructors.
 ///
 /// # Threads
-/// Any thread; repeated calls change nothing.
+/// Any thread. Repeated calls have no effect.
 pub fn install() {
     enlist(Ring::Core, PARTS);
 }

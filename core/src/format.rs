@@ -1,4 +1,4 @@
-//! defmt formatting of values: the device sends bytes, and the host renders the text.
+//! `defmt` formatting of values: the device sends encoded bytes, and the host renders them as text.
 #![forbid(unsafe_code)]
 
 use ::defmt::{Format, Formatter, write};
@@ -6,19 +6,19 @@ use ::defmt::{Format, Formatter, write};
 use crate::abi::{DLDataType, DLDevice};
 use crate::{Any, AnyView, Bytes, Error, Shape, String, device, dtype, type_index, type_table};
 
-/// Returns the text, or a question mark if it is not UTF-8.
+/// Returns the bytes as a string, or a question mark if they are not UTF-8.
 fn text(bytes: &[u8]) -> &str {
     core::str::from_utf8(bytes).unwrap_or("?")
 }
 
-/// `KIND: message`.
+/// Formats the error as `KIND: message`.
 impl Format for Error {
     fn format(&self, to: Formatter<'_>) {
         write!(to, "{=str}: {=str}", text(self.kind()), text(self.message()));
     }
 }
 
-/// Formats numbers and texts by value and other objects by their type key, as `Debug` does.
+/// Formats numbers and strings by value and other objects by their type key, as `Debug` does.
 impl Format for AnyView<'_> {
     fn format(&self, to: Formatter<'_>) {
         match self.type_index() {
@@ -58,8 +58,8 @@ impl Format for Shape {
     }
 }
 
-/// Formats the name of the code, bits and lanes: `float32`, `int8x4`. The special cases of the dtype's text are left
-/// out.
+/// Formats the name of the code, the bits and the lanes: `float32`, `int8x4`. Unlike
+/// [`write_dtype`](dtype::write_dtype), has no special cases.
 impl Format for DLDataType {
     fn format(&self, to: Formatter<'_>) {
         write!(to, "{=str}{=u8}", dtype::code_name(self.code).unwrap_or("?"), self.bits);
@@ -69,7 +69,7 @@ impl Format for DLDataType {
     }
 }
 
-/// `cpu:0`.
+/// Formats the device as `name:id`, such as `cpu:0`.
 impl Format for DLDevice {
     fn format(&self, to: Formatter<'_>) {
         write!(to, "{=str}:{=i32}", device::type_name(self.device_type).unwrap_or("?"), self.device_id);

@@ -1,4 +1,4 @@
-//! The interface between code compiled by TVM and the runtime of its parallel loops.
+//! The C interface through which code compiled by TVM runs parallel loops.
 
 use core::ffi::{c_int, c_void};
 
@@ -11,7 +11,7 @@ use core::ffi::{c_int, c_void};
 pub struct ParallelGroupEnv {
     /// State of the launcher, used by barriers.
     pub sync_handle: *mut c_void,
-    /// The number of tasks, by which the work is divided.
+    /// The number of tasks, among which the work is divided.
     pub num_task: i32,
 }
 

@@ -1,4 +1,4 @@
-//! C enumerations in Rust: an integer type and named constants.
+//! Declaration of C enumerations as an integer type with named constants, and layout assertions of records.
 
 /// Declares a C enumeration as an integer alias and constants.
 ///
@@ -20,7 +20,7 @@ macro_rules! c_enum {
     };
 }
 
-/// Asserts the size, the alignment and the offset of every listed field of a record.
+/// Asserts the size and alignment of a record, and the offset of each listed field.
 macro_rules! assert_layout {
     ($record:ty, size $size:literal, align $align:literal, { $($field:ident: $offset:literal),+ $(,)? }) => {
         const _: () = {

@@ -3,8 +3,8 @@
 use super::{TVMFFIAny, TVMFFIObjectHandle};
 use core::ffi::{c_char, c_int, c_void};
 
-/// A pointer and a length in bytes: the content of string and bytes objects, and the form in which texts are passed to
-/// the library.
+/// A pointer and a length in bytes: the content of string and bytes objects, and the form in which strings are passed
+/// to the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIByteArray {

@@ -227,7 +227,7 @@ pub type DLPackCurrentWorkStream = Option<
     ) -> c_int,
 >;
 
-/// Turns a managed tensor, whose ownership it takes, into a Python tensor, without waiting for any stream.
+/// Converts a managed tensor to a Python tensor, without waiting for any stream. Takes ownership of the managed tensor.
 ///
 /// Returns 0, or -1 with a Python exception set.
 pub type DLPackManagedTensorToPyObjectNoSync = Option<

@@ -69,9 +69,9 @@ c_enum! {
 }
 
 c_enum! {
-    /// Whether a walk over an object is at a point where variables are defined.
+    /// Whether a structural traversal is at a point where variables are defined.
     pub enum TVMFFIDefRegionKind: i32 {
-        /// No: variables are used here. They must be defined further out, or compare by address.
+        /// No: variables are used here. They must be defined in an enclosing region, or compare by address.
         kTVMFFIDefRegionKindNone = 0,
         /// A pattern: the variable and every variable in its type are defined where they first occur.
         ///
@@ -98,7 +98,7 @@ pub struct TVMFFIFieldInfo {
     pub size: i64,
     /// The alignment of the field in bytes.
     pub alignment: i64,
-    /// The distance of the field from the object's handle in bytes.
+    /// The offset of the field from the object's handle, in bytes.
     pub offset: i64,
     /// Reads the field.
     pub getter: Option<TVMFFIFieldGetter>,
@@ -144,10 +144,10 @@ pub struct TVMFFITypeMetadata {
     pub structural_eq_hash_kind: TVMFFISEqHashKind,
 }
 
-/// A type attribute: one value per type, by type index.
+/// A type attribute: a column with one value per type, indexed by type index.
 ///
-/// The entry of a type is `data[type_index - begin_index]`; outside `[begin_index, begin_index + size)`, and where the
-/// entry is None, the type does not have the attribute. Attributes are not inherited from the parent type.
+/// The entry of a type is `data[type_index - begin_index]`. A type does not have the attribute if its index is outside
+/// `[begin_index, begin_index + size)` or its entry is None. Attributes are not inherited from the parent type.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFITypeAttrColumn {

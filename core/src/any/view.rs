@@ -33,7 +33,7 @@ impl<'a> AnyView<'a> {
     /// The value None.
     pub const NONE: AnyView<'static> = AnyView { raw: NONE, lifetime: PhantomData };
 
-    /// Views a raw cell.
+    /// Creates a view of a raw cell.
     ///
     /// # Safety
     /// The content of the cell must be valid for `'a`, as its type index requires.
@@ -41,7 +41,7 @@ impl<'a> AnyView<'a> {
         AnyView { raw, lifetime: PhantomData }
     }
 
-    /// Views a raw cell in place.
+    /// Reinterprets a reference to a raw cell as a view, without copying the cell.
     ///
     /// # Safety
     /// As for [`AnyView::from_raw`].
@@ -50,7 +50,8 @@ impl<'a> AnyView<'a> {
         unsafe { &*core::ptr::from_ref(raw).cast() }
     }
 
-    /// Views `len` raw cells in place, as the arguments of a packed call. A null pointer gives an empty slice.
+    /// Reinterprets `len` raw cells as views, such as the arguments of a packed call. Returns an empty slice if `cells`
+    /// is null.
     ///
     /// # Safety
     /// `cells` must be null or valid for reads of `len` cells for `'a`, each as [`AnyView::from_raw`] requires.
@@ -62,12 +63,12 @@ impl<'a> AnyView<'a> {
         unsafe { slice::from_raw_parts(cells.cast(), len) }
     }
 
-    /// Makes a view of a plain value, whose payload is 8 bytes of data.
+    /// Creates a view of a plain value, which is stored in the eight bytes of the payload.
     pub(crate) fn plain(type_index: i32, payload: TVMFFIAnyPayload) -> AnyView<'a> {
         AnyView { raw: TVMFFIAny { type_index, small_str_len: 0, payload }, lifetime: PhantomData }
     }
 
-    /// Makes a view of a pointer; on 32-bit targets the upper half of the payload is zero.
+    /// Creates a view of a pointer. On 32-bit targets the upper half of the payload is zero.
     pub(crate) fn pointer(type_index: i32, pointer: *mut c_void) -> AnyView<'a> {
         let mut view = AnyView::plain(type_index, TVMFFIAnyPayload { v_uint64: 0 });
         view.raw.payload.v_ptr = pointer;
@@ -79,7 +80,7 @@ impl<'a> AnyView<'a> {
         &self.raw
     }
 
-    /// The type index of the value.
+    /// Returns the type index of the value.
     pub const fn type_index(self) -> i32 {
         self.raw.type_index
     }
@@ -89,19 +90,19 @@ impl<'a> AnyView<'a> {
         self.raw.type_index == type_index::NONE
     }
 
-    /// The bits of the payload, for every type.
+    /// Returns the 64 bits of the payload, for a value of any type.
     pub fn payload_bits(self) -> u64 {
         // SAFETY: every member of the union is plain data of at most 8 bytes, and constructors write all 8.
         unsafe { self.raw.payload.v_uint64 }
     }
 
-    /// The payload as a pointer, for every type.
+    /// Returns the payload as a pointer, for a value of any type.
     pub(crate) fn payload_pointer(self) -> *mut c_void {
         // SAFETY: as for `payload_bits`.
         unsafe { self.raw.payload.v_ptr }
     }
 
-    /// Borrows the object of an object value; `None` for other values.
+    /// Returns the object that the value refers to, or `None` if the value is not an object.
     pub fn object_ptr(self) -> Option<NonNull<TVMFFIObject>> {
         if self.raw.type_index < type_index::STATIC_OBJECT_BEGIN {
             return None;
@@ -109,7 +110,8 @@ impl<'a> AnyView<'a> {
         NonNull::new(self.payload_pointer().cast())
     }
 
-    /// Borrows the text of a string of any form (small, object, raw); `None` for other values. Not necessarily UTF-8.
+    /// Borrows the bytes of a string in any form (small, object, raw), which need not be UTF-8. Returns `None` for
+    /// other values.
     #[inline]
     pub fn bytes_of_string(&self) -> Option<&[u8]> {
         match self.raw.type_index {
@@ -118,7 +120,8 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Borrows the content of bytes of any form (small, object, byte array pointer); `None` for other values.
+    /// Borrows the content of a bytes value in any form (small, object, byte array pointer). Returns `None` for other
+    /// values.
     #[inline]
     pub fn bytes_of_bytes(&self) -> Option<&[u8]> {
         match self.raw.type_index {
@@ -127,7 +130,7 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Borrows the content of a string or of bytes, in any form.
+    /// Borrows the content of a string or bytes value in any form. Returns `None` for other values.
     #[cfg_attr(feature = "speed", inline)]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn content(&self) -> Option<&[u8]> {
@@ -148,7 +151,7 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Borrows the content of a string or bytes object; `None` for other values. Always inlined.
+    /// Borrows the content of a string or bytes object. Returns `None` for other values. Always inlined.
     #[inline(always)]
     pub fn content_of_object(&self) -> Option<&[u8]> {
         if !matches!(self.raw.type_index, type_index::STR | type_index::BYTES) {
@@ -183,11 +186,12 @@ impl<'a> AnyView<'a> {
         T::try_from_view(self)
     }
 
-    /// Makes an owned value: retains objects, copies raw strings and byte arrays, and moves from rvalue references.
+    /// Creates an owned value: retains objects, copies raw strings and byte arrays, and moves the object out of an
+    /// rvalue reference.
     ///
     /// # Errors
-    /// MemoryError; ValueError for a null raw string, byte array or object; TypeError for a type index between those of
-    /// plain values and objects; InternalError for an rvalue reference that was moved from before.
+    /// MemoryError; ValueError for a null raw string, byte array or object, or a small string of invalid length;
+    /// TypeError for a type index that no value has; InternalError for an rvalue reference that was already moved from.
     ///
     /// # Upstream
     /// `TVMFFIAnyViewToOwnedAny`.
@@ -216,8 +220,8 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// The fast path of [`to_owned`](AnyView::to_owned): the owned form of plain values, small strings and objects;
-    /// `None` for values that need a copy or an error. Allocates nothing.
+    /// Fast path of [`to_owned`](AnyView::to_owned): returns the owned form of plain values, small strings and objects,
+    /// and `None` for all other values. Allocates nothing.
     #[inline]
     pub fn retain(self) -> Option<Any> {
         self.has_owned_form().then(|| self.retained())
@@ -235,18 +239,18 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Writes the owned form of the value, as [`AnyView::to_owned`] makes it, to a cell; the caller then owns it. The
-    /// previous content of the cell is not released.
+    /// Writes the owned form of the value, as [`AnyView::to_owned`] creates it, to a cell, which the caller then owns.
+    /// The previous content of the cell is not released.
     ///
     /// # Errors
-    /// Those of [`AnyView::to_owned`], which leave the cell unchanged.
+    /// The errors of [`AnyView::to_owned`]. The cell is then unchanged.
     #[inline]
     pub fn write_owned(&self, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
         // SAFETY: both references are valid.
         unsafe { write_owned_at(&self.raw, cell.as_mut_ptr()) }
     }
 
-    /// The target of an rvalue reference.
+    /// Returns the object pointer that an rvalue reference points to, or `None` for other values and null references.
     pub(crate) fn rvalue_slot(self) -> Option<NonNull<*mut TVMFFIObject>> {
         if self.raw.type_index != type_index::OBJECT_RVALUE_REF {
             return None;
@@ -264,14 +268,14 @@ impl<'a> AnyView<'a> {
     }
 }
 
-/// Writes the owned form of a view to a cell, as [`AnyView::write_owned`] does. Takes pointers, since the view and its
-/// text may lie in the cell itself.
+/// Writes the owned form of a view to a cell, as [`AnyView::write_owned`] does. Takes pointers, because the view and
+/// its content may lie in the cell itself.
 ///
 /// # Errors
-/// As [`AnyView::write_owned`].
+/// The errors of [`AnyView::write_owned`].
 ///
 /// # Safety
-/// The view must be as for [`AnyView::from_raw`], and the cell writable.
+/// The view must satisfy the requirements of [`AnyView::from_raw`], and the cell must be writable.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
@@ -289,8 +293,10 @@ pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Re
     Ok(())
 }
 
+/// Slow path of [`write_owned_at`]: values that need a copy or a move, and invalid cells.
+///
 /// # Safety
-/// As for [`write_owned_at`].
+/// The requirements of [`write_owned_at`].
 #[cold]
 unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller vouches for the view.
@@ -317,8 +323,10 @@ unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Resu
     }
 }
 
+/// Moves the object out of an rvalue reference into a cell. Fails if it was already moved.
+///
 /// # Safety
-/// The slot must be that of an rvalue reference, and the cell writable.
+/// The slot must be that of an rvalue reference, and the cell must be writable.
 unsafe fn take_rvalue(slot: Option<NonNull<*mut TVMFFIObject>>, cell: *mut TVMFFIAny) -> Result<()> {
     let taken = slot.and_then(|slot| {
         // SAFETY: an rvalue reference points to the caller's object pointer, which is moved from (ABI).
@@ -354,7 +362,7 @@ impl<'a, T: AnyCompatible> From<&'a T> for AnyView<'a> {
     }
 }
 
-/// Borrows a C string as a raw string. For owned text, use [`String`](crate::string::String).
+/// Borrows a C string as a raw string. For an owned string, use [`String`](crate::string::String).
 impl<'a> From<&'a CStr> for AnyView<'a> {
     fn from(text: &'a CStr) -> AnyView<'a> {
         AnyView::pointer(type_index::RAW_STR, text.as_ptr().cast_mut().cast())

@@ -1,12 +1,12 @@
-//! The runtime of functions compiled by TVM: workspaces, parallel loops, initialisers.
+//! Runtime support for functions compiled by TVM: workspaces, parallel loops and one-time initialisers.
 //!
 //! | file | content |
 //! |---|---|
-//! | [`workspace`] | temporary buffers of main memory |
+//! | [`workspace`] | temporary buffers in main memory |
 //! | [`parallel`] | parallel launches and barriers, and the installed launcher |
 //! | `serial` | the launcher of builds without threads |
 //! | [`run_once`](mod@run_once) | initialisers that run once per handle |
-//! //!
+//!
 //! # Upstream
 //! `include/tvm/runtime/c_backend_api.h` of Apache TVM; upstream implements it in `libtvm_runtime`.
 

@@ -13,15 +13,15 @@ pub use crate::abi::{ParallelGroupEnv, ParallelLambda};
 
 /// An implementation of parallel launches and their barriers.
 pub struct Launcher {
-    /// Runs `lambda` as `num_task` tasks and waits for them. With 0 the launcher chooses the number. It may run fewer
-    /// tasks; `env.num_task` has the actual number.
+    /// Runs `lambda` as `num_task` tasks and waits for them. If `num_task` is 0, the launcher chooses the number of
+    /// tasks. It may run fewer tasks than requested; `env.num_task` is the actual number.
     ///
     /// Tasks of one launch run on different threads, so that all of them can reach a barrier.
     ///
     /// `lambda` may be called with `data` from several threads at once until the launch returns.
     ///
     /// # Errors
-    /// The error of the first task that failed; RuntimeError when that many tasks cannot run concurrently.
+    /// The error of the first task that failed; RuntimeError if that many tasks cannot run concurrently.
     pub launch: unsafe fn(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()>,
     /// Waits until every task of the launch has reached the barrier.
     ///
@@ -36,7 +36,7 @@ static LAUNCHER: AtomicPtr<Launcher> = AtomicPtr::new(ptr::null_mut());
 
 /// Installs the launcher of parallel launches. Without one, a launch runs as one task on the calling thread.
 ///
-/// A running launch must not reach a barrier of another launcher: install before the first launch.
+/// Install it before the first launch: a running launch must not reach a barrier of another launcher.
 pub fn install_launcher(launcher: &'static Launcher) {
     LAUNCHER.store(ptr::from_ref(launcher).cast_mut(), Ordering::Release);
 }
@@ -86,7 +86,7 @@ pub unsafe fn parallel_barrier(_task_id: i32, env: *mut ParallelGroupEnv) -> Res
     unsafe { (launcher().barrier)(env) }
 }
 
-/// Runs one task.
+/// Runs one task of a launch on the calling thread.
 ///
 /// # Errors
 /// The error that the task raised, or RuntimeError if it failed without raising one.

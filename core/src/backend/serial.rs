@@ -9,8 +9,10 @@ use super::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
 
 pub(super) static LAUNCHER: Launcher = Launcher { launch, barrier };
 
+/// Runs `lambda` as a single task.
+///
 /// # Safety
-/// As [`Launcher::launch`].
+/// The requirements of [`Launcher::launch`].
 ///
 /// # Upstream
 /// `TVMBackendParallelLaunch` with one worker, which does not run more tasks either.
@@ -20,8 +22,10 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, _num_task: i32) -> R
     unsafe { parallel::run_task(lambda, 0, &raw mut env, data) }
 }
 
+/// Returns at once: a single task waits for no other.
+///
 /// # Safety
-/// As [`Launcher::barrier`].
+/// The requirements of [`Launcher::barrier`].
 unsafe fn barrier(_env: *mut ParallelGroupEnv) -> Result<()> {
     Ok(())
 }

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use crate::abi::TVMFFIByteArray;
 
-/// An empty text for C.
+/// An empty string for C.
 struct Empty(TVMFFIByteArray);
 
 // SAFETY: never written; points to a constant.
@@ -12,7 +12,7 @@ unsafe impl Sync for Empty {}
 
 static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
 
-/// Returns an empty text for every request. Never null, valid forever.
+/// Returns an empty string for every request. Never null, valid forever.
 ///
 /// # Safety
 /// None: the arguments are not read.

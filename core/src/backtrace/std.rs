@@ -1,4 +1,4 @@
-//! Backtraces as text: one line per frame, most recent call first, from an installed provider.
+//! Backtraces as strings: one line per frame, most recent call first, from an installed provider.
 //!
 //! Without a provider, a backtrace consists of the caller's own line, or is empty.
 
@@ -16,7 +16,7 @@ mod store;
 /// A request for the backtrace of a caller.
 #[derive(Clone, Copy, Default)]
 pub struct BacktraceRequest<'a> {
-    /// The caller's file; together with `func` it forms the first line of the text.
+    /// The caller's file. Together with `func` it forms the first line of the backtrace.
     pub filename: Option<&'a [u8]>,
     /// The caller's line.
     pub line: i32,
@@ -24,13 +24,13 @@ pub struct BacktraceRequest<'a> {
     pub func: Option<&'a [u8]>,
     /// Whether to include frames beyond the innermost call through the ABI.
     pub cross_ffi_boundary: bool,
-    /// Address of the C function that received the request, or zero; its frame and the frames of its callees are
+    /// Address of the C function that received the request, or zero. The frames of that function and of its callees are
     /// omitted.
     pub entry: usize,
 }
 
 impl BacktraceRequest<'_> {
-    /// Writes the caller's own line, if the request names file and function.
+    /// Writes the caller's own line, if the request has a file and a function name.
     pub fn write_own_line(&self, sink: &mut dyn FnMut(&[u8])) {
         if let (Some(filename), Some(func)) = (self.filename, self.func) {
             write_line(filename, i64::from(self.line), func, sink);
@@ -38,7 +38,7 @@ impl BacktraceRequest<'_> {
     }
 }
 
-/// Writes one frame as `  File "F", line N, in SYM`, the form that Python prints and clients parse.
+/// Writes one frame as `  File "F", line N, in SYM`, the format that Python prints and clients parse.
 pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(&[u8])) {
     struct Pieces<'a>(&'a mut dyn FnMut(&[u8]));
     impl Write for Pieces<'_> {
@@ -51,19 +51,19 @@ pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(
     let _ = writeln!(Pieces(sink), "  File \"{}\", line {line}, in {}", Lossy(filename), Lossy(func));
 }
 
-/// Writes the text of a backtrace to the sink, piece by piece.
+/// Writes a backtrace to the sink, in one or more pieces.
 ///
-/// May run on any thread and while an error is being created, so it must not raise one.
+/// May run on any thread and while an error is being created, so it must not raise an error.
 pub type BacktraceProvider = fn(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>);
 
 static PROVIDER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the unwinder of this platform, replacing any earlier one.
+/// Installs the backtrace provider of this platform, replacing any earlier one.
 pub fn set_provider(provider: BacktraceProvider) {
     PROVIDER.store(provider as *mut (), Ordering::Release);
 }
 
-/// Writes the text of a backtrace to the sink. Allocates only in the provider.
+/// Writes a backtrace to the sink. Allocates only in the provider.
 pub fn write(request: &BacktraceRequest<'_>, sink: &mut dyn FnMut(&[u8])) {
     let provider = PROVIDER.load(Ordering::Acquire);
     if provider.is_null() {
@@ -77,7 +77,7 @@ pub fn write(request: &BacktraceRequest<'_>, sink: &mut dyn FnMut(&[u8])) {
 /// Initial buffer size that fits most backtraces.
 const USUAL_BYTES: usize = 1024;
 
-/// Returns the text of a backtrace; truncated when out of memory.
+/// Returns a backtrace as a string, truncated when out of memory.
 pub fn text(request: &BacktraceRequest<'_>) -> Buffer<u8> {
     let own_line = request.filename.is_some() && request.func.is_some();
     if !own_line && PROVIDER.load(Ordering::Acquire).is_null() {
@@ -94,7 +94,7 @@ fn collect(request: &BacktraceRequest<'_>, text: &mut Buffer<u8>) {
     write(request, &mut |piece| room = room && text.try_extend_from_slice(piece).is_ok());
 }
 
-/// The empty text for C.
+/// An empty string for C.
 struct Empty(TVMFFIByteArray);
 
 // SAFETY: never written, and points to a constant.
@@ -102,8 +102,9 @@ unsafe impl Sync for Empty {}
 
 static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
 
-/// Captures a backtrace for C. Never null; valid until the next call on this thread or the end of the thread. `entry`
-/// is the address of the C function that received the request.
+/// Captures a backtrace for C. `entry` is the address of the C function that received the request.
+///
+/// Never returns null. The result is valid until the next call on this thread or the end of the thread.
 ///
 /// # Safety
 /// `filename` and `func` must each be null or a NUL-terminated string.
@@ -123,6 +124,8 @@ pub unsafe fn capture_for_c(
     store::with(|text| collect(&request, text)).unwrap_or(&raw const EMPTY.0)
 }
 
+/// Borrows a C string, or returns `None` if the pointer is null.
+///
 /// # Safety
 /// The pointer must be null or a NUL-terminated string that outlives the result.
 unsafe fn text_or_none<'a>(text: *const c_char) -> Option<&'a [u8]> {

@@ -1,4 +1,4 @@
-//! The last backtrace of each thread, which C reads in place.
+//! Thread-local storage of the last backtrace of each thread, which C reads in place.
 
 extern crate std;
 
@@ -22,8 +22,8 @@ std::thread_local! {
     };
 }
 
-/// Runs `fill` to replace the text and returns its address; `None` while the thread is ending or when called from
-/// within `fill`.
+/// Runs `fill` to replace the stored backtrace, and returns its address. Returns `None` while the thread is ending or
+/// if called from within `fill`.
 pub(super) fn with(fill: impl FnOnce(&mut Buffer<u8>)) -> Option<*const TVMFFIByteArray> {
     LAST.try_with(|last| {
         let mut text = last.text.try_borrow_mut().ok()?;

@@ -14,7 +14,7 @@ use crate::string::String;
 use crate::type_index;
 use crate::typed::Callee;
 
-/// A function in a static table. Made by [`static_function!`](crate::static_function).
+/// An entry of a table of static functions. Created by [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
 pub struct StaticFunction {
     callee: &'static Callee<'static>,
@@ -22,18 +22,18 @@ pub struct StaticFunction {
 }
 
 impl StaticFunction {
-    /// Makes a static function from its name and types and a safe call that ignores its handle.
+    /// Creates a static function from its name and types, and a safe call that ignores its handle.
     pub const fn new(callee: &'static Callee<'static>, safe_call: TVMFFISafeCallType) -> Self {
         Self { callee, safe_call }
     }
 
-    /// The name, such as `ffi.Shape`.
+    /// Returns the name, such as `ffi.Shape`.
     #[inline]
     pub fn name(&self) -> &'static str {
         self.callee.name
     }
 
-    /// Makes a function object.
+    /// Creates a function object that calls the static function.
     ///
     /// # Errors
     /// MemoryError.
@@ -50,7 +50,7 @@ impl StaticFunction {
         }
     }
 
-    /// The metadata JSON: `{"type_schema":"..."}`.
+    /// Returns the metadata JSON: `{"type_schema":"..."}`.
     ///
     /// # Errors
     /// MemoryError.
@@ -59,7 +59,7 @@ impl StaticFunction {
     }
 }
 
-/// A function object without state.
+/// The record of a function object without state.
 #[repr(C)]
 struct PlainRecord {
     header: TVMFFIObject,
@@ -71,7 +71,7 @@ unsafe impl ObjectRecord for PlainRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// Makes a static function from its name and types and a function over packed arguments.
+/// Creates a static function from its name and types, and a Rust function over packed arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! function_of_body {
@@ -89,7 +89,7 @@ macro_rules! function_of_body {
     }};
 }
 
-/// Serves a call.
+/// Implements the safe call of a static function.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.

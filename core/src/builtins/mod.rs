@@ -1,7 +1,7 @@
 //! Built-in functions: tables in read-only data, found by name without registration at load time.
 //!
-//! Each module lists its functions beside its code, and the binary names the lists that it includes; other lists are
-//! not linked. A function object is made at the first lookup.
+//! Each module lists its functions beside its code, and the binary selects the lists that it includes; other lists are
+//! not linked. A function object is created at the first lookup.
 
 use core::fmt;
 use core::ptr;
@@ -15,13 +15,13 @@ pub use entry::*;
 
 /// The built-in functions of a binary.
 pub struct Builtins {
-    /// The prefix of all names, so that one comparison excludes most other names.
+    /// The common prefix of all names, so that one comparison excludes most other names.
     pub prefix: &'static str,
-    /// One list per module.
+    /// The functions, one list per module.
     pub groups: &'static [&'static [StaticFunction]],
 }
 
-/// Makes a [`StaticFunction`] from a Rust function.
+/// Creates a [`StaticFunction`] from a Rust function.
 ///
 /// `static_function!("ffi.ArraySize", array_size)` checks the number and types of arguments as
 /// [`Function::from_typed`](crate::Function::from_typed) does, and derives the schema. With `packed` before the name,
@@ -46,11 +46,11 @@ macro_rules! static_function {
     }};
 }
 
-/// The installed functions; null before [`install`].
+/// The installed functions, or null before [`install`].
 static INSTALLED: AtomicPtr<Builtins> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the functions of this binary. Call it before they are looked up; repeating the call with the same functions
-/// changes nothing.
+/// Installs the built-in functions of this binary. Must be called before the first lookup; repeating the call with the
+/// same functions has no effect.
 ///
 /// # Threads
 /// One atomic store.
@@ -63,12 +63,13 @@ fn installed() -> Option<&'static Builtins> {
     unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }
 }
 
-/// Returns the lists of installed functions, in order.
+/// Returns the lists of installed functions, in the order of lookup.
 pub fn groups() -> &'static [&'static [StaticFunction]] {
     installed().map_or(&[], |builtins| builtins.groups)
 }
 
-/// Returns `true` if a built-in function may have this name: it starts with the prefix, or nothing is installed yet.
+/// Returns `true` if a built-in function may have this name: the name has the common prefix, or no functions are
+/// installed yet.
 #[inline]
 pub fn may_have(name: &[u8]) -> bool {
     installed().is_none_or(|builtins| name.starts_with(builtins.prefix.as_bytes()))

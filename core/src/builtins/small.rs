@@ -14,19 +14,19 @@ use crate::string::String;
 use crate::type_index;
 use crate::typed::Callee;
 
-/// A function in a static table. Made by [`static_function!`](crate::static_function).
+/// An entry of a table of static functions. Created by [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
 pub struct StaticFunction(&'static dyn Served);
 
-/// The data of a static function, which executes its calls.
+/// The data of a static function, with the code that executes its calls.
 pub trait Served: Sync {
-    /// The name, such as `ffi.Shape`.
+    /// Returns the name, such as `ffi.Shape`.
     fn name(&self) -> &'static str;
 
-    /// Calls `then` with the name and types, which may exist only during the call.
+    /// Calls `then` with the name and types, which may exist only for the duration of the call.
     ///
     /// # Errors
-    /// Those of `then`.
+    /// The errors of `then`.
     fn with_callee(&self, then: &mut dyn FnMut(&Callee<'_>) -> Result<()>) -> Result<()>;
 
     /// Executes a call.
@@ -37,17 +37,17 @@ pub trait Served: Sync {
 }
 
 impl StaticFunction {
-    /// Makes a static function from its data.
+    /// Creates a static function from its data.
     pub const fn of_data(data: &'static dyn Served) -> Self {
         Self(data)
     }
 
-    /// The name, such as `ffi.Shape`.
+    /// Returns the name, such as `ffi.Shape`.
     pub fn name(&self) -> &'static str {
         self.0.name()
     }
 
-    /// Makes a function object.
+    /// Creates a function object that calls the static function.
     ///
     /// # Errors
     /// MemoryError.
@@ -67,7 +67,7 @@ impl StaticFunction {
         }
     }
 
-    /// The metadata JSON: `{"type_schema":"..."}`.
+    /// Returns the metadata JSON: `{"type_schema":"..."}`.
     ///
     /// # Errors
     /// MemoryError.
@@ -81,7 +81,7 @@ impl StaticFunction {
     }
 }
 
-/// A function object with its data.
+/// The record of a function object with a reference to its data.
 #[repr(C)]
 struct DataRecord {
     header: TVMFFIObject,
@@ -106,7 +106,7 @@ unsafe extern "C" fn serve_data(
     unsafe { data.serve(args, count, result) }
 }
 
-/// A function over packed arguments.
+/// The data of a static function over packed arguments.
 #[doc(hidden)]
 pub struct Body {
     pub callee: &'static Callee<'static>,
@@ -128,7 +128,7 @@ impl Served for Body {
     }
 }
 
-/// Makes a static function from its name and types and a function over packed arguments.
+/// Creates a static function from its name and types, and a Rust function over packed arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! function_of_body {

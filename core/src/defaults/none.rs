@@ -17,7 +17,7 @@ pub(crate) fn find(_name: &[u8]) -> Option<&'static StaticFunction> {
     None
 }
 
-/// Returns no function.
+/// Returns an empty iterator.
 #[inline(always)]
 pub(crate) fn functions() -> impl Iterator<Item = &'static StaticFunction> {
     core::iter::empty()

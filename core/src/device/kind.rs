@@ -1,4 +1,4 @@
-//! The device types of DLPack 1.3 under Rust's spelling.
+//! The device types of DLPack 1.3 in Rust's naming convention.
 #![forbid(unsafe_code)]
 
 macro_rules! kinds {

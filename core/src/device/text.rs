@@ -8,8 +8,8 @@ use crate::plain_bail;
 use crate::string::String;
 use crate::text::Writer;
 
-/// Names that parse, aliases included. Pinned host memory and oneAPI have names that print but do not parse, as
-/// upstream.
+/// Names that parse, aliases included. As upstream, pinned host memory and oneAPI have names that are printed but not
+/// parsed.
 const PARSED: &[(&[u8], i32)] = &[
     (b"cpu", kind::CPU),
     (b"cuda", kind::CUDA),
@@ -28,10 +28,9 @@ const PARSED: &[(&[u8], i32)] = &[
 ];
 
 impl DLDevice {
-    /// Parses a device from text of the form `name` or `name:id`; text after a space is ignored. Without an id the id
-    /// is 0.
+    /// Parses a device of the form `name` or `name:id`. Anything after a space is ignored. The default id is 0.
     ///
-    /// Returns `None` when the text is not a device name or the id is not a decimal number of at most 31 bits.
+    /// Returns `None` if the string is not a device name or the id is not a decimal number of at most 31 bits.
     ///
     /// # Upstream
     /// `TryStringViewToDLDevice` of `include/tvm/ffi/device.h`.
@@ -53,7 +52,7 @@ impl DLDevice {
     /// Parses a device as [`DLDevice::try_parse`] does.
     ///
     /// # Errors
-    /// ValueError when the text is not a device name.
+    /// ValueError if the string is not a device name.
     pub fn parse(text: &[u8]) -> Result<DLDevice> {
         match DLDevice::try_parse(text) {
             Some(device) => Ok(device),
@@ -72,7 +71,7 @@ fn parse_id(digits: &[u8]) -> Option<i32> {
     })
 }
 
-/// Returns the name of a device type, or `None` for numbers that DLPack 1.3 does not define.
+/// Returns the name of a device type, or `None` if DLPack 1.3 does not define the type.
 ///
 /// # Upstream
 /// The names of the Python package's `Device`.
@@ -99,7 +98,7 @@ pub fn type_name(device_type: i32) -> Option<&'static str> {
     Some(name)
 }
 
-/// Writes `device` as `name:id`; a type without a name is written as its number.
+/// Writes a device as `name:id`. An undefined type is written as its number.
 pub fn write_device(device: DLDevice, out: &mut Writer<'_>) {
     match type_name(device.device_type) {
         Some(name) => out.put(name.as_bytes()),
@@ -109,10 +108,10 @@ pub fn write_device(device: DLDevice, out: &mut Writer<'_>) {
     out.put_number(device.device_id.into());
 }
 
-/// Returns the text of `device`.
+/// Returns a device as the string `name:id`.
 ///
 /// # Errors
-/// MemoryError when the text is too long for a small String and memory is exhausted.
+/// MemoryError if the name does not fit a small string and memory is exhausted.
 pub fn to_string(device: DLDevice) -> Result<String> {
     String::compose(&|out| write_device(device, out))
 }

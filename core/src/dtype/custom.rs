@@ -1,4 +1,4 @@
-//! Custom dtypes, whose names and codes global functions resolve.
+//! Custom dtypes: user-defined type codes, whose names are resolved by global functions.
 #![forbid(unsafe_code)]
 
 use super::CUSTOM_BEGIN;
@@ -14,13 +14,13 @@ use crate::{plain_bail, plain_error, type_table};
 const GET_CUSTOM_NAME: &str = "dtype.get_custom_type_name";
 const GET_CUSTOM_CODE: &str = "dtype.get_custom_type_code";
 
-/// Returns `true` if the code belongs to a custom type.
+/// Returns `true` if `code` is the code of a custom type.
 #[inline(always)]
 pub(super) fn is(code: u8) -> bool {
     code >= CUSTOM_BEGIN
 }
 
-/// Looks up the name of a custom type, a string; `None` for codes of other types.
+/// Looks up the name of a custom type, which is a string value. Returns `None` for codes of other types.
 #[inline]
 pub(super) fn name(code: u8) -> Result<Option<Any>> {
     if !is(code) {
@@ -49,7 +49,7 @@ pub(super) fn read(source: &mut Source<'_>) -> Result<u8> {
     }
 }
 
-/// Takes the text up to a closing bracket, and the bracket.
+/// Takes the characters up to a closing bracket, and the bracket.
 fn take_name<'a>(source: &mut Source<'a>) -> Option<&'a [u8]> {
     let end = source.rest.iter().position(|&byte| byte == b']')?;
     let (name, rest) = (source.rest.get(..end)?, source.rest.get(end + 1..)?);
@@ -71,7 +71,7 @@ fn unnamed(source: &Source<'_>, missing: &str) -> Error {
     )
 }
 
-/// Calls a global function of custom dtypes and replaces `value` by its result.
+/// Calls a global function that resolves custom dtypes, and replaces `value`, its argument, by the result.
 #[inline(never)]
 fn ask(name: &str, value: &mut Any) -> Result<()> {
     let Some(function) = Function::global(name)? else {
@@ -80,7 +80,7 @@ fn ask(name: &str, value: &mut Any) -> Result<()> {
     function.call(&[value.view()]).map(|answer| *value = answer)
 }
 
-/// Makes the TypeError of [`AnyView::get`] without linking the code that describes mismatches in detail.
+/// Creates the TypeError of [`AnyView::get`] without linking the code that describes mismatches in detail.
 #[cold]
 #[inline(never)]
 fn wrong_answer(answer: AnyView<'_>, expected: &str) -> Error {

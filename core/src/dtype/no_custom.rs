@@ -15,7 +15,7 @@ pub(super) fn name(_: u8) -> Result<Option<Any>> {
     Ok(None)
 }
 
-/// Fails: the text is not a dtype.
+/// Returns the error for a string that is not a dtype.
 pub(super) fn read(source: &mut Source<'_>) -> Result<u8> {
     Err(source.unknown())
 }

@@ -1,20 +1,20 @@
-//! The names of dtypes and their short forms: one table for parsing and formatting.
+//! The names of dtypes and their abbreviations: one table for parsing and formatting.
 #![forbid(unsafe_code)]
 
 use super::code;
 use crate::message::SHORT;
 
-/// A spelling of a type.
+/// One spelling of a type: its name or an abbreviation.
 pub(super) struct Spelling {
-    /// Its offset in [`TEXT`].
+    /// Offset of the spelling in [`TEXT`].
     start: u8,
-    /// Its length in bytes.
+    /// Length of the spelling in bytes.
     len: u8,
-    /// Whether it is the name itself. A short form only counts before a digit.
+    /// Whether the spelling is the full name. An abbreviation is only valid before a digit.
     is_name: bool,
-    /// The code; for `custom` the code of complex numbers, which have no text.
+    /// The type code. For `custom`, the code of complex numbers, which have no name.
     pub(super) code: u8,
-    /// The bits if none are given; 0 for a prefix of narrow float names.
+    /// The default number of bits; 0 if the spelling is a prefix of narrow float names.
     pub(super) bits: u8,
 }
 
@@ -24,13 +24,13 @@ const FLOAT_BYTES: usize = 5;
 /// The code that represents custom types.
 pub(super) const CUSTOM: u8 = code::COMPLEX;
 
-/// The text of all spellings, which overlap.
+/// The characters of all spellings, which overlap to save space.
 const TEXT: &[u8] =
     b"customboolhandlefpbfloat8_e3m4float8_e4m3b11fnuzfloat8_e4m3fnuzfloat8_e5m2fnuzfloat8_e8m0fnuint\
     float6_e2m3fnfloat6_e3m2fnfloat4_e2m1fn";
 
-/// The spellings in the order of matching: of two with a common prefix, the longer one comes first. Spellings of narrow
-/// floats continue that of `float`.
+/// The spellings in matching order: of two with a common prefix, the longer one comes first. Spellings of narrow floats
+/// continue that of `float`.
 static SPELLINGS: [Spelling; 23] = [
     name("int", code::INT, 32),
     short("i", code::INT, 32),
@@ -57,7 +57,7 @@ static SPELLINGS: [Spelling; 23] = [
     name("float4_e2m1fn", code::FLOAT4_E2M1FN, 4),
 ];
 
-/// Index of the first narrow float.
+/// Index of the first narrow float in [`SPELLINGS`].
 const NARROW: usize = 12;
 
 const fn name(text: &str, code: u8, bits: u8) -> Spelling {
@@ -68,7 +68,7 @@ const fn short(text: &str, code: u8, bits: u8) -> Spelling {
     Spelling { is_name: false, ..name(text, code, bits) }
 }
 
-/// Finds the offset of a text in [`TEXT`].
+/// Finds the offset of a spelling in [`TEXT`].
 const fn place(text: &[u8]) -> u8 {
     let (mut start, mut same) = (0, 0);
     while same < text.len() {
@@ -82,32 +82,32 @@ const fn place(text: &[u8]) -> u8 {
 }
 
 impl Spelling {
-    /// The full name of the type.
+    /// Returns the full name of the type.
     pub(super) fn name(&self) -> &'static [u8] {
         if self.is_name { self.text() } else { name_of(self.code).unwrap_or_default() }
     }
 
-    /// The text.
+    /// Returns the characters of the spelling.
     fn text(&self) -> &'static [u8] {
         let start = usize::from(self.start);
         TEXT.get(start..start + usize::from(self.len)).unwrap_or_default()
     }
 }
 
-/// Finds the spelling at the start of a text; returns it and the rest. Of the names of narrow floats, only `float` is
-/// matched.
+/// Finds the spelling that a string starts with. Returns it and the rest of the string. Matches only the `float` of the
+/// names of narrow floats.
 pub(super) fn at_start(text: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     first_of(&SPELLINGS[..NARROW], text, 0)
 }
 
-/// Returns `true` if the text after `float` names a narrow float: `8_`, `6_` or `4_`. Size-optimised builds, which
-/// refuse all other names with one message, do not check the digit.
+/// Returns `true` if `tail`, which follows `float`, begins the name of a narrow float: `8_`, `6_` or `4_`.
+/// Size-optimised builds, which have one error message for all invalid names, do not check the digit.
 pub(super) fn is_narrow(tail: &[u8]) -> bool {
     matches!(tail, [bits, b'_', ..] if SHORT || matches!(bits, b'8' | b'6' | b'4'))
 }
 
-/// Finds the narrow float named by the text after `float`; returns it and the rest, which is empty or the lanes. A
-/// 4-bit float may have an underscore before them.
+/// Finds the narrow float named by `tail`, which follows `float`. Returns it and the rest of the string, which is empty
+/// or the lanes. A 4-bit float may have an underscore before the lanes.
 pub(super) fn narrow(tail: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     let (spelling, rest) = first_of(&SPELLINGS[NARROW..], tail, FLOAT_BYTES)?;
     match rest {
@@ -118,8 +118,8 @@ pub(super) fn narrow(tail: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     }
 }
 
-/// Finds the first spelling that a text starts with, ignoring the first `skipped` bytes of the spelling; returns it and
-/// the rest.
+/// Finds the first spelling that a string starts with, ignoring the first `skipped` bytes of each spelling. Returns it
+/// and the rest of the string.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn first_of<'a>(
     spellings: &'static [Spelling],
@@ -133,12 +133,12 @@ fn first_of<'a>(
     })
 }
 
-/// The name of a code, if any. Names precede their short forms in the table.
+/// Returns the name of a type code, or `None` if it has no name. Names precede their abbreviations in the table.
 pub(super) fn name_of(code: u8) -> Option<&'static [u8]> {
     SPELLINGS.iter().find(|spelling| spelling.code == code && code != CUSTOM).map(Spelling::text)
 }
 
-/// Strips a prefix.
+/// Strips a prefix. Returns the rest, or `None` if the string does not have the prefix.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) fn after<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     text.split_at_checked(prefix.len()).filter(|(start, _)| *start == prefix).map(|(_, rest)| rest)

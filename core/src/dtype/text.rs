@@ -1,4 +1,4 @@
-//! Parsing and formatting of all dtypes that upstream names.
+//! Parsing and formatting of the dtypes that upstream names.
 #![forbid(unsafe_code)]
 
 use super::spellings::{self, CUSTOM, after, name_of};
@@ -12,30 +12,29 @@ use crate::{error, plain_error, store_forwarding};
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// The first code of custom types, whose names global functions resolve.
+/// The first code of custom types, whose names are resolved by global functions.
 ///
 /// # Upstream
 /// `kDLExtCustomBegin` of `include/tvm/ffi/dtype.h`.
 pub const CUSTOM_BEGIN: u8 = 129;
 
-/// Size of a buffer for the text of any dtype with a standard code. The longest has 31 bytes (`float8_e4m3b11fnuz` and
+/// Buffer size for the name of any dtype with a standard code. The longest has 31 bytes (`float8_e4m3b11fnuz` and
 /// lanes).
 const SHORT_TEXT_BYTES: usize = 32;
 
 impl DLDataType {
-    /// Parses a dtype from its text, such as `float32`, `i8x4`, `bf16`, `float8_e4m3fn`, `int32xvscalex4` or
-    /// `custom[name]`.
+    /// Parses a dtype, such as `float32`, `i8x4`, `bf16`, `float8_e4m3fn`, `int32xvscalex4` or `custom[name]`.
     ///
-    /// Empty text and `void` are the void type. No byte beyond `text` is read. Allocates only for a custom type, whose
-    /// code the global function `dtype.get_custom_type_code` returns.
+    /// The empty string and `void` are the void type. No byte beyond `text` is read. Allocates only for a custom type,
+    /// whose code is looked up by the global function `dtype.get_custom_type_code`.
     ///
     /// # Errors
-    /// ValueError when the text is not a dtype, or when bits or lanes are out of range. Microcontroller builds know
-    /// custom types only with the feature `custom-dtypes`.
+    /// ValueError if the string is not a dtype, or if bits or lanes are out of range; for custom types, errors of the
+    /// global function. Microcontroller builds know custom types only with the feature `custom-dtypes`.
     ///
     /// # Upstream
-    /// `StringViewToDLDataType_` of `src/ffi/dtype.cc`. Decimal numbers of more than 64 bits are out of range
-    /// here, where upstream takes them modulo 2^64.
+    /// `StringViewToDLDataType_` of `src/ffi/dtype.cc`. Decimal numbers of more than 64 bits are out of range here,
+    /// where upstream takes them modulo 2^64.
     pub fn parse(text: &[u8]) -> Result<DLDataType> {
         if text.is_empty() || text == b"void" {
             return Ok(DLDataType { code: code::OPAQUE_HANDLE, bits: 0, lanes: 0 });
@@ -73,11 +72,11 @@ pub fn code_name(code: u8) -> Option<&'static str> {
     name_of(code).and_then(|name| core::str::from_utf8(name).ok())
 }
 
-/// Writes the text of `dtype`: the empty text for void, `handle` for handles of any width.
+/// Writes the name of `dtype`: an empty string for void, `handle` for handles of any width.
 ///
 /// # Errors
-/// ValueError when the code is neither custom nor has a name; for custom codes, errors of the global function
-/// `dtype.get_custom_type_name`; MemoryError when `out` fails.
+/// ValueError if the code is neither custom nor has a name; for custom codes, errors of the global function
+/// `dtype.get_custom_type_name`; MemoryError if `out` fails.
 ///
 /// # Upstream
 /// `DLDataTypeToString_` of `src/ffi/dtype.cc`; as there, complex numbers have no name.
@@ -94,11 +93,11 @@ pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
     write!(out, "{}", Lossy(&room[..len])).map_err(refused)
 }
 
-/// Writes the text of `dtype` as [`to_string`](super::to_string) does, as a string value to a cell that the caller then
-/// owns. The previous content of the cell is not released.
+/// Writes the name of `dtype`, as [`to_string`](super::to_string) returns it, to a cell as a string value, which the
+/// caller then owns. The previous content of the cell is not released.
 ///
 /// # Errors
-/// As [`write_dtype`]; they leave the cell unchanged.
+/// The errors of [`write_dtype`]. The cell is then unchanged.
 pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
     let mut compose = |name: &[u8]| string::compose(cell, &|out| write_named(name, dtype, out));
     match custom::name(dtype.code)? {
@@ -114,7 +113,7 @@ fn standard_name(code: u8) -> Result<&'static [u8]> {
     )
 }
 
-/// Writes a dtype, given the name of its code. Scalable lanes are stored negated.
+/// Writes a dtype, given the name of its code. Scalable lanes are stored as a negative number.
 fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
     let DLDataType { code, bits, lanes } = dtype;
     let is_handle = code == code::OPAQUE_HANDLE;
@@ -143,8 +142,8 @@ fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
     }
 }
 
-/// A dtype text being parsed, split into its canonical prefix and the rest, both of which errors quote. Size-optimised
-/// builds quote the text as it is, with an empty prefix.
+/// A dtype string being parsed, split into its canonical prefix and the rest, both of which errors quote.
+/// Size-optimised builds quote the string as given, with an empty prefix.
 pub(super) struct Source<'a> {
     pub(super) prefix: &'static [u8],
     pub(super) tail: &'a [u8],
@@ -152,14 +151,14 @@ pub(super) struct Source<'a> {
     pub(super) rest: &'a [u8],
 }
 
-/// Makes an error that may quote the text; size-optimised builds have one message for all.
+/// Creates an error that may quote the string. Size-optimised builds have one message for all such errors.
 macro_rules! refusal {
     ($source:ident, $text:literal $(, $arg:expr)*) => {
         if SHORT { $source.unknown() } else { plain_error!(VALUE_ERROR, $text $(, $arg)*) }
     };
 }
 
-/// Makes the error for the number just parsed, which is too large.
+/// Creates the error for the number just parsed, which is too large.
 macro_rules! out_of_range {
     ($source:ident, $number:ident, $text:literal) => {
         match if SHORT { None } else { $source.overflow() } {
@@ -183,7 +182,7 @@ impl<'a> Source<'a> {
         )
     }
 
-    /// Takes a text if it comes next.
+    /// Consumes `text` if it comes next. Returns `true` if it did.
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn take(&mut self, text: &[u8]) -> bool {
         match after(self.rest, text) {
@@ -193,7 +192,7 @@ impl<'a> Source<'a> {
         true
     }
 
-    /// Takes a decimal number; 0 without digits, and the largest number on overflow.
+    /// Consumes a decimal number. Returns 0 if there are no digits, and the largest number on overflow.
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn take_number(&mut self) -> u32 {
         let mut value = 0u32;
@@ -204,7 +203,7 @@ impl<'a> Source<'a> {
         value
     }
 
-    /// The digits just parsed, if their number overflows.
+    /// Returns the digits just parsed if their number overflows.
     #[cold]
     fn overflow(&self) -> Option<&'a [u8]> {
         let taken = self.tail.strip_suffix(self.rest)?;
@@ -216,7 +215,7 @@ impl<'a> Source<'a> {
         digits.iter().try_fold(0, fits).is_none().then_some(digits)
     }
 
-    /// Parses `[bits]`.
+    /// Parses the optional number of bits.
     fn take_bits(&mut self, default: u8) -> Result<u8> {
         let number = self.take_number();
         match u8::try_from(number) {
@@ -228,7 +227,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Parses the rest of a narrow float such as `8_e4m3`; returns code and bits.
+    /// Parses the rest of a narrow float, such as `8_e4m3`. Returns the code and the number of bits.
     fn take_narrow(&mut self) -> Result<(u8, u8)> {
         let Some((spelling, rest)) = spellings::narrow(self.rest) else {
             let bits = self.tail.get(..1).unwrap_or_default();
@@ -238,8 +237,8 @@ impl<'a> Source<'a> {
         Ok((spelling.code, spelling.bits))
     }
 
-    /// Parses `xN` or `xvscalexN` up to the end of the text; one lane if absent. Upstream accepts `xvscale` alone as
-    /// well.
+    /// Parses `xN` or `xvscalexN` up to the end of the string. The default is one lane. As upstream, accepts `xvscale`
+    /// without a number.
     fn take_lanes(&mut self, may_scale: bool) -> Result<u16> {
         let is_scaled = may_scale && self.take(b"xvscale");
         let is_counted = self.take(b"x");

@@ -1,4 +1,5 @@
-//! Errors of a kernel library: created by the loaded `libtvm_ffi`, whose code outlives this binary's.
+//! Errors of a kernel library: created by the loaded `libtvm_ffi`, so that they remain valid after the kernel library
+//! is unloaded.
 
 use core::ptr::{self, NonNull};
 
@@ -17,19 +18,19 @@ pub(super) struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Allocates an error with space for a message of this length; `None` when out of memory.
+    /// Allocates an error with space for a message of `message_len` bytes. Returns `None` when out of memory.
     pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft<'_>> {
         let mut message = Buffer::new();
         message.try_resize(message_len, 0).ok()?;
         Some(Draft { kind, message })
     }
 
-    /// Borrows the message for writing.
+    /// Borrows the message buffer for writing.
     pub(super) fn message(&mut self) -> &mut [u8] {
         &mut self.message
     }
 
-    /// Finishes the error; `None` when out of memory.
+    /// Creates the error. Returns `None` when out of memory.
     pub(super) fn finish(self) -> Option<Error> {
         let array = TVMFFIByteArray::from_slice;
         let mut handle = ptr::null_mut();

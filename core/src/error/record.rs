@@ -1,4 +1,4 @@
-//! The error object: its record, followed by its texts.
+//! The error object: a record, followed by the kind and the message.
 
 use core::ptr::{self, NonNull};
 
@@ -10,12 +10,13 @@ use crate::object::{ObjectClass, ObjectRef};
 use crate::object_alloc::{self, ObjectRecord};
 use crate::release;
 
-/// An error object: the cell that C reads, then fields of the library; kind and message follow in place.
+/// The record of an error object: the cell that C reads, then private fields. The kind and the message follow the
+/// record in the same block.
 #[repr(C)]
 pub(super) struct ErrorRecord {
     header: TVMFFIObject,
     pub(super) cell: TVMFFIErrorCell,
-    /// Size of the backtrace block, or none.
+    /// Size of the backtrace block, or [`NONE`](super::block::NONE).
     pub(super) backtrace_bytes: BlockBytes,
     /// The site of the error, until its backtrace is captured.
     pub(super) pending: Pending,
@@ -42,11 +43,11 @@ unsafe impl ObjectRecord for ErrorRecord {
 /// Whether errors store a backtrace.
 pub(super) const KEEPS_BACKTRACES: bool = size_of::<BlockBytes>() > 0;
 
-/// An error under construction, whose message is zero bytes until it is written.
+/// An error under construction. The bytes of its message are zero until it is written.
 pub(super) struct Draft(Error);
 
 impl Draft {
-    /// Starts an error with space for a message; `None` when out of memory.
+    /// Allocates an error with space for a message of `message_len` bytes. Returns `None` when out of memory.
     pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft> {
         // No text is long enough for this sum to overflow.
         let text_bytes = (kind.len() + 2).checked_add(message_len)?;
@@ -73,7 +74,7 @@ impl Draft {
         }
     }
 
-    /// Borrows the message for writing.
+    /// Borrows the message buffer for writing.
     pub(super) fn message(&mut self) -> &mut [u8] {
         // SAFETY: the record is not shared, and has that many bytes there.
         unsafe {
@@ -82,13 +83,13 @@ impl Draft {
         }
     }
 
-    /// Finishes the error. Never `None` in this build.
+    /// Returns the finished error. Never `None` in this build.
     pub(super) fn finish(self) -> Option<Error> {
         Some(self.0)
     }
 }
 
-/// Returns the record of an error of this library.
+/// Returns the record of an error created by this library.
 pub(super) fn record_of(error: &Error) -> *mut ErrorRecord {
     error.as_object().as_ptr().cast()
 }

@@ -1,4 +1,4 @@
-//! The source location where the library made an error: the first line of its backtrace.
+//! The source location where the library created an error: the first line of the error's backtrace.
 #![forbid(unsafe_code)]
 
 /// A location in Rust source code.
@@ -13,20 +13,20 @@ pub struct SourceLocation {
 }
 
 impl SourceLocation {
-    /// Returns the location of the function that encloses `marker`, a function item whose name adds one segment to the
-    /// path.
+    /// Returns the location of the function that encloses `marker`, a function item whose path has one more segment.
     pub fn enclosing<F>(file: &'static str, line: u32, marker: &F) -> SourceLocation {
         SourceLocation::enclosing_name(file, line, core::any::type_name_of_val(marker))
     }
 
-    /// Implements [`enclosing`](Self::enclosing) from the marker's name, with one body for all markers.
+    /// Implements [`enclosing`](Self::enclosing) from the path of the marker, so that all markers share one function
+    /// body.
     #[inline(never)]
     fn enclosing_name(file: &'static str, line: u32, name: &'static str) -> SourceLocation {
         SourceLocation { file, line, function: enclosing_function(name) }
     }
 }
 
-/// Removes the last segment of a path and the closures before it.
+/// Removes the last segment of a path, and the closures before it.
 fn enclosing_function(mut path: &'static str) -> &'static str {
     if let Some((outer, _)) = path.rsplit_once("::") {
         path = outer;
@@ -37,7 +37,7 @@ fn enclosing_function(mut path: &'static str) -> &'static str {
     path
 }
 
-/// The site of an error in the source code, resolved only when the error is shown.
+/// The site where an error was created in the source code, resolved only when the error is shown.
 ///
 /// Builds without backtraces contain neither the names nor the code that returns them.
 #[cfg(all(feature = "std", not(feature = "client")))]
@@ -46,10 +46,11 @@ pub struct Site(Option<fn() -> SourceLocation>);
 
 #[cfg(all(feature = "std", not(feature = "client")))]
 impl Site {
-    /// The site of an error that was not made by this library: its backtrace begins with the caller.
+    /// The site of an error that was not created by this library. The backtrace of such an error begins with the
+    /// caller.
     pub const UNKNOWN: Site = Site(None);
 
-    /// Makes a site whose location is the result of `place`.
+    /// Creates a site whose location is returned by `place`.
     #[inline(always)]
     pub const fn new(place: fn() -> SourceLocation) -> Site {
         Site(Some(place))
@@ -61,19 +62,19 @@ impl Site {
     }
 }
 
-/// The site that an error stores until its backtrace is captured.
+/// The site that an error stores until its backtrace is captured; `None` afterwards.
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub(super) type Pending = Option<Site>;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub(super) const NOT_PENDING: Pending = None;
 
-/// No site is stored in builds without backtraces.
+/// An empty placeholder: builds without backtraces store no site.
 #[cfg(all(not(feature = "std"), not(feature = "client")))]
 pub(super) struct Pending;
 #[cfg(all(not(feature = "std"), not(feature = "client")))]
 pub(super) const NOT_PENDING: Pending = Pending;
 
-/// The site of an error, which this build does not store.
+/// An empty placeholder for the site of an error, which this build does not store.
 #[cfg(not(all(feature = "std", not(feature = "client"))))]
 #[derive(Clone, Copy)]
 pub struct Site(());
@@ -83,14 +84,14 @@ impl Site {
     /// A site without a location.
     pub const UNKNOWN: Site = Site(());
 
-    /// Makes a site without a location.
+    /// Creates a site without a location.
     #[inline(always)]
     pub const fn new(_: fn() -> SourceLocation) -> Site {
         Site(())
     }
 }
 
-/// The [`Site`] of the invoking code.
+/// Returns the [`Site`] of the macro's invocation.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __error_site {

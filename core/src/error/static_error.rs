@@ -1,4 +1,4 @@
-//! The static MemoryError, used when no memory is left for another error.
+//! The static MemoryError, returned when memory is exhausted even for an error object.
 
 use core::ptr::{self, NonNull};
 
@@ -9,14 +9,14 @@ use crate::error::{Error, kind};
 use crate::object::{ObjectClass, ObjectRef};
 use crate::type_index;
 
-/// The public part of an error object, in static memory.
+/// A static object with the fields of an error that C reads.
 #[repr(C)]
 struct StaticError {
     header: TVMFFIObject,
     cell: TVMFFIErrorCell,
 }
 
-/// Aligned as objects are, since 32-bit x86 aligns a `u64` to 4 bytes only.
+/// The static MemoryError, aligned as objects are: 32-bit x86 aligns a `u64` to 4 bytes only.
 #[repr(align(8))]
 struct OutOfMemory(core::cell::UnsafeCell<StaticError>);
 
@@ -62,5 +62,5 @@ pub(super) fn is(error: &Error) -> bool {
     core::ptr::addr_eq(error.as_object().as_ptr(), OUT_OF_MEMORY.0.get())
 }
 
-/// Has no effect.
+/// The `update_backtrace` callback of the static MemoryError, which has no effect.
 pub(super) unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}

@@ -501,7 +501,7 @@ typedef int32_t TVMFFIFieldFlagBitMask;
 #endif /* __cplusplus */
 
 /**
- * Whether a walk over an object is at a point where variables are defined.
+ * Whether a structural traversal is at a point where variables are defined.
  */
 enum TVMFFIDefRegionKind
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -509,7 +509,7 @@ enum TVMFFIDefRegionKind
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
-   * No: variables are used here. They must be defined further out, or compare by address.
+   * No: variables are used here. They must be defined in an enclosing region, or compare by address.
    */
   kTVMFFIDefRegionKindNone = 0,
   /**
@@ -588,8 +588,8 @@ typedef int (*TVMFFISafeCallType)(void *handle,
                                   TVMFFIAny *result);
 
 /**
- * A pointer and a length in bytes: the content of string and bytes objects, and the form in which texts are passed to
- * the library.
+ * A pointer and a length in bytes: the content of string and bytes objects, and the form in which strings are passed
+ * to the library.
  */
 typedef struct TVMFFIByteArray {
   /**
@@ -664,7 +664,7 @@ typedef struct TVMFFIFieldInfo {
    */
   int64_t alignment;
   /**
-   * The distance of the field from the object's handle in bytes.
+   * The offset of the field from the object's handle, in bytes.
    */
   int64_t offset;
   /**
@@ -719,10 +719,10 @@ typedef struct TVMFFITypeMetadata {
 } TVMFFITypeMetadata;
 
 /**
- * A type attribute: one value per type, by type index.
+ * A type attribute: a column with one value per type, indexed by type index.
  *
- * The entry of a type is `data[type_index - begin_index]`; outside `[begin_index, begin_index + size)`, and where the
- * entry is None, the type does not have the attribute. Attributes are not inherited from the parent type.
+ * The entry of a type is `data[type_index - begin_index]`. A type does not have the attribute if its index is outside
+ * `[begin_index, begin_index + size)` or its entry is None. Attributes are not inherited from the parent type.
  */
 typedef struct TVMFFITypeAttrColumn {
   /**

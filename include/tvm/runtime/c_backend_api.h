@@ -20,7 +20,7 @@ typedef struct TVMParallelGroupEnv {
    */
   void *sync_handle;
   /**
-   * The number of tasks, by which the work is divided.
+   * The number of tasks, among which the work is divided.
    */
   int32_t num_task;
 } TVMParallelGroupEnv;

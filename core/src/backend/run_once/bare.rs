@@ -1,4 +1,4 @@
-//! One-time initialisers on bare metal: the handle itself stores the state.
+//! One-time initialisers on bare metal: the handle itself stores the state of the initialisation.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -14,8 +14,10 @@ use crate::sync::{critical, current_thread, pause};
 const RUNNING: *mut c_void = ptr::without_provenance_mut(1);
 pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
 
+/// Runs `body` unless it has already succeeded for this handle.
+///
 /// # Safety
-/// As [`run_once`](super::run_once).
+/// The requirements of [`run_once`](super::run_once).
 #[inline]
 pub(super) unsafe fn run(
     state: &AtomicPtr<c_void>,

@@ -1,4 +1,4 @@
-//! One-time initialisers of compiled modules.
+//! One-time initialisers of compiled modules: functions that run once per handle.
 
 use core::ffi::{c_int, c_void};
 
@@ -12,15 +12,16 @@ mod imp;
 
 /// Runs `body` unless it has already succeeded for this handle. After a failure, a later call tries again.
 ///
-/// One of several threads runs `body` and the others wait. A child that is forked meanwhile runs it anew.
+/// If several threads call this at once, one of them runs `body` and the others wait. A child process forked meanwhile
+/// runs `body` anew.
 ///
 /// # Errors
-/// The error that `body` raised, or RuntimeError if it failed without raising one. RuntimeError, too, when `body`, or
-/// an interrupt handler during it, requests the same handle; a build that cannot tell threads apart waits forever then.
+/// The error that `body` raised, or RuntimeError if it failed without raising one. RuntimeError, too, if `body`, or an
+/// interrupt handler during it, requests the same handle; a build that cannot tell threads apart waits forever instead.
 ///
 /// # Safety
-/// `handle` must be valid for atomic access, null before the first call and written by nobody else; `body`
-/// must accept `data`.
+/// `handle` must be valid for atomic access, null before the first call, and written by nobody else. `body` must accept
+/// `data`.
 ///
 /// # Upstream
 /// `TVMBackendRunOnce` of `src/runtime/c_runtime_api.cc`, which is not thread-safe and tries only once.

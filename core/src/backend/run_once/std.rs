@@ -1,5 +1,5 @@
-//! One-time initialisers on hosts. They share the list of initialisations in progress with handles, so that a forked
-//! child abandons the initialisations of other threads.
+//! One-time initialisers on hosts. They share the list of initialisations in progress with handles initialised once
+//! (`init_once`), so that a forked child abandons the initialisations of other threads.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -13,8 +13,10 @@ use crate::sync::atomic::AtomicPtr;
 /// The state of a handle whose function succeeded.
 pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
 
+/// Runs `body` unless it has already succeeded for this handle.
+///
 /// # Safety
-/// As [`run_once`](super::run_once).
+/// The requirements of [`run_once`](super::run_once).
 pub(super) unsafe fn run(
     state: &AtomicPtr<c_void>,
     body: unsafe extern "C" fn(data: *mut c_void) -> c_int,

@@ -1,7 +1,7 @@
-//! Workspaces on bare metal: a stack of blocks in a buffer that the firmware provides. Without a buffer they come from
-//! the library's heap.
+//! Workspaces on bare metal: a stack of blocks in a buffer that the firmware provides. Without a buffer, workspaces are
+//! allocated from the library's heap.
 //!
-//! The profile `minimal` has its own stack, which assumes one core and needs no lock.
+//! The `minimal` profile has its own stack, which assumes a single core and needs no lock.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -18,15 +18,15 @@ pub(super) const ALIGNMENT: usize = crate::config::WORKSPACE_ALIGN;
 /// The header of a workspace in the buffer: a pointer to the block below it.
 struct StackBlock(*mut StackBlock);
 
-/// The buffer and its blocks; all zero without a buffer.
+/// The firmware's buffer and the blocks in it. All pointers are null without a buffer.
 struct WorkspaceStack {
     start: *mut u8,
     end: *mut u8,
-    /// The lowest address of the next block.
+    /// Start of the free part of the buffer.
     next: *mut u8,
     /// The topmost block.
     top: *mut StackBlock,
-    /// The highest end of a block so far.
+    /// High-water mark: the highest end address of any block so far.
     most: *mut u8,
 }
 
@@ -41,13 +41,13 @@ static STACK: Mutex<WorkspaceStack> = Mutex::new(WorkspaceStack {
     most: ptr::null_mut(),
 });
 
-/// Allocates workspaces from this buffer from now on and resets the high-water mark. Null removes the buffer.
+/// Installs the buffer that workspaces are allocated from, and resets the high-water mark. Null removes the buffer.
 ///
 /// # Errors
-/// RuntimeError while a workspace of the previous buffer is in use.
+/// RuntimeError if a workspace of the previous buffer is in use.
 ///
 /// # Safety
-/// Nothing else uses the `size` bytes from `start` on until another buffer is set.
+/// Nothing else may use the `size` bytes at `start` until another buffer is installed.
 pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     let start = start.cast::<u8>();
     let mut buffer = STACK.lock();
@@ -60,7 +60,7 @@ pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     Err(plain_error!(RUNTIME_ERROR, "a workspace of the buffer before is in use"))
 }
 
-/// Returns the high-water mark: the most bytes of the buffer that were in use at once.
+/// Returns the high-water mark: the maximum number of bytes of the buffer that were in use at once.
 pub fn high_water() -> usize {
     let buffer = STACK.lock();
     buffer.most.addr() - buffer.start.addr()
@@ -81,8 +81,10 @@ fn from_elsewhere(size: usize) -> Result<NonNull<c_void>> {
     block.map(NonNull::cast).ok_or_else(|| out_of_memory(size))
 }
 
+/// Releases a workspace to the buffer or to the heap.
+///
 /// # Safety
-/// `workspace` came from `allocate`, is released once and no longer used.
+/// `workspace` must come from `allocate`, be released once and no longer be used.
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     let workspace = workspace.as_ptr();
     let mut buffer = STACK.lock();
@@ -109,7 +111,7 @@ enum PushOutcome {
 }
 
 impl WorkspaceStack {
-    /// Pushes a block.
+    /// Pushes a block for a workspace of `size` bytes.
     fn push(&mut self, size: usize) -> PushOutcome {
         const { assert!(ALIGNMENT >= align_of::<StackBlock>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
         if self.start.is_null() {
@@ -131,7 +133,7 @@ impl WorkspaceStack {
         PushOutcome::Block(unsafe { NonNull::new_unchecked(content.cast()) })
     }
 
-    /// Pops the topmost block if it is this workspace.
+    /// Pops the topmost block if it is the block of `workspace`. Returns `true` if it was.
     fn pop(&mut self, workspace: *mut c_void) -> bool {
         let block = workspace.cast::<StackBlock>().wrapping_sub(1);
         if self.top != block {

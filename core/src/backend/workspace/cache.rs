@@ -10,7 +10,7 @@ use super::source::{BlockHeader, free};
 /// Maximum number of cached blocks. Beyond it, the oldest block goes back to the heap.
 pub(super) const MAX_CACHED: usize = 16;
 
-/// A cached block is used for a smaller workspace only up to this ratio of their sizes.
+/// Maximum ratio of a cached block's capacity to the requested capacity. Larger blocks are not used.
 const MAX_WASTE: usize = 4;
 
 /// A stack of blocks, linked through their headers.
@@ -20,18 +20,18 @@ pub(super) struct BlockCache {
 }
 
 impl BlockCache {
-    /// Makes an empty cache.
+    /// Creates an empty cache.
     pub(super) const fn new() -> BlockCache {
         BlockCache { first: ptr::null_mut(), len: 0 }
     }
 
-    /// Number of cached blocks.
+    /// Returns the number of cached blocks.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Takes the smallest cached block of at least `capacity` bytes, unless it is too large.
+    /// Takes the smallest cached block of at least `capacity` bytes, unless it exceeds the capacity too far.
     #[inline]
     pub(super) fn take(&mut self, capacity: usize) -> Option<NonNull<BlockHeader>> {
         let first = NonNull::new(self.first)?;
@@ -64,10 +64,10 @@ impl BlockCache {
         }
     }
 
-    /// Removes the block at `link`.
+    /// Removes the block at `link` from the list.
     ///
     /// # Safety
-    /// `link` belongs to this list.
+    /// `link` must belong to this list.
     unsafe fn unlink(&mut self, link: *mut *mut BlockHeader) -> Option<NonNull<BlockHeader>> {
         // SAFETY: the caller's promise.
         unsafe {

@@ -1,4 +1,4 @@
-//! Workspaces on devices other than the CPU, provided by installed functions.
+//! Workspaces on devices other than the CPU, allocated by installed functions.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -9,17 +9,19 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::text::Writer;
 use crate::{device, plain_error};
 
-/// An implementation of workspaces on devices.
+/// The functions that allocate and free workspaces on devices.
 pub struct DeviceWorkspaces {
-    /// Allocates `size_bytes` bytes on a device, as [`alloc_workspace`](super::alloc_workspace) does in main memory.
+    /// Allocates `size_bytes` bytes on a device. The counterpart of [`alloc_workspace`](super::alloc_workspace) for
+    /// main memory.
     pub allocate: fn(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>>,
-    /// Releases a workspace of `allocate` for the same device; called once.
+    /// Releases a workspace returned by `allocate` for the same device. Called once per workspace.
     pub free: unsafe fn(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()>,
 }
 
 static INSTALLED: AtomicPtr<DeviceWorkspaces> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the workspaces of all devices except the CPU. Without it, workspaces on them are refused.
+/// Installs the workspace functions of all devices except the CPU. Without them, workspaces on such devices are a
+/// ValueError.
 pub fn install_device_workspaces(workspaces: &'static DeviceWorkspaces) {
     INSTALLED.store(ptr::from_ref(workspaces).cast_mut(), Ordering::Release);
 }
@@ -34,8 +36,10 @@ pub(super) fn allocate(device_type: i32, device_id: i32, size_bytes: u64) -> Res
     (installed(device_type, device_id)?.allocate)(device_type, device_id, size_bytes)
 }
 
+/// Releases a workspace of a device.
+///
 /// # Safety
-/// `workspace` comes from `allocate` for the same device, and is released once.
+/// `workspace` must come from `allocate` for the same device, and be released once.
 pub(super) unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { (installed(device_type, device_id)?.free)(device_type, device_id, workspace) }

@@ -1,4 +1,4 @@
-//! Workspaces on hosts: heap blocks, which threads cache for later workspaces.
+//! Workspaces on hosts: heap blocks that threads cache for reuse.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -13,10 +13,10 @@ use crate::sync::per_thread;
 /// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// The header before a workspace. Its size is the alignment, so that the workspace stays aligned.
+/// The header that precedes a workspace. Its size equals the alignment, so that the workspace stays aligned.
 #[repr(C, align(64))]
 pub(super) struct BlockHeader {
-    /// Bytes of the workspace, a multiple of [`ALIGNMENT`].
+    /// Size of the workspace in bytes, a multiple of [`ALIGNMENT`].
     pub(super) capacity: usize,
     /// [`mark`] of this header while the workspace is in use, otherwise 0.
     mark: usize,
@@ -27,7 +27,7 @@ pub(super) struct BlockHeader {
 const _: () = assert!(size_of::<BlockHeader>() == ALIGNMENT);
 
 crate::per_thread! {
-    /// Blocks of released workspaces.
+    /// Released blocks of each thread.
     static CACHE: BlockCache = BlockCache::new()
 }
 
@@ -46,8 +46,10 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
     }
 }
 
+/// Caches the block of a workspace, or frees it while the thread is ending.
+///
 /// # Safety
-/// `workspace` came from `allocate`, is released once and no longer used. Most violations are detected.
+/// `workspace` must come from `allocate`, be released once and no longer be used. Most violations are detected.
 #[inline]
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the header precedes the workspace.
@@ -66,12 +68,12 @@ pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     Ok(())
 }
 
-/// The value of [`BlockHeader::mark`] for a workspace in use, unlikely in other memory.
+/// Returns the value of [`BlockHeader::mark`] for a workspace in use, which other memory is unlikely to contain.
 fn mark(block: NonNull<BlockHeader>) -> usize {
     block.addr().get() ^ 0x5EC0_77E5_F0CA_C71A_u64 as usize
 }
 
-/// Allocates a block from the heap; when out of memory, frees the thread's cache and tries again.
+/// Allocates a block from the heap. When out of memory, frees the thread's cached blocks and tries again.
 #[cold]
 fn new_block(capacity: usize) -> Option<NonNull<BlockHeader>> {
     let layout = Layout::from_size_align(capacity.checked_add(size_of::<BlockHeader>())?, ALIGNMENT).ok()?;
@@ -85,10 +87,10 @@ fn new_block(capacity: usize) -> Option<NonNull<BlockHeader>> {
     Some(block)
 }
 
-/// Frees a block.
+/// Returns a block to the heap.
 ///
 /// # Safety
-/// `block` came from [`new_block`] and is no longer used.
+/// `block` must come from [`new_block`] and no longer be used.
 #[cold]
 pub(super) unsafe fn free(block: NonNull<BlockHeader>) {
     // SAFETY: the caller's promise; the layout is that of `new_block`.

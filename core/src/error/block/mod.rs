@@ -1,9 +1,10 @@
-//! The backtrace block of an error, which C updates replace. In builds without backtraces, updates have no effect.
+//! The memory block that stores the backtrace of an error, and is replaced by updates from C. In builds without
+//! backtraces, updates have no effect.
 //!
 //! | item | meaning |
 //! |---|---|
 //! | `BlockBytes`, `NONE` | the size of the block in the error's record, and its value without a block |
-//! | `UPDATE` | the `update_backtrace` of errors made by this library |
+//! | `UPDATE` | the `update_backtrace` callback of errors created by this library |
 //! | `release` | frees the block |
 
 #[cfg_attr(feature = "std", path = "std.rs")]

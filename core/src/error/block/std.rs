@@ -1,4 +1,4 @@
-//! The backtrace block of an error: separate memory, which updates replace.
+//! The memory block that stores the backtrace of an error, separate from its record. Updates replace it.
 
 use core::alloc::Layout;
 use core::ffi::c_char;
@@ -14,14 +14,14 @@ use crate::memory;
 /// The size of a block in bytes.
 pub(in crate::error) type BlockBytes = usize;
 
-/// The size without a block.
+/// The size that means that there is no block.
 pub(in crate::error) const NONE: BlockBytes = 0;
 
-/// The address of [`update`] that identifies this library's records.
+/// The address of [`update`], which identifies errors created by this library.
 pub(in crate::error) static UPDATE: unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIByteArray, i32) =
     update;
 
-/// The `update_backtrace` of errors made by this library.
+/// The `update_backtrace` callback of errors created by this library.
 unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArray, mode: i32) {
     let record: *mut ErrorRecord = this.cast();
     if record.is_null() || text.is_null() {
@@ -58,7 +58,7 @@ unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArr
 /// Frees the backtrace block, if any.
 ///
 /// # Safety
-/// The caller has exclusive access to the record; its backtrace must not be read afterwards.
+/// The caller must have exclusive access to the record. Its backtrace must not be read afterwards.
 pub(in crate::error) unsafe fn release(record: *mut ErrorRecord) {
     // SAFETY: a size above zero says that the text is a block of that size.
     unsafe {

@@ -1,10 +1,10 @@
-//! Out-of-memory errors on hosts.
+//! Creation of out-of-memory errors on hosts.
 #![forbid(unsafe_code)]
 
 use crate::error::Error;
 use crate::plain_error;
 
-/// Makes the error for a failed allocation of `asked` bytes.
+/// Creates the MemoryError for a failed allocation of `asked` bytes.
 pub(in crate::error) fn error_of(asked: usize) -> Error {
     if asked == usize::MAX {
         return plain_error!(MEMORY_ERROR, "Out of memory: the size overflows the address space");

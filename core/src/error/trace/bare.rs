@@ -1,4 +1,5 @@
-//! Errors without backtraces, in firmware and in kernel libraries, whose errors the loaded library creates.
+//! Backtrace capture in firmware, whose errors have no backtrace, and in kernel libraries, whose errors the loaded
+//! library creates: nothing is captured.
 #![forbid(unsafe_code)]
 
 use super::super::{Error, Site};

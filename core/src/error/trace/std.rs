@@ -1,4 +1,4 @@
-//! Capture of the backtraces of errors made by this library, when they leave the library.
+//! Backtrace capture for errors created by this library, when they leave the library.
 
 use core::ffi::c_char;
 use core::ptr;
@@ -10,8 +10,9 @@ use crate::memory::Buffer;
 use crate::object::ObjectClass;
 
 impl Error {
-    /// Captures the backtrace of an error of this library that is about to leave the library for the first time. When
-    /// out of memory, the error has none. Only for the owner of the error: a borrowed error may be read elsewhere.
+    /// Captures the backtrace of an error created by this library, when it is about to leave the library for the first
+    /// time. When out of memory, the backtrace stays empty. Requires ownership of the error: a borrowed error may be
+    /// read by other threads.
     #[inline]
     pub(crate) fn complete_backtrace(&mut self) {
         if self.site().is_some() {
@@ -26,7 +27,7 @@ impl Error {
         unsafe { (*record::record_of(self)).pending = Some(site) };
     }
 
-    /// Returns the site of an error of this library, until its backtrace is captured.
+    /// Returns the site of an error created by this library, or `None` once its backtrace has been captured.
     #[inline]
     pub(in crate::error) fn site(&self) -> Option<Site> {
         let record = record::record_of(self);
@@ -54,8 +55,8 @@ impl Error {
     }
 }
 
-/// Takes the site of the error for the capture of its backtrace; `None` while the error has other owners, which may be
-/// reading it.
+/// Takes the site of an error whose backtrace is about to be captured. Returns `None` if the error has other owners,
+/// which may be reading it.
 fn take_pending(error: &mut Error) -> Option<Site> {
     let site = error.site().filter(|_| error.as_object().is_unique())?;
     // SAFETY: the record is this library's, and its only reference is `error`, borrowed exclusively.
@@ -63,7 +64,7 @@ fn take_pending(error: &mut Error) -> Option<Site> {
     Some(site)
 }
 
-/// Sets the backtrace of an error of this library, whose pending site was taken.
+/// Stores a captured backtrace in an error of this library.
 fn adopt_backtrace(error: &mut Error, mut text: Buffer<u8>) {
     if text.is_empty() || text.try_push(0).is_err() {
         return;
