@@ -1,4 +1,4 @@
-//! Arguments of builtins that take any number of them, and the contexts of their messages.
+//! Argument checks and conversions shared by builtins, and the contexts of their error messages.
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::convert::AnyCompatible;
@@ -7,10 +7,10 @@ use ferrite_core::message::SHORT;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{Any, AnyView, ObjectRef, String, plain_ensure, plain_error, type_index};
 
-/// Refuses a call with fewer than `least` arguments.
+/// Checks that a call has at least `least` arguments.
 ///
 /// # Errors
-/// TypeError, where upstream reads beyond the arguments.
+/// TypeError for fewer arguments. Upstream does not check, and reads out of bounds.
 pub(super) fn expect(args: &[AnyView<'_>], least: usize, name: &'static str) -> Result<()> {
     plain_ensure!(
         args.len() >= least,
@@ -26,15 +26,15 @@ pub(super) fn expect(args: &[AnyView<'_>], least: usize, name: &'static str) -> 
     Ok(())
 }
 
-/// The context of a check, which begins its message; empty if there is none.
+/// Returns the error context of a check, the prefix of its message; empty if there is none.
 pub(super) fn context(context: &Option<String>) -> &[u8] {
     context.as_ref().map_or(b"", String::as_bytes)
 }
 
-/// The object of an argument, borrowed, which costs no count.
+/// Returns the object in an argument, borrowed: its reference count does not change.
 ///
 /// # Errors
-/// TypeError if the argument is of another class.
+/// TypeError if the argument is not an object of this class.
 #[inline(always)]
 pub(super) fn borrowed<'a, T: ObjectClass + AnyCompatible>(arg: &'a AnyView<'_>) -> Result<&'a T> {
     // SAFETY: a view has the form of an owned value, which is borrowed here as long as the view is.
@@ -45,7 +45,7 @@ pub(super) fn borrowed<'a, T: ObjectClass + AnyCompatible>(arg: &'a AnyView<'_>)
     }
 }
 
-/// The error of a conversion that is refused.
+/// Returns the TypeError for an argument of another class.
 #[cold]
 fn wrong_class<T: AnyCompatible>(arg: &AnyView<'_>) -> Error {
     if SHORT {
@@ -62,10 +62,10 @@ fn wrong_type() -> Error {
     plain_error!(TYPE_ERROR, "An argument is of another type"; "wrong type")
 }
 
-/// A data type argument.
+/// Returns a data type argument, given as a data type, or as a string in builds with all builtins.
 ///
 /// # Errors
-/// TypeError.
+/// TypeError for any other argument.
 #[inline(always)]
 pub(super) fn data_type(arg: &AnyView<'_>) -> Result<DLDataType> {
     if arg.type_index() != type_index::DATA_TYPE {

@@ -1,4 +1,4 @@
-//! Control flow and closures.
+//! Builtins for control flow and closures.
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
@@ -21,7 +21,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.check_func_info", check_func_info),
 ];
 
-/// The same value.
+/// Implements `vm.builtin.copy`: returns its argument.
 fn copy(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
         [value] => (*value).to_owned(),
@@ -29,7 +29,7 @@ fn copy(args: &[AnyView<'_>]) -> Result<Any> {
     }
 }
 
-/// The truth of an integer, or of the element of a scalar tensor.
+/// Implements `vm.builtin.read_if_cond`: returns the truth value of an integer or a scalar tensor.
 fn read_if_cond(args: &[AnyView<'_>]) -> Result<Any> {
     let [condition] = args else {
         plain_bail!(TYPE_ERROR, "vm.builtin.read_if_cond takes 1 argument, but got {}", args.len());
@@ -72,7 +72,7 @@ fn check_func_info(value: ObjectRef, error_context: Option<String>) -> Result<()
     Ok(())
 }
 
-/// A closure with its last arguments bound: (closure, arguments…).
+/// Binds the last arguments of a closure. The arguments are (closure, bound arguments…). Returns the new closure.
 fn make_closure(args: &[AnyView<'_>]) -> Result<Any> {
     let Some((closure, last)) = args.split_first() else {
         plain_bail!(TYPE_ERROR, "vm.builtin.make_closure takes 1 or more arguments, but got none");
@@ -82,7 +82,7 @@ fn make_closure(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Closure::new(closure.name().clone(), function)?.into())
 }
 
-/// Calls a closure or a function: (machine, callee, arguments…).
+/// Calls a closure or a function. The arguments are (machine, callee, arguments…).
 fn invoke_closure(args: &[AnyView<'_>]) -> Result<Any> {
     let [machine, callee, args @ ..] = args else {
         plain_bail!(

@@ -1,4 +1,4 @@
-//! Functions of the user that a model calls while it is debugged, such as `relax.op.print` and assertions.
+//! Debugging builtins: calls of the user's functions, such as `relax.op.print` and assertions.
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -10,7 +10,8 @@ use crate::builtin;
 /// The builtins of this file.
 pub const BUILTINS: &[Builtin] = &[builtin!(packed "vm.builtin.invoke_debug_func", invoke_debug_func)];
 
-/// Calls a global function: (None, its name, line of the model, arguments…) become (line, arguments…). Its result is dropped.
+/// Calls a global function for debugging. The arguments are (None, name, source line, arguments…); the function receives
+/// (source line, arguments…). Its result is dropped.
 fn invoke_debug_func(args: &[AnyView<'_>]) -> Result<Any> {
     let [effect, name, passed @ ..] = args else { return Err(too_few(args.len())) };
     let [line, ..] = passed else { return Err(too_few(args.len())) };

@@ -1,4 +1,4 @@
-//! Tensors on other devices, and tensors whose data begins where their pointer points.
+//! Builtins that move tensors between devices and remove byte offsets.
 
 use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::device::kind;
@@ -18,10 +18,10 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.ensure_zero_offset", ensure_zero_offset),
 ];
 
-/// The alignment of data in bytes that kernels rely on, as compiled by TVM.
+/// Alignment of tensor data in bytes that kernels compiled by TVM rely on.
 const DATA_ALIGNMENT: u64 = 64;
 
-/// Copies a tensor to a device: (tensor, device type, device id[, memory scope]).
+/// Copies a tensor to a device. The arguments are (tensor, device type, device id[, memory scope]).
 fn to_device(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 3, "vm.builtin.to_device")?;
     let [tensor, device_type, device_id, scope @ ..] = args else { return Ok(Any::NONE) };
@@ -33,10 +33,11 @@ fn to_device(args: &[AnyView<'_>]) -> Result<Any> {
     copy_to(&tensor, device).map(Any::from)
 }
 
-/// A copy of a tensor on a device.
+/// Returns a copy of a tensor on a device.
 ///
 /// # Errors
-/// ValueError for a tensor that is not compact; InternalError for a device without a back end; MemoryError; errors of the device.
+/// ValueError for a tensor that is not compact; InternalError for a device without a back end; MemoryError; errors of the
+/// driver.
 pub(crate) fn copy_to(tensor: &Tensor, device: DLDevice) -> Result<Tensor> {
     let target = empty(tensor.shape(), tensor.dtype(), device)?;
     // SAFETY: both tensors are alive, and nobody else knows the target.
@@ -44,7 +45,7 @@ pub(crate) fn copy_to(tensor: &Tensor, device: DLDevice) -> Result<Tensor> {
     Ok(target)
 }
 
-/// A tensor in main memory: this one, or a copy.
+/// Returns a tensor in main memory: the tensor itself, or a copy if it is on a device.
 ///
 /// # Errors
 /// As [`copy_to`].
@@ -55,7 +56,8 @@ pub(crate) fn on_host(tensor: Tensor) -> Result<Tensor> {
     }
 }
 
-/// The tensor with a byte offset of zero: this one, a view whose pointer is that of the data if it is aligned, or a copy.
+/// Returns the tensor with a byte offset of zero: the tensor itself, a view whose data pointer includes the offset if the
+/// result is aligned, or a copy.
 fn ensure_zero_offset(tensor: Tensor) -> Result<Tensor> {
     let prototype = *tensor.dl_tensor();
     if prototype.byte_offset == 0 {
@@ -69,7 +71,7 @@ fn ensure_zero_offset(tensor: Tensor) -> Result<Tensor> {
     unsafe { Tensor::from_owner(tensor.as_object(), &DLTensor { data, byte_offset: 0, ..prototype }) }
 }
 
-/// Returns `true` if pointers to the memory of a device are addresses, to which the host may add.
+/// Returns `true` if data pointers of a device type are addresses, to which the host can add an offset.
 const fn has_addresses(device_type: i32) -> bool {
     use kind::{CPU, CUDA, CUDA_HOST, CUDA_MANAGED, ROCM, ROCM_HOST};
     matches!(device_type, CPU | CUDA | CUDA_HOST | CUDA_MANAGED | ROCM | ROCM_HOST)
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
     use crate::builtins::testing::{call, failure};
 
-    /// A view of the tensor of so many elements from one on.
+    /// Returns a view of `len` elements of a tensor, from element `first`.
     fn tail(tensor: &Tensor, first: u64, len: i64) -> Tensor {
         let (mut shape, mut strides) = ([len], [1i64]);
         let prototype = DLTensor {

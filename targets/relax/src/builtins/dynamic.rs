@@ -1,4 +1,4 @@
-//! Shapes that are known when a model runs.
+//! Builtins for shapes that are known only at run time.
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -15,7 +15,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "vm.builtin.call_tir_dyn", call_tir_dyn),
 ];
 
-/// The shape of a tensor.
+/// Returns the shape of a tensor.
 fn shape_of(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 1, "vm.builtin.shape_of")?;
     match TensorRef::from_view(&args[0]) {
@@ -30,7 +30,8 @@ fn shape_of(args: &[AnyView<'_>]) -> Result<Any> {
     }
 }
 
-/// Calls a kernel: (function, tensors…, shape), where the extents of the shape are the kernel's last arguments.
+/// Calls a kernel with symbolic shapes. The arguments are (function, tensors…, shape); the extents of the shape become the
+/// kernel's last arguments.
 fn call_tir_dyn(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 2, "vm.builtin.call_tir_dyn")?;
     let [function, tensors @ .., shape] = args else { return Ok(Any::NONE) };

@@ -1,4 +1,4 @@
-//! Storages and the tensors over them.
+//! Builtins that allocate storages and place tensors in them.
 
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
@@ -19,7 +19,8 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.memory_manager.clear", memory::clear),
 ];
 
-/// Allocates a storage for a tensor: (machine, shape, number of the device or -1 for the host, dtype, memory scope).
+/// Allocates a storage that is large enough for a tensor. The arguments are (machine, shape, device index or -1 for the
+/// host, dtype, memory scope).
 fn alloc_storage(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 5, "vm.builtin.alloc_storage")?;
     let [machine, shape, device_index, dtype, scope, ..] = args else { return Ok(Any::NONE) };
@@ -35,7 +36,7 @@ fn alloc_storage(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Storage::new(allocator.allocate(bytes)?)?.into())
 }
 
-/// Places a tensor in a storage: (storage, byte offset, shape, dtype[, memory scope]).
+/// Places a tensor in a storage. The arguments are (storage, byte offset, shape, dtype[, memory scope]).
 fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "vm.builtin.alloc_tensor")?;
     let [storage, offset, shape, dtype, scope @ ..] = args else { return Ok(Any::NONE) };
@@ -45,7 +46,7 @@ fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
     place_tensor(storage, offset, shape, dtype, None)
 }
 
-/// Places a tensor in a storage, for arguments wherever they are. A spare tensor is used, if there is one.
+/// Places a tensor in a storage, with arguments that need not be adjacent in memory. Reuses a spare tensor if there is one.
 ///
 /// # Errors
 /// TypeError for arguments of other types; InternalError if the storage is too small; MemoryError.
@@ -90,7 +91,7 @@ pub(crate) fn place_tensor(
     Ok(tensor.into())
 }
 
-/// Refuses the memory scopes that only some devices have, such as textures.
+/// Rejects memory scopes that only some devices support, such as textures.
 pub(super) fn check_scope(scope: &[u8]) -> Result<()> {
     plain_ensure!(
         matches!(scope, b"" | b"global"),
@@ -103,7 +104,7 @@ pub(super) fn check_scope(scope: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// None, which replaces the value of a register after its last use.
+/// Implements `vm.builtin.null_value`: returns None, which replaces a register's value after its last use.
 fn null_value(_: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }

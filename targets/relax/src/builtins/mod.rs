@@ -1,8 +1,9 @@
-//! The functions that compiled models call by name, `vm.builtin.*`.
+//! Builtins: the functions `vm.builtin.*` that compiled models call by name.
 //!
-//! A file holds one group, as a constant table of [`Builtin`] made by [`builtin!`](crate::builtin). `table` lists all tables, or on boards the
-//! builtins that a program links. The machine finds its builtins here before it looks into the global table, and calls their bodies directly; hosts offer the same tables
-//! as global functions, which yield to those of `libtvm_runtime`.
+//! Each file contains one group of builtins: a constant table of [`Builtin`] values made by [`builtin!`](crate::builtin).
+//! `table` lists the tables of all groups, or in microcontroller builds the builtins that a program links. The machine looks
+//! up builtins here before the global table, and calls their bodies directly. Hosts also register the tables as global
+//! functions, which yield to those of `libtvm_runtime`.
 //!
 //! A builtin that needs the machine takes a [`Context`](crate::machine::Context) as its first argument.
 
@@ -40,23 +41,24 @@ pub mod tuple;
 
 pub use table::*;
 
-/// The body of a builtin: packed arguments in, an owned value out.
+/// Body of a builtin: takes packed arguments and returns an owned value.
 pub type Body = fn(&[AnyView<'_>]) -> Result<Any>;
 
-/// A function that compiled models call by name.
+/// A builtin: a function that compiled models call by name.
 #[derive(Clone, Copy)]
 pub struct Builtin {
-    /// The name, such as `vm.builtin.copy`.
+    /// Name, such as `vm.builtin.copy`.
     pub name: &'static str,
-    /// Runs the function.
+    /// Rust function that implements the builtin.
     pub body: Body,
-    /// The function as an entry of a table of global functions.
+    /// Table entry that registers the builtin as a global function.
     #[cfg(feature = "all-builtins")]
     pub function: StaticFunction,
 }
 
 impl Builtin {
-    /// The function as a value; None in builds whose builtins are linked one by one, where no register holds one.
+    /// Returns the builtin as a function object. Returns None in builds that link builtins individually, where no register
+    /// holds a builtin.
     ///
     /// # Errors
     /// MemoryError.
@@ -68,11 +70,11 @@ impl Builtin {
     }
 }
 
-/// Makes a [`Builtin`] of a Rust function.
+/// Creates a [`Builtin`] from a Rust function.
 ///
-/// `builtin!("vm.builtin.reshape", reshape)` checks number and types of arguments as
-/// [`static_function!`](ferrite_core::static_function) does; with `packed` in front of the name, the function takes
-/// `&[AnyView<'_>]` and gives `Result<Any>`.
+/// `builtin!("vm.builtin.reshape", reshape)` checks the number and types of the arguments as
+/// [`static_function!`](ferrite_core::static_function) does. With `packed` before the name, the function takes
+/// `&[AnyView<'_>]` and returns `Result<Any>`.
 #[macro_export]
 macro_rules! builtin {
     (packed $name:literal, $function:expr) => {
@@ -98,7 +100,7 @@ macro_rules! builtin {
     }};
 }
 
-/// An integer argument.
+/// Returns an integer argument.
 #[inline(always)]
 pub(crate) fn integer(arg: &AnyView<'_>) -> Result<i64> {
     match arg.type_index() {
@@ -107,8 +109,8 @@ pub(crate) fn integer(arg: &AnyView<'_>) -> Result<i64> {
     }
 }
 
-/// The error of a check, whose text begins with the context that the compiler gave: which value of which function it was. `context` is
-/// a text or None.
+/// Returns the error of a failed check. Its message begins with `context`, a string or None: the compiler's description of
+/// the checked value and its function.
 #[cold]
 pub(crate) fn refusal(kind: &str, context: &AnyView<'_>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
     Error::from_parts(__error_site!(), kind, &|out| {

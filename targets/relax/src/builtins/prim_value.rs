@@ -1,4 +1,4 @@
-//! Integers and other primitive values among the arguments of models, and the symbolic values that they stand for.
+//! Builtins for primitive arguments of models, such as integers, and for the symbolic values that they define.
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::dtype::{self, code};
@@ -19,7 +19,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.check_string_info", check_string_info),
 ];
 
-/// The value itself (code 0), or a value of the shape heap (code 1).
+/// Returns `value` (code 0), or the value at index `value` of the shape heap (code 1).
 fn make_prim_value(heap: TensorView, code: i64, value: i64) -> Result<i64> {
     // SAFETY: arguments live until the call ends.
     let heap = unsafe { ShapeHeap::from_argument(heap) };
@@ -30,7 +30,8 @@ fn make_prim_value(heap: TensorView, code: i64, value: i64) -> Result<i64> {
     }
 }
 
-/// Compares an argument with a value (code 0) or one of the shape heap (code 3), or stores it there (code 1).
+/// Matches an argument: compares it with `value` (code 0) or the value at index `value` of the shape heap (code 3), stores
+/// it there (code 1), or accepts it (code 2).
 fn match_prim_value(
     argument: i64,
     heap: TensorView,
@@ -76,7 +77,7 @@ fn match_prim_value(
     Ok(())
 }
 
-/// Checks that a value converts to a dtype.
+/// Checks that a value can be converted to a dtype.
 fn check_prim_value_info(argument: Any, dtype: DLDataType, error_context: Option<String>) -> Result<()> {
     let view = argument.view();
     if view.is_none() || view.type_index() >= type_index::STATIC_OBJECT_BEGIN {
@@ -92,7 +93,7 @@ fn check_prim_value_info(argument: Any, dtype: DLDataType, error_context: Option
     }
 }
 
-/// Checks that a value is a text.
+/// Checks that a value is a string.
 fn check_string_info(argument: Any, error_context: Option<String>) -> Result<()> {
     plain_ensure!(
         argument.view().bytes_of_string().is_some(),

@@ -1,4 +1,4 @@
-//! Functions that a Python module lends to its compiled functions, in a table of their own.
+//! Registry of Python functions that compiled functions of the same module call.
 
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
@@ -23,10 +23,10 @@ struct Entry {
     function: Function,
 }
 
-/// The functions. What is removed is dropped after the lock is given back: a deleter may be a user callback.
+/// Registered functions. Displaced entries are dropped after the lock is released: a deleter may be a user callback.
 static TABLE: ObjectMutex<Buffer<Entry>> = ObjectMutex::new(Buffer::new());
 
-/// Calls a registered function: ((name, (arguments…))).
+/// Calls a registered function. The argument is a tuple (name, (arguments…)).
 fn call_py_func(args: &[AnyView<'_>]) -> Result<Any> {
     let [call] = args else {
         plain_bail!(INTERNAL_ERROR, "vm.builtin.call_py_func expects exactly 1 argument (tuple)");
@@ -45,7 +45,7 @@ fn call_py_func(args: &[AnyView<'_>]) -> Result<Any> {
     function.call(&views)
 }
 
-/// Registers a function, in place of an earlier one of that name.
+/// Registers a function, replacing an earlier one of the same name.
 fn register_py_func(name: String, function: Function) -> Result<()> {
     let mut entry = Entry { name, function };
     let mut table = TABLE.lock();
@@ -67,7 +67,7 @@ fn register_py_func(name: String, function: Function) -> Result<()> {
     refused.map_err(Error::from)
 }
 
-/// The function of that name.
+/// Returns the function registered under a name.
 fn get_py_func(name: String) -> Result<Function> {
     let found = {
         let table = TABLE.lock();
@@ -77,7 +77,7 @@ fn get_py_func(name: String) -> Result<Function> {
     found.ok_or_else(|| plain_error!(INTERNAL_ERROR, "Python function '{}' not found in registry", &name))
 }
 
-/// Removes all functions.
+/// Removes all registered functions.
 fn clear_py_func_registry() {
     let removed = core::mem::replace(&mut *TABLE.lock(), Buffer::new());
     drop(removed);

@@ -1,4 +1,4 @@
-//! Symbolic shapes: the heap that holds their values, and checks against them.
+//! Builtins for symbolic shapes: the shape heap, which stores their values, and checks against it.
 
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::kind::{RUNTIME_ERROR, TYPE_ERROR, VALUE_ERROR};
@@ -20,28 +20,28 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "vm.builtin.check_shape_info", check_shape_info),
 ];
 
-/// The numbers by which `match_shape` says what an extent has to be.
+/// Codes of `match_shape`: the condition that an extent must meet.
 pub(crate) mod matching {
-    /// Equal to the value.
+    /// The extent equals the given value.
     pub const EQUAL: i64 = 0;
-    /// Anything; it is stored in the heap.
+    /// Any extent; it is stored in the shape heap.
     pub const STORE: i64 = 1;
-    /// Anything.
+    /// Any extent.
     pub const ANYTHING: i64 = 2;
-    /// Equal to a value of the heap.
+    /// The extent equals a value of the shape heap.
     pub const EQUAL_STORED: i64 = 3;
 }
 
-/// The number by which `make_shape` says that an extent is a value of the heap; 0 means the value itself.
+/// Code of `make_shape` for an extent from the shape heap. Code 0 is an extent given as a value.
 pub(crate) const LOAD: i64 = 1;
 
-/// The largest shape heap: 8 MiB. Models have a value for each symbolic extent.
+/// Maximum number of values in a shape heap (8 MiB). Models need one for each symbolic extent.
 const MOST_HEAP_VALUES: i64 = 1 << 20;
 
-/// Extents that are put together without memory.
+/// Maximum number of extents that are assembled on the stack.
 const FEW_EXTENTS: usize = 8;
 
-/// A vector for the values of symbolic shapes, on the host: (machine, number of values).
+/// Allocates a shape heap, a vector of int64 on the host. The arguments are (machine, number of values).
 fn alloc_shape_heap(_machine: Context, len: i64) -> Result<Tensor> {
     plain_ensure!(
         len <= MOST_HEAP_VALUES,
@@ -63,7 +63,8 @@ fn with_shape<R>(value: &AnyView<'_>, body: impl FnOnce(&[i64]) -> Result<R>) ->
     }
 }
 
-/// Compares a shape with what it has to be, and stores extents: (value, heap or None, n, n pairs of code and value, context).
+/// Matches a shape, and stores extents in the shape heap. The arguments are (value, heap or None, n, n pairs of code and
+/// value, error context).
 fn match_shape(args: &[AnyView<'_>]) -> Result<Any> {
     let [value, heap, count, rest @ ..] = args else {
         plain_bail!(TYPE_ERROR, "vm.builtin.match_shape takes 4 or more arguments, but got {}", args.len());
@@ -113,7 +114,8 @@ fn mismatch(context: &AnyView<'_>, index: usize, expected: &[u8]) -> Error {
     })
 }
 
-/// A shape of values and of values of the heap: (heap or None, n, n pairs of code and value).
+/// Creates a shape from given values and values of the shape heap. The arguments are (heap or None, n, n pairs of code and
+/// value).
 fn make_shape(args: &[AnyView<'_>]) -> Result<Any> {
     let [heap, count, rest @ ..] = args else {
         plain_bail!(TYPE_ERROR, "vm.builtin.make_shape takes 2 or more arguments, but got {}", args.len());
@@ -147,7 +149,7 @@ fn extent(heap: ShapeHeap<'_>, code: &AnyView<'_>, value: &AnyView<'_>) -> Resul
     }
 }
 
-/// Checks that a value is a Shape: (value, number of extents or -1, context).
+/// Checks that a value is a Shape. The arguments are (value, number of extents or -1, error context).
 fn check_shape_info(args: &[AnyView<'_>]) -> Result<Any> {
     let [value, ndim, context] = args else {
         plain_bail!(TYPE_ERROR, "vm.builtin.check_shape_info takes 3 arguments, but got {}", args.len());

@@ -1,45 +1,46 @@
-//! The shape heap: the values of the symbolic shapes of a running function, a vector of int64 in main memory.
+//! The shape heap: the values of a running function's symbolic shapes, stored in an int64 vector in main memory.
 
 use ferrite_core::error::Result;
 use ferrite_core::tensor::{TensorRef, TensorView};
 use ferrite_core::{AnyView, plain_error};
 
-/// A shape heap, or none: `%void` in a function whose shapes are all known.
+/// A shape heap, or none (`%void`) in a function without symbolic shapes.
 ///
 /// # Upstream
-/// A `DLTensor*` that is trusted.
+/// A `DLTensor*` that is not checked.
 #[derive(Clone, Copy)]
 pub(super) struct ShapeHeap<'a>(Option<TensorRef<'a>>);
 
 impl<'a> ShapeHeap<'a> {
-    /// The heap in an argument; any value but a tensor is none.
+    /// Returns the shape heap in an argument; none unless the argument is a tensor.
     pub(super) fn from_view(view: &AnyView<'a>) -> ShapeHeap<'a> {
         ShapeHeap(TensorRef::from_view(view))
     }
 
-    /// The heap of a typed argument.
+    /// Returns the shape heap in a typed argument.
     ///
     /// # Safety
-    /// The tensor must be alive for `'a`, as arguments are until their call ends.
+    /// The tensor must be live for `'a`, as arguments are until their call ends.
     pub(super) unsafe fn from_argument(tensor: TensorView) -> ShapeHeap<'a> {
         // SAFETY: as the caller vouches.
         ShapeHeap(Some(unsafe { tensor.as_tensor_ref() }))
     }
 
-    /// Reads a value.
+    /// Returns the value at an index.
     ///
     /// # Errors
-    /// InternalError without a heap or with an index out of its range; TypeError and ValueError for a tensor that is no heap.
+    /// InternalError without a heap or for an index out of range; TypeError and ValueError for a tensor that is not a shape
+    /// heap.
     pub(super) fn get(self, index: i64) -> Result<i64> {
         let values = self.values()?;
         let value = usize::try_from(index).ok().and_then(|index| values.get(index));
         value.copied().ok_or_else(|| out_of_range(index, values.len()))
     }
 
-    /// Writes a value.
+    /// Stores a value at an index.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// As for [`get`](Self::get).
     pub(super) fn set(self, index: i64, value: i64) -> Result<()> {
         let values = match self.0 {
             // SAFETY: only the running function uses its heap, and it waits for this builtin.

@@ -1,4 +1,4 @@
-//! Checks and views of tensors.
+//! Builtins that check tensors and create views of them.
 
 use ferrite_alloc_ext::device::is_main_memory;
 use ferrite_core::abi::DLDataType;
@@ -24,13 +24,13 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.tensor_to_shape", tensor_to_shape),
 ];
 
-/// A tensor argument, borrowed: a tensor object or a `DLTensor*`.
+/// Returns a tensor argument (a tensor object or a `DLTensor*`), borrowed; `None` for any other argument.
 #[inline]
 pub(super) fn tensor_of<'a>(arg: &'a AnyView<'_>) -> Option<TensorRef<'a>> {
     TensorRef::from_view(arg)
 }
 
-/// Checks that a value is a tensor: (value, ndim or -1[, dtype or None], context).
+/// Checks that a value is a tensor. The arguments are (value, ndim or -1[, dtype or None], error context).
 fn check_tensor_info(args: &[AnyView<'_>]) -> Result<Any> {
     let (value, ndim, dtype, context) = match args {
         [value, ndim, context] => (value, ndim, AnyView::NONE, context),
@@ -80,7 +80,8 @@ fn wrong_dtype(context: &AnyView<'_>, expected: DLDataType, found: DLDataType) -
     })
 }
 
-/// A view of a compact tensor with another shape, which keeps the tensor: (tensor, shape).
+/// Returns a view of a compact tensor with another shape. The view keeps the tensor alive. The arguments are (tensor,
+/// shape).
 fn reshape(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 2, "vm.builtin.reshape")?;
     let (value, shape) = (&args[0], borrowed::<Shape>(&args[1])?);
@@ -95,7 +96,7 @@ fn reshape(args: &[AnyView<'_>]) -> Result<Any> {
     view_as(borrowed::<Tensor>(value)?, shape.as_slice()).map(Any::from)
 }
 
-/// A compact view of the first elements of a compact tensor.
+/// Returns a compact view of the first elements of a compact tensor.
 fn view_as(tensor: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let reader = tensor.as_tensor_ref();
     plain_ensure!(
@@ -125,10 +126,10 @@ fn view_as(tensor: &Tensor, shape: &[i64]) -> Result<Tensor> {
     unsafe { tensor_over(tensor.as_object(), &placement, shape) }
 }
 
-/// A tensor in memory that the CPU reads: this one, or a copy.
+/// Returns a tensor in memory that the CPU can read: the tensor itself, or a copy.
 ///
 /// # Errors
-/// Those of the device; MemoryError.
+/// MemoryError; errors of the driver.
 pub(super) fn in_main_memory(tensor: &Tensor) -> Result<Tensor> {
     if is_main_memory(tensor.device().device_type) {
         return Ok(tensor.clone());
@@ -136,7 +137,7 @@ pub(super) fn in_main_memory(tensor: &Tensor) -> Result<Tensor> {
     copy_tensor_to(tensor, Allocator::host())
 }
 
-/// The shape whose extents are the elements of a vector of integers.
+/// Returns the Shape whose extents are the elements of a vector of integers.
 fn tensor_to_shape(tensor: Tensor) -> Result<Shape> {
     let tensor = in_main_memory(&tensor)?;
     plain_ensure!(

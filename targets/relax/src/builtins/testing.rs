@@ -1,15 +1,15 @@
-//! Calls of builtins for their tests.
+//! Calls of builtins, for unit tests.
 
 use ferrite_core::{Any, AnyView};
 
-/// Calls the builtin of that name, which must succeed.
+/// Calls the builtin with this name, and expects success.
 #[track_caller]
 pub(crate) fn call(name: &str, args: &[AnyView<'_>]) -> Any {
     let builtin = super::find(name.as_bytes()).unwrap_or_else(|| panic!("there is no builtin {name}"));
     (builtin.body)(args).unwrap_or_else(|error| panic!("{name} failed: {error:?}"))
 }
 
-/// Calls the builtin of that name, which must fail with an error of that kind and message.
+/// Calls the builtin with this name, and expects an error of this kind with this message.
 #[track_caller]
 pub(crate) fn failure(name: &str, args: &[AnyView<'_>], kind: &str, message: &str) {
     let builtin = super::find(name.as_bytes()).unwrap_or_else(|| panic!("there is no builtin {name}"));

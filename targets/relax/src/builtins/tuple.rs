@@ -1,4 +1,4 @@
-//! Tuples, which are Arrays.
+//! Builtins for tuples, which are Arrays.
 
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_core::abi::TVMFFISeqCell;
@@ -18,12 +18,12 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.tuple_reset_item", tuple_reset_item),
 ];
 
-/// An Array of the arguments.
+/// Returns an Array of the arguments.
 fn make_tuple(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(ArrayObject::from_views(args)?.into())
 }
 
-/// An element of a tuple: (tuple, index).
+/// Returns an element of a tuple. The arguments are (tuple, index).
 fn tuple_getitem(args: &[AnyView<'_>]) -> Result<Any> {
     let [tuple, index] = args else {
         plain_bail!(TYPE_ERROR, "vm.builtin.tuple_getitem takes 2 arguments, but got {}", args.len());
@@ -32,7 +32,8 @@ fn tuple_getitem(args: &[AnyView<'_>]) -> Result<Any> {
     tuple.get(integer(index)?).cloned()
 }
 
-/// Replaces an element by None in place, so that every holder of the tuple sees it: weights that a model used are released.
+/// Replaces an element by None in place, also for other holders of the tuple: so weights are released once a model has used
+/// them.
 fn tuple_reset_item(tuple: ArrayObject, index: i64) -> Result<()> {
     tuple.get(index)?;
     // SAFETY: arrays have a sequence cell behind the header, and the element is one of them. Nobody reads the tuple meanwhile, as
@@ -46,7 +47,7 @@ fn tuple_reset_item(tuple: ArrayObject, index: i64) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a value is a tuple: (value, number of elements, context).
+/// Checks that a value is a tuple. The arguments are (value, number of elements, error context).
 fn check_tuple_info(args: &[AnyView<'_>]) -> Result<Any> {
     let [value, count, context] = args else {
         plain_bail!(TYPE_ERROR, "vm.builtin.check_tuple_info takes 3 arguments, but got {}", args.len());

@@ -1,18 +1,19 @@
-//! Classes of objects in programs that have no other runtime: their type indices are fixed, and no table knows them.
+//! Object classes with fixed type indices, for programs without another runtime. They are not in the type table.
 
 use ferrite_core::error::Result;
 
-/// The classes of this crate.
+/// Type keys of this crate's classes.
 const KEYS: [&str; 4] = ["vm.Storage", "relax.vm.Closure", "ferrite.relax.Executable", "ferrite.Model"];
 
-/// The first of their indices: above those of TVM, and below those that registered types get.
+/// First type index of this crate's classes: above the indices that TVM assigns statically, and below those of registered
+/// types.
 const FIRST: i32 = 120;
 
-/// A class of objects, a child of `ffi.Object`.
+/// An object class, derived from `ffi.Object`.
 pub(crate) struct Class(i32);
 
 impl Class {
-    /// The class of that key, one of [`KEYS`].
+    /// Creates the class with this type key, one of [`KEYS`].
     pub(crate) const fn new(key: &'static str) -> Class {
         let mut at = 0;
         while !is_same(KEYS[at].as_bytes(), key.as_bytes()) {
@@ -21,16 +22,16 @@ impl Class {
         Class(FIRST + at as i32)
     }
 
-    /// The type index.
+    /// Returns the type index.
     #[inline]
     pub(crate) const fn index(&self) -> i32 {
         self.0
     }
 
-    /// The type index.
+    /// Returns the type index. Nothing needs to be registered.
     ///
     /// # Errors
-    /// None; those of the twin.
+    /// Never fails; the variant for other builds may.
     #[inline]
     pub(crate) const fn register(&self) -> Result<i32> {
         Ok(self.0)

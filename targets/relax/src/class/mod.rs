@@ -1,32 +1,32 @@
-//! Classes of objects that are registered when the first object is made.
+//! Object classes that are registered when their first object is created.
 
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 use ferrite_core::type_index;
 use ferrite_core::type_table::{self, NewTypeRequest};
 
-/// The index of a class that is not registered yet: no object has it.
+/// Type index of a class before it is registered. No object has it.
 const NOT_REGISTERED: i32 = -2;
 
-/// A class of objects, a child of `ffi.Object`.
+/// An object class, derived from `ffi.Object`, that is registered on first use.
 pub(crate) struct Class {
     key: &'static str,
     index: AtomicI32,
 }
 
 impl Class {
-    /// A class of that key.
+    /// Creates the class with this type key.
     pub(crate) const fn new(key: &'static str) -> Class {
         Class { key, index: AtomicI32::new(NOT_REGISTERED) }
     }
 
-    /// The type index; one that no object has while the class is not registered.
+    /// Returns the type index. Before registration, it is one that no object has.
     #[inline]
     pub(crate) fn index(&self) -> i32 {
         self.index.load(Ordering::Relaxed)
     }
 
-    /// The type index, which the class gets now if it has none. Another runtime may have registered the key.
+    /// Returns the type index. Registers the class first if necessary, unless another runtime already registered its key.
     ///
     /// # Errors
     /// MemoryError.

@@ -1,7 +1,7 @@
-//! Lists of values that native code of models reads and writes: the bodies of the C symbols `TVMBackendAnyList*`.
+//! Lists of values that the native code of models accesses: implementations of the C symbols `TVMBackendAnyList*`.
 //!
-//! The lists are arrays of values without bounds, as in TVM's machine, whose code may get to these functions as well: the dynamic linker
-//! binds a library's symbols to whichever runtime comes first.
+//! The lists are arrays of values without bounds checks, as in TVM's machine. Its code may call these functions as well: the
+//! dynamic linker binds a library's symbols to whichever runtime comes first.
 
 use core::ffi::c_void;
 use core::mem;
@@ -11,7 +11,7 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
 use ferrite_core::{plain_ensure, type_index};
 
-/// The place of an element.
+/// Returns the address of an element.
 #[inline(always)]
 fn place(list: *mut c_void, index: i32) -> Result<*mut TVMFFIAny> {
     plain_ensure!(!list.is_null(), VALUE_ERROR, "The list of values must not be null");
@@ -20,13 +20,13 @@ fn place(list: *mut c_void, index: i32) -> Result<*mut TVMFFIAny> {
     Ok(list.cast::<TVMFFIAny>().wrapping_add(index.unwrap_or_default()))
 }
 
-/// Copies an element into an argument, which borrows it.
+/// Copies an element into an argument list. The argument borrows the value.
 ///
 /// # Errors
-/// ValueError for null and for negative indices.
+/// ValueError for a null list or a negative index.
 ///
 /// # Safety
-/// Both lists have such an element.
+/// Both lists must have the given elements.
 pub unsafe fn set_packed_arg(list: *mut c_void, index: i32, args: *mut TVMFFIAny, arg: i32) -> Result<()> {
     let (from, to) = (place(list, index)?, place(args.cast(), arg)?);
     // SAFETY: the caller vouches for both; a borrowed value is a copy of its cell.
@@ -34,13 +34,13 @@ pub unsafe fn set_packed_arg(list: *mut c_void, index: i32, args: *mut TVMFFIAny
     Ok(())
 }
 
-/// Empties an element.
+/// Replaces an element by None, and releases its value.
 ///
 /// # Errors
-/// As [`set_packed_arg`].
+/// As for [`set_packed_arg`].
 ///
 /// # Safety
-/// The list has such an element, which is an owned value.
+/// The list must have the element, which must be an owned value.
 pub unsafe fn reset_item(list: *mut c_void, index: i32) -> Result<()> {
     let element = place(list, index)?.cast::<Any>();
     // SAFETY: the caller vouches for the element; its destructor runs when the new value is in place.
@@ -48,13 +48,13 @@ pub unsafe fn reset_item(list: *mut c_void, index: i32) -> Result<()> {
     Ok(())
 }
 
-/// Moves the result of a call into an element, whose old value is released. The result's cell is None afterwards.
+/// Moves the result of a call into an element, and releases the element's old value. The result's cell is None afterwards.
 ///
 /// # Errors
-/// As [`set_packed_arg`].
+/// As for [`set_packed_arg`].
 ///
 /// # Safety
-/// Both lists have such an element. The result is an owned value.
+/// Both lists must have the given elements. The result must be an owned value.
 pub unsafe fn move_from_packed_return(
     list: *mut c_void,
     index: i32,

@@ -1,10 +1,10 @@
-//! The attention cache of `nn.KVCache`: rows of keys or values, which a model appends to and views.
+//! Attention cache of `nn.KVCache`: rows of keys or values, to which a model appends and of which it takes views.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `record` | `Cache`, the object, in the layout that TVM's runtime reads |
-//! | `rows` | copies of rows between tensors, and growth |
-//! | `window` | rows that overwrite the oldest ones |
+//! | `record` | `Cache`, the cache object, with the memory layout of TVM's runtime |
+//! | `rows` | copying rows between tensors, and growing a cache |
+//! | `window` | sliding windows, where new rows overwrite the oldest |
 
 mod record;
 mod rows;
@@ -33,8 +33,8 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.attention_kv_cache_array_clear", clear),
 ];
 
-/// Makes a cache with room for the first extent of `reserved` rows, and with the rows of `initial`, of which `filled` count if
-/// that is not negative.
+/// Creates a cache with a capacity of `reserved[0]` rows that contains the rows of `initial`. If `filled` is not negative,
+/// only the first `filled` rows count.
 fn create(initial: Tensor, reserved: Shape, filled: i64) -> Result<Cache> {
     let data = crate::memory::empty(reserved.as_slice(), initial.dtype(), initial.device())?;
     let mut state = append_rows(State { data, filled: 0, position: 0 }, &initial)?;
@@ -52,7 +52,7 @@ fn create(initial: Tensor, reserved: Shape, filled: i64) -> Result<Cache> {
     Cache::new(state)
 }
 
-/// Appends the rows of a tensor. When the cache is full, its room is doubled.
+/// Appends the rows of a tensor. Doubles the capacity when the cache is full.
 fn append(cache: Cache, value: Tensor) -> Result<Cache> {
     cache.set(append_rows(cache.state(), &value)?);
     Ok(cache)
@@ -73,7 +73,7 @@ fn update(cache: Cache, value: Tensor) -> Result<Cache> {
     Ok(cache)
 }
 
-/// The rows as a tensor over the memory of the cache: (cache[, the shape that is expected]).
+/// Returns the rows as a tensor that shares the memory of the cache. The arguments are (cache[, expected shape]).
 fn view(args: &[AnyView<'_>]) -> Result<Any> {
     let ([cache] | [cache, _]) = args else { return Err(wrong_count(args.len())) };
     let State { data, filled, .. } = cache.get::<Cache>()?.state();

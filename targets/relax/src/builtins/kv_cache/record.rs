@@ -1,4 +1,4 @@
-//! The cache object.
+//! The attention cache object.
 
 use core::mem::ManuallyDrop;
 
@@ -14,24 +14,25 @@ use crate::class::Class;
 static CLASS: Class = Class::new("relax.vm.AttentionKVCacheLegacy");
 
 object_class! {
-    /// A reference to an attention cache.
+    /// Reference to an attention cache.
     ///
     /// # Threads
-    /// Any; of changes that are made at once the last one stays.
+    /// Callable from any thread. Of concurrent changes, the last one wins.
     ///
     /// # Upstream
-    /// `AttentionKVCacheLegacy` of `src/runtime/vm/lm_support.cc`, with the same layout: either runtime takes caches of the other.
+    /// `AttentionKVCacheLegacy` of `src/runtime/vm/lm_support.cc`, with the same memory layout: each runtime accepts the
+    /// caches of the other.
     pub(super) struct Cache, CLASS.index(), "relax.vm.AttentionKVCacheLegacy"
 }
 
-/// The content of a cache.
+/// Content of an attention cache.
 #[repr(C)]
 pub(super) struct State {
-    /// The rows, compact, and room for more.
+    /// Tensor of all rows: compact, with unused rows as spare capacity.
     pub(super) data: Tensor,
-    /// The number of rows that count.
+    /// Number of rows in use.
     pub(super) filled: i64,
-    /// The row that a window writes next.
+    /// Row that a window writes next.
     pub(super) position: i64,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct State {
 struct CacheRecord {
     header: TVMFFIObject,
     state: ManuallyDrop<State>,
-    /// No bytes on hosts, where caches of TVM have none.
+    /// Zero-sized on hosts, where the cache has the layout of TVM's, which has no lock.
     lock: ObjectMutex<()>,
 }
 
@@ -61,7 +62,7 @@ unsafe impl ObjectRecord for CacheRecord {
 }
 
 impl Cache {
-    /// Makes a cache.
+    /// Creates a cache.
     ///
     /// # Errors
     /// MemoryError.
@@ -84,7 +85,7 @@ impl Cache {
         }
     }
 
-    /// A copy of the content.
+    /// Returns a copy of the content.
     pub(super) fn state(&self) -> State {
         // SAFETY: the object is a cache, of this library or of TVM's; the lock keeps changes out.
         unsafe {

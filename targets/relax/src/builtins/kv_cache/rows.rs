@@ -1,4 +1,4 @@
-//! Rows of a cache: the first dimension of its tensor.
+//! Operations on rows of a cache: slices along the first dimension of its tensor.
 
 use ferrite_core::abi::DLTensor;
 use ferrite_core::error::Result;
@@ -9,15 +9,15 @@ use ferrite_core::{Tensor, plain_bail, plain_ensure};
 use super::record::State;
 use crate::memory;
 
-/// The number of rows of a tensor; 0 for a scalar.
+/// Returns the number of rows of a tensor; 0 for a scalar.
 pub(super) fn rows_of(tensor: &Tensor) -> i64 {
     tensor.shape().first().copied().unwrap_or(0)
 }
 
-/// Checks that a value has rows like those of the cache. Returns their number.
+/// Checks that the rows of a value have the dtype and shape of the cache's rows. Returns their number.
 ///
 /// # Errors
-/// InternalError.
+/// InternalError if they differ.
 pub(super) fn check_value(data: &Tensor, value: &Tensor) -> Result<i64> {
     plain_ensure!(
         data.dtype() == value.dtype(),
@@ -29,10 +29,10 @@ pub(super) fn check_value(data: &Tensor, value: &Tensor) -> Result<i64> {
     Ok(rows_of(value))
 }
 
-/// Compares the extents of a row.
+/// Checks that row extents match those of the cache.
 ///
 /// # Errors
-/// InternalError.
+/// InternalError if they differ.
 pub(super) fn check_extents(what: &'static str, extents: &[i64], data: &Tensor) -> Result<()> {
     let expected = data.shape().get(1..).unwrap_or_default();
     for (index, (extent, expected)) in extents.iter().zip(expected).enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn check_extents(what: &'static str, extents: &[i64], data: &Tensor) 
     Ok(())
 }
 
-/// The shape of a tensor with another number of rows.
+/// Returns the shape of a tensor with its number of rows replaced.
 ///
 /// # Errors
 /// MemoryError.
@@ -69,7 +69,8 @@ pub(super) fn with_rows(tensor: &Tensor, rows: i64) -> Result<Buffer<i64>> {
     Ok(shape)
 }
 
-/// Copies `count` rows from one tensor, from a row on, to another. Both are compact, have rows of one size, and that many.
+/// Copies `count` rows between two tensors, each from a given first row. Both tensors must be compact, have rows of the same
+/// size, and contain the rows.
 ///
 /// # Errors
 /// MemoryError; errors of the device.
@@ -90,10 +91,10 @@ pub(super) fn copy_rows(
     unsafe { memory::copy(&part(from, first), &part(to, target)) }
 }
 
-/// The content with room for `rows` rows: the number of slots is doubled until it is enough.
+/// Returns the content with capacity for `rows` rows. Doubles the capacity until it suffices.
 ///
 /// # Errors
-/// ValueError for more rows than memory; MemoryError.
+/// ValueError if the number of rows overflows; MemoryError.
 pub(super) fn reserve(state: State, rows: i64) -> Result<State> {
     let old = rows_of(&state.data);
     let mut slots = old.max(1);
@@ -111,10 +112,10 @@ pub(super) fn reserve(state: State, rows: i64) -> Result<State> {
     Ok(State { data, ..state })
 }
 
-/// The content with the rows of a value behind its own.
+/// Appends the rows of a value to the content.
 ///
 /// # Errors
-/// InternalError for other rows; as [`reserve`].
+/// InternalError for rows of another shape or dtype; as for [`reserve`].
 pub(super) fn append_rows(state: State, value: &Tensor) -> Result<State> {
     let count = check_value(&state.data, value)?;
     let first = state.filled;

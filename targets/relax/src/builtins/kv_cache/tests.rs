@@ -6,7 +6,7 @@ fn tensor(rows: i64, value: f32) -> Tensor {
     Tensor::from_slice(&elements[..rows as usize * 2], &[rows, 2]).unwrap()
 }
 
-/// A cache with the rows [0, 1] and [2, 3].
+/// Creates a cache with the rows [0, 1] and [2, 3].
 fn cache() -> Any {
     let (rows, shape) =
         (Tensor::from_slice(&[0f32, 1., 2., 3.], &[2, 2]).unwrap(), Shape::from_slice(&[2, 2]).unwrap());
@@ -14,7 +14,7 @@ fn cache() -> Any {
     call("vm.builtin.attention_kv_cache_create", &args)
 }
 
-/// The first elements of the rows.
+/// Returns the first element of each row.
 fn rows(cache: &Any) -> std::vec::Vec<f32> {
     let view = call("vm.builtin.attention_kv_cache_view", &[cache.view()]).get::<Tensor>().unwrap();
     view.data::<f32>().unwrap().iter().step_by(2).copied().collect()

@@ -1,5 +1,5 @@
-//! A window over the latest rows: once the cache has its most rows, new ones overwrite the oldest, except for the first few rows,
-//! the sinks.
+//! Sliding windows over the latest rows. Once the cache is full, new rows overwrite the oldest ones, except for the first
+//! few rows (attention sinks).
 
 use ferrite_core::error::Result;
 use ferrite_core::{Tensor, plain_ensure};
@@ -7,12 +7,12 @@ use ferrite_core::{Tensor, plain_ensure};
 use super::record::{Cache, State};
 use super::rows::{check_value, copy_rows, reserve};
 
-/// Writes the rows of a tensor into a window of `most` rows.
+/// Writes the rows of a tensor into a window of at most `most` rows.
 pub(super) fn write(cache: Cache, value: Tensor, most: i64) -> Result<Cache> {
     write_with_sinks(cache, value, most, 0)
 }
 
-/// Writes the rows of a tensor into a window of `most` rows, the first `sinks` of which are not overwritten.
+/// Writes the rows of a tensor into a window of at most `most` rows. The first `sinks` rows are never overwritten.
 pub(super) fn write_with_sinks(cache: Cache, value: Tensor, most: i64, sinks: i64) -> Result<Cache> {
     let state = cache.state();
     let count = check_value(&state.data, &value)?;
@@ -39,7 +39,7 @@ pub(super) fn write_with_sinks(cache: Cache, value: Tensor, most: i64, sinks: i6
     Ok(cache)
 }
 
-/// Writes the rows from `first` on behind the sinks.
+/// Wraps around: writes the rows from `first` on after the sinks.
 fn wrap(state: &mut State, value: &Tensor, first: i64, sinks: i64) -> Result<()> {
     let rest = value.shape().first().map_or(0, |count| count - first);
     copy_rows((value, first), (&state.data, sinks), rest)?;

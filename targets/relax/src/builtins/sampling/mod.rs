@@ -1,10 +1,10 @@
-//! Samplers of language models: the next token from logits or probabilities, and penalties of tokens.
+//! Samplers of language models: draw the next token from logits or probabilities, and penalise repeated tokens.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `top_p` | the next token among the most probable ones |
-//! | `multinomial` | the next token of each sequence of a batch |
-//! | `penalty` | penalties of tokens that occurred, and the softmax with a temperature |
+//! | `top_p` | top-p (nucleus) sampling |
+//! | `multinomial` | multinomial sampling, for a batch of sequences |
+//! | `penalty` | penalties for repeated tokens, and the softmax with temperature |
 
 mod multinomial;
 mod penalty;
@@ -29,16 +29,16 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.apply_softmax_with_temperature", penalty::apply_softmax),
 ];
 
-/// The elements of a compact tensor.
+/// Returns the elements of a compact tensor.
 ///
 /// # Errors
-/// InternalError with the text of upstream's check for a tensor of another dtype.
+/// InternalError with the message of upstream's check for a tensor of another dtype.
 fn elements<'a, T: Element>(tensor: &'a Tensor, name: &'static str, hint: &'static str) -> Result<&'a [T]> {
     check_dtype(tensor, T::DTYPE, name, hint)?;
     tensor.data::<T>()
 }
 
-/// Checks the dtype of a tensor and that it is compact.
+/// Checks that a tensor is compact and has this dtype.
 fn check_dtype(tensor: &Tensor, dtype: DLDataType, name: &'static str, hint: &'static str) -> Result<()> {
     plain_ensure!(
         tensor.is_contiguous(),
@@ -59,7 +59,7 @@ fn check_dtype(tensor: &Tensor, dtype: DLDataType, name: &'static str, hint: &'s
     Ok(())
 }
 
-/// Checks that a tensor that is changed in place is in main memory.
+/// Checks that a tensor to be changed in place is in main memory.
 fn check_device(tensor: &Tensor, name: &'static str) -> Result<()> {
     plain_ensure!(
         tensor.device().device_type == CPU,
@@ -71,7 +71,7 @@ fn check_device(tensor: &Tensor, name: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// The last extent of a tensor, as a length.
+/// Returns the last extent of a tensor; `0` if it is negative or there is none.
 fn last_extent(tensor: &Tensor) -> usize {
     tensor.shape().last().and_then(|extent| usize::try_from(*extent).ok()).unwrap_or(0)
 }

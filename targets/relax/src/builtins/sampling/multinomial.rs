@@ -1,4 +1,4 @@
-//! Multinomial sampling.
+//! Multinomial sampling: draws a token from each row of a batch of probabilities.
 
 use ferrite_core::abi::DLDevice;
 use ferrite_core::device::kind::CPU;
@@ -9,7 +9,8 @@ use ferrite_core::{Tensor, plain_ensure};
 use super::{elements, last_extent};
 use crate::builtins::device::on_host;
 
-/// Draws a token for each row of probabilities, (rows, tokens), by a uniform random number for each: (rows, 1), int64.
+/// Draws a token from each row of `probabilities`, of shape (rows, tokens), with one uniform random number per row. Returns
+/// an int64 tensor of shape (rows, 1).
 pub(super) fn sample(probabilities: Tensor, uniform: Tensor) -> Result<Tensor> {
     let (probabilities, uniform) = (on_host(probabilities)?, on_host(uniform)?);
     let tokens = last_extent(&probabilities);
@@ -34,7 +35,7 @@ pub(super) fn sample(probabilities: Tensor, uniform: Tensor) -> Result<Tensor> {
     Ok(drawn)
 }
 
-/// The first token up to which the weights add up to more than a number; else the last one.
+/// Returns the first index at which the cumulative sum of the weights exceeds `uniform`, or the last index if there is none.
 fn draw(weights: &[f32], uniform: f32) -> usize {
     let mut sum = 0f32;
     let drawn = weights.iter().position(|weight| {

@@ -1,4 +1,4 @@
-//! Changes of logits in place, in main memory.
+//! Penalties and softmax of logits, in place and in main memory.
 
 use ferrite_core::error::Result;
 use ferrite_core::tensor::Element;
@@ -6,7 +6,8 @@ use ferrite_core::{Tensor, plain_error};
 
 use super::{check_device, check_dtype, elements, last_extent};
 
-/// Divides the logits of tokens that occurred by a number, or multiplies them if they are not positive.
+/// Applies the repetition penalty to tokens that occurred: divides positive logits by `penalty` and multiplies the others by
+/// it.
 pub(super) fn apply_repetition(logits: Tensor, tokens: Tensor, penalty: f64) -> Result<()> {
     let logits = writable(&logits)?;
     let tokens = tokens_of(&tokens, "token_ids", "token ids must be int32!")?;
@@ -18,7 +19,8 @@ pub(super) fn apply_repetition(logits: Tensor, tokens: Tensor, penalty: f64) -> 
     Ok(())
 }
 
-/// Subtracts from the logits of tokens that occurred: one number, and another one for each time.
+/// Applies the presence and frequency penalties to tokens that occurred: subtracts `presence_penalty` once, and
+/// `frequency_penalty` for each occurrence, from their logits.
 pub(super) fn apply_presence_and_frequency(
     logits: Tensor,
     tokens: Tensor,
@@ -39,7 +41,8 @@ pub(super) fn apply_presence_and_frequency(
 /// Replaces the logits of the last dimension by their softmax at a temperature.
 ///
 /// # Upstream
-/// Begins the maximum with the least positive float, where ours begins with the first logit: logits far below zero give numbers.
+/// Starts its search for the maximum at the least positive float instead of the first logit, so logits far below zero do not
+/// give numbers.
 pub(super) fn apply_softmax(logits: Tensor, temperature: f64) -> Result<()> {
     let len = last_extent(&logits);
     let logits = writable(&logits)?;
@@ -57,7 +60,7 @@ pub(super) fn apply_softmax(logits: Tensor, temperature: f64) -> Result<()> {
     Ok(())
 }
 
-/// The logits, for writing.
+/// Returns the logits for writing.
 #[allow(clippy::mut_from_ref, reason = "callers of a penalty vouch that nobody else uses the logits")]
 fn writable(logits: &Tensor) -> Result<&mut [f32]> {
     check_dtype(logits, f32::DTYPE, "logits", "Logits data type is not float32!")?;
@@ -66,7 +69,7 @@ fn writable(logits: &Tensor) -> Result<&mut [f32]> {
     unsafe { logits.data_mut::<f32>() }
 }
 
-/// The tokens of the last dimension.
+/// Returns the tokens along the last dimension.
 fn tokens_of<'a>(tensor: &'a Tensor, name: &'static str, hint: &'static str) -> Result<&'a [i32]> {
     let tokens = elements::<i32>(tensor, name, hint)?;
     Ok(tokens.get(..last_extent(tensor)).unwrap_or_default())

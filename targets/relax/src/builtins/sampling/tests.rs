@@ -13,7 +13,7 @@ fn tokens(values: &[i32]) -> Tensor {
     Tensor::from_slice(values, &[1, values.len() as i64]).unwrap()
 }
 
-/// Expected tokens are those of TVM.
+/// The expected tokens are those of TVM.
 #[test]
 fn tokens_are_drawn_from_logits() {
     let logits = row(&[1.0, 2.0, 3.0]);

@@ -1,4 +1,5 @@
-//! Top-p sampling: a token is drawn among the most probable ones, whose probabilities add up to `top_p`.
+//! Top-p (nucleus) sampling: draws a token from the smallest set of most probable tokens whose probabilities add up to at
+//! least `top_p`.
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -8,20 +9,21 @@ use ferrite_core::{Tensor, plain_bail, plain_ensure};
 use super::{check_dtype, elements};
 use crate::builtins::device::on_host;
 
-/// A token with its logit or probability, later with the sum of probabilities up to it.
+/// A token with its logit or probability, later replaced by the cumulative probability.
 #[derive(Clone, Copy)]
 struct Candidate {
     weight: f32,
     token: usize,
 }
 
-/// Below this temperature the most probable token is taken.
+/// Temperature below which the most probable token is chosen without sampling.
 const COLD: f64 = 1e-6;
 
-/// A filter keeps tokens of a probability of at least `top_p` over this number, of which there are that many at most.
+/// Upper bound on the number of candidates that pass the first filter, which keeps tokens whose probability is at least
+/// `top_p` divided by this number.
 const MOST_CANDIDATES: f64 = 1024.0;
 
-/// Draws a token from logits by a uniform random number between 0 and 1.
+/// Draws a token from logits, given a uniform random number between 0 and 1.
 pub(super) fn from_logits(logits: Tensor, temperature: f64, top_p: f64, uniform: f64) -> Result<i64> {
     check(&logits, "logits")?;
     let logits = on_host(logits)?;
@@ -59,7 +61,7 @@ pub(super) fn from_logits(logits: Tensor, temperature: f64, top_p: f64, uniform:
     Ok(best.token as i64)
 }
 
-/// Draws a token from probabilities by a uniform random number between 0 and 1.
+/// Draws a token from probabilities, given a uniform random number between 0 and 1.
 pub(super) fn from_probabilities(probabilities: Tensor, top_p: f64, uniform: f64) -> Result<i64> {
     check(&probabilities, "prob")?;
     let probabilities = on_host(probabilities)?;
@@ -83,7 +85,7 @@ pub(super) fn from_probabilities(probabilities: Tensor, top_p: f64, uniform: f64
     }
 }
 
-/// Draws a token among those of at least a probability; None if these are too few.
+/// Draws a token among those with a probability of at least `cutoff`. Returns `None` if their probabilities do not suffice.
 fn draw_above(
     candidates: &mut Buffer<Candidate>,
     probabilities: &[f32],
@@ -145,14 +147,14 @@ fn fill(candidates: &mut Buffer<Candidate>, weights: &[f32], least: f32) -> Resu
     Ok(())
 }
 
-/// Sorts from the largest weight to the smallest one.
+/// Sorts candidates by weight, in descending order.
 fn sort(candidates: &mut Buffer<Candidate>) {
     candidates
         .as_mut_slice()
         .sort_unstable_by(|one, other| other.weight.total_cmp(&one.weight).then(one.token.cmp(&other.token)));
 }
 
-/// The first token whose share of `total` is above the random number.
+/// Returns the first token whose cumulative share of `total` exceeds the random number.
 fn draw(candidates: &[Candidate], total: f32, uniform: f64) -> Option<i64> {
     let drawn = candidates.iter().find(|candidate| uniform < f64::from(candidate.weight / total));
     drawn.map(|candidate| candidate.token as i64)

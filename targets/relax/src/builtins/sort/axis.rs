@@ -1,32 +1,32 @@
-//! The lines of a tensor along an axis.
+//! One-dimensional slices (lines) of a tensor along an axis.
 
 use ferrite_core::error::Result;
 use ferrite_core::plain_bail;
 use ferrite_core::tensor::TensorRef;
 
-/// An axis of a compact tensor.
+/// An axis of a compact tensor, which divides the tensor into lines.
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
-    /// Lines before it: the product of the extents of earlier dimensions.
+    /// Product of the extents of the dimensions before the axis.
     pub(super) before: usize,
-    /// Elements of a line.
+    /// Number of elements of a line.
     pub(super) len: usize,
-    /// Elements between two neighbours of a line.
+    /// Distance between neighbouring elements of a line, in elements.
     pub(super) stride: usize,
 }
 
-/// One line.
+/// A one-dimensional slice along an axis.
 #[derive(Clone, Copy)]
 pub(super) struct Line {
     block: usize,
     within: usize,
     stride: usize,
-    /// Elements of the line.
+    /// Number of elements of the line.
     pub(super) len: usize,
 }
 
 impl Axis {
-    /// An axis by its number, from the end if that is negative.
+    /// Returns the axis with this number, which counts from the end if it is negative.
     ///
     /// # Errors
     /// InternalError for an axis that the tensor does not have; ValueError for a negative extent.
@@ -76,29 +76,29 @@ impl Axis {
         }))
     }
 
-    /// The number of lines.
+    /// Returns the number of lines.
     pub(super) fn lines(self) -> usize {
         if self.len == 0 { 0 } else { self.before.saturating_mul(self.stride) }
     }
 
-    /// The number of elements of all lines.
+    /// Returns the number of elements of all lines.
     pub(super) fn numel(self) -> usize {
         self.lines().saturating_mul(self.len)
     }
 
-    /// The line of that number.
+    /// Returns the line with this number.
     pub(super) fn line(self, number: usize) -> Line {
         Line { block: number / self.stride, within: number % self.stride, stride: self.stride, len: self.len }
     }
 }
 
 impl Line {
-    /// The index of an element in the tensor.
+    /// Returns the index in the tensor of an element of the line.
     pub(super) fn at(self, place: usize) -> usize {
         (self.block * self.len + place) * self.stride + self.within
     }
 
-    /// The same line of a tensor whose lines have another length.
+    /// Returns the corresponding line of a tensor whose lines have another length.
     pub(super) fn of_len(self, len: usize) -> Line {
         Line { len, ..self }
     }

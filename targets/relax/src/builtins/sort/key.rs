@@ -1,4 +1,4 @@
-//! The element types that can be sorted, and those that places in a line are written as.
+//! Element types that can be sorted, and element types in which the sorted indices can be written.
 
 use core::cmp::Ordering;
 
@@ -12,7 +12,7 @@ pub(super) trait Key: Element {
     fn order(self, other: Self) -> Ordering;
 }
 
-/// A number of half precision, by its bits.
+/// A half-precision number, given by its bits.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(super) struct Half(u16);
@@ -23,7 +23,7 @@ unsafe impl Element for Half {
 }
 
 impl Half {
-    /// An integer in the order of the numbers: zeros are equal, and NaN is the largest.
+    /// Returns an integer that orders like the number: both zeros are equal, and NaN is the largest.
     fn rank(self) -> i32 {
         let magnitude = i32::from(self.0 & 0x7fff);
         match self.0 >> 15 {
@@ -64,9 +64,9 @@ macro_rules! float_keys {
 
 float_keys!(f32, f64);
 
-/// An element type of places in a line.
+/// An element type for indices into a line.
 pub(super) trait Index: Element {
-    /// The place as an element; rounded or cut where it does not fit, as upstream does.
+    /// Converts an index to this type. Indices that do not fit are rounded or truncated, as upstream does.
     fn from_place(place: usize) -> Self;
 }
 
@@ -82,7 +82,7 @@ macro_rules! indices {
 
 indices!(i8, u8, i32, i64, f32, f64);
 
-/// Evaluates a body with `$key` as the Rust type of a dtype that can be sorted.
+/// Evaluates a body with `$key` bound to the Rust type of a dtype that can be sorted.
 macro_rules! for_key_type {
     ($dtype:expr, $key:ident, $body:block) => {
         $crate::builtins::sort::key::for_types!("input", $dtype, $key, $body;
@@ -90,7 +90,7 @@ macro_rules! for_key_type {
     };
 }
 
-/// Evaluates a body with `$index` as the Rust type of a dtype that holds places.
+/// Evaluates a body with `$index` bound to the Rust type of a dtype for indices.
 macro_rules! for_index_type {
     ($dtype:expr, $index:ident, $body:block) => {
         $crate::builtins::sort::key::for_types!("output", $dtype, $index, $body; i32, i64, f32, f64, u8, i8)

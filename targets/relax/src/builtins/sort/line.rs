@@ -1,4 +1,4 @@
-//! One line of a tensor: read, sorted, and handed over.
+//! Sorting of each line of a tensor.
 
 use core::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use ferrite_core::tensor::TensorRef;
 use super::axis::{Axis, Line};
 use super::key::Key;
 
-/// The direction of the order.
+/// Sort order.
 #[derive(Clone, Copy)]
 pub(super) enum Order {
     Ascending,
@@ -18,15 +18,15 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The order of an argument that says whether it is ascending.
+    /// Returns the sort order given by an argument: whether it is ascending.
     ///
     /// # Errors
-    /// TypeError.
+    /// TypeError for an argument that is not a boolean.
     pub(super) fn of(ascending: AnyView<'_>) -> Result<Order> {
         Ok(if ascending.get::<bool>()? { Order::Ascending } else { Order::Descending })
     }
 
-    /// Compares two values and, if they are equal, their places: equal values stay in their order.
+    /// Compares two entries by value, then by index. So the sort is stable.
     fn compare<K: Key>(self, one: &Entry<K>, other: &Entry<K>) -> Ordering {
         let keys = match self {
             Order::Ascending => one.key.order(other.key),
@@ -36,17 +36,17 @@ impl Order {
     }
 }
 
-/// A value and its place in the line.
+/// A value and its index in the line.
 #[derive(Clone, Copy)]
 pub(super) struct Entry<K> {
     pub(super) key: K,
     pub(super) place: usize,
 }
 
-/// Sorts each line, and hands it over.
+/// Sorts each line, and passes the sorted entries to `write`.
 ///
 /// # Errors
-/// MemoryError; as [`TensorRef::data`].
+/// MemoryError; as for [`TensorRef::data`].
 pub(super) fn for_each_line<K: Key>(
     input: TensorRef<'_>,
     axis: Axis,
@@ -62,7 +62,7 @@ pub(super) fn for_each_line<K: Key>(
     Ok(())
 }
 
-/// Calls like [`for_each_line`], with only so many values at the start of each line.
+/// Like [`for_each_line`], but sorts and passes only the first `counts[i]` values of line `i`.
 ///
 /// # Errors
 /// As [`for_each_line`].

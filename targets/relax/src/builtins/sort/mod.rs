@@ -1,10 +1,10 @@
-//! Sorting, by the functions that the lowering of `sort`, `argsort` and `topk` calls: `tvm.contrib.sort.*`.
+//! Sorting: the functions `tvm.contrib.sort.*`, to which TVM lowers `sort`, `argsort` and `topk`.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `axis` | the lines of a tensor along an axis |
+//! | `axis` | one-dimensional slices (lines) of a tensor along an axis |
 //! | `key` | the element types that can be sorted, and their order |
-//! | `line` | one line, read, sorted and written |
+//! | `line` | sorting of each line |
 
 mod axis;
 mod key;
@@ -31,7 +31,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "tvm.contrib.sort.topk", topk),
 ];
 
-/// A tensor among the arguments.
+/// Returns a tensor argument.
 fn tensor<'a>(view: &AnyView<'a>) -> Result<TensorRef<'a>> {
     match TensorRef::from_view(view) {
         Some(tensor) => Ok(tensor),
@@ -39,7 +39,7 @@ fn tensor<'a>(view: &AnyView<'a>) -> Result<TensorRef<'a>> {
     }
 }
 
-/// Sorts along an axis: (values, sorted values, axis, whether ascending).
+/// Sorts a tensor along an axis. The arguments are (values, sorted values, axis, whether ascending).
 fn sort(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "tvm.contrib.sort.sort")?;
     let (input, output) = (tensor(&args[0])?, tensor(&args[1])?);
@@ -63,7 +63,7 @@ fn sort(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// The places of the values in the sorted order, along an axis: (values, places, axis, whether ascending).
+/// Writes the indices that sort a tensor along an axis. The arguments are (values, indices, axis, whether ascending).
 fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "tvm.contrib.sort.argsort")?;
     let (input, output) = (tensor(&args[0])?, tensor(&args[1])?);
@@ -81,7 +81,8 @@ fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Sorts the first values of each line like [`argsort`]: (values, number of them, places, axis, whether ascending).
+/// Like [`argsort`], but sorts only the first values of each line. The arguments are (values, number of values per line,
+/// indices, axis, whether ascending).
 fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 5, "tvm.contrib.sort.argsort_nms")?;
     let (input, counts, output) = (tensor(&args[0])?, tensor(&args[1])?, tensor(&args[2])?);
@@ -103,8 +104,8 @@ fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// The largest or smallest values along an axis: (values[, largest values][, their places], k, axis, `both`, `values` or `indices`,
-/// whether ascending). All of them if k is less than 1.
+/// Writes the k largest or smallest values along an axis. The arguments are (values[, top values][, their indices], k, axis,
+/// `both`, `values` or `indices`, whether ascending). If k is less than 1, writes all values.
 fn topk(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 6, "tvm.contrib.sort.topk")?;
     let (results, [k, axis, kind, ascending]) = split_topk(args)?;
@@ -156,7 +157,7 @@ fn topk(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// The result tensors and the last four arguments of `topk`.
+/// Splits the arguments of `topk` into the result tensors and the last four arguments.
 fn split_topk<'a, 'b>(args: &'b [AnyView<'a>]) -> Result<(&'b [AnyView<'a>], [AnyView<'a>; 4])> {
     match args {
         [_, results @ .., k, axis, kind, ascending] => Ok((results, [*k, *axis, *kind, *ascending])),
@@ -164,10 +165,10 @@ fn split_topk<'a, 'b>(args: &'b [AnyView<'a>]) -> Result<(&'b [AnyView<'a>], [An
     }
 }
 
-/// The elements of a result.
+/// Returns the elements of a result tensor, for writing.
 ///
 /// # Errors
-/// ValueError if there are fewer than `least`; as [`TensorRef::data`].
+/// ValueError if there are fewer than `least` elements; as for [`TensorRef::data`].
 fn writable<T: ferrite_core::tensor::Element>(tensor: TensorRef<'_>, least: usize) -> Result<&mut [T]> {
     // SAFETY: the caller of a builtin passes tensors for its results, which nobody else uses meanwhile.
     let elements = unsafe { tensor.data_mut::<T>() }?;
@@ -181,7 +182,7 @@ fn writable<T: ferrite_core::tensor::Element>(tensor: TensorRef<'_>, least: usiz
     Ok(elements)
 }
 
-/// The error of an element type that cannot be sorted or cannot hold places.
+/// Returns the error for a dtype that cannot be sorted or that cannot store indices.
 #[cold]
 fn unsupported(what: &'static str, dtype: DLDataType) -> Error {
     match dtype::to_string(dtype) {

@@ -1,13 +1,14 @@
-//! The builtins that a program lists, each a symbol of its own: what no model of the firmware calls is not linked.
+//! Builtins that a program lists. Each is a symbol of its own, so builtins that no model of the firmware calls are not
+//! linked.
 
 use super::*;
 
 unsafe extern "C" {
-    /// The builtins of the program's models; null ends the list. `targets/boards/model/executable.py` writes it.
+    /// Null-terminated list of the builtins that the program's models call, written by `targets/boards/model/executable.py`.
     static FerriteModelBuiltins: [*const core::ffi::c_void; 1];
 }
 
-/// The builtin of that name, if the program lists it.
+/// Returns the builtin with this name; `None` if the program does not list it.
 pub fn find(name: &[u8]) -> Option<&'static Builtin> {
     // SAFETY: the program's list has builtins of this file, and null at its end.
     unsafe {
@@ -22,7 +23,7 @@ pub fn find(name: &[u8]) -> Option<&'static Builtin> {
     None
 }
 
-/// The builtin of that name in a group, when the crate is compiled.
+/// Returns the builtin with this name from a group, at compile time.
 const fn named(group: &[Builtin], name: &str) -> Builtin {
     let mut at = 0;
     while !is_same(group[at].name.as_bytes(), name.as_bytes()) {

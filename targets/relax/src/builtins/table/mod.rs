@@ -1,4 +1,4 @@
-//! Every builtin of the build.
+//! Table of all builtins of the build.
 
 use ferrite_core::builtins::StaticFunction;
 
@@ -21,12 +21,12 @@ pub static GROUPS: &[&[Builtin]] = &[
     sort::BUILTINS,
 ];
 
-/// The builtin of that name.
+/// Returns the builtin with this name.
 pub fn find(name: &[u8]) -> Option<&'static Builtin> {
     GROUPS.iter().copied().flatten().find(|builtin| builtin.name.as_bytes() == name)
 }
 
-/// The entries of a table of global functions for a group.
+/// Returns the table entries that register a group as global functions.
 pub const fn functions_of<const N: usize>(group: &[Builtin]) -> [StaticFunction; N] {
     assert!(group.len() == N && N > 0);
     let mut functions = [group[0].function; N];
