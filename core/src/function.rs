@@ -1,4 +1,4 @@
-//! Functions: packed calls over AnyView slices, and the safe-call convention of C.
+//! Function objects: packed calls with [`AnyView`] arguments, and the safe-call convention of C.
 
 use core::ffi::{c_int, c_void};
 use core::mem::{align_of, size_of};
@@ -18,21 +18,21 @@ pub use serve::{serve_in_place, serve_safe_call};
 crate::object_class! {
     /// A reference to a function object.
     ///
-    /// Functions may be called from any thread, also from several at once.
+    /// Functions may be called from any thread, and by several threads at once.
     ///
     /// # Upstream
     /// `tvm::ffi::Function` in `function.h`.
     pub struct Function, type_index::FUNCTION, "ffi.Function"
 }
 
-/// The common head of function objects.
+/// The common first fields of all function objects.
 #[repr(C)]
 struct FunctionRecord {
     header: TVMFFIObject,
     cell: TVMFFIFunctionCell,
 }
 
-/// A function over a C callback.
+/// The record of a function object over a C callback.
 #[repr(C)]
 struct ExternRecord {
     function: FunctionRecord,
@@ -41,7 +41,7 @@ struct ExternRecord {
     deleter: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 
-/// A function over a Rust closure.
+/// The record of a function object over a Rust closure.
 #[repr(C)]
 struct ClosureRecord<F> {
     function: FunctionRecord,
@@ -50,11 +50,11 @@ struct ClosureRecord<F> {
 
 #[cfg(not(feature = "client"))]
 impl ExternRecord {
-    /// Identifies a callback: the addresses of its context, function and deleter, which are adjacent in the record.
-    /// They never change. No reference to the record is made, since other threads may change its count.
+    /// Returns the addresses that identify a callback: its context, function and deleter, which are adjacent in the
+    /// record and never change. Creates no Rust reference to the record, because other threads may change its count.
     ///
     /// # Safety
-    /// The record is alive.
+    /// The record must be alive.
     unsafe fn callback(record: *const ExternRecord) -> [usize; 3] {
         const _: () = assert!(
             core::mem::offset_of!(ExternRecord, deleter)
@@ -89,10 +89,10 @@ unsafe impl<F> ObjectRecord for ClosureRecord<F> {
 }
 
 impl Function {
-    /// Makes a function from a closure over packed arguments.
+    /// Creates a function from a closure over packed arguments.
     ///
     /// # Errors
-    /// MemoryError; the closure is dropped.
+    /// MemoryError. The closure is then dropped.
     ///
     /// # Upstream
     /// `Function::FromPacked`.
@@ -115,7 +115,7 @@ impl Function {
         unsafe { object_alloc::allocate(type_index::FUNCTION, 0, init).map(Function) }
     }
 
-    /// Makes a function from a typed closure. Each call checks the number and types of its arguments.
+    /// Creates a function from a typed closure. Each call checks the number and types of its arguments.
     ///
     /// ```
     /// # use ferrite_core::{Function, Result};
@@ -139,7 +139,7 @@ impl Function {
         Function::from_packed(move |args| closure.invoke(&Callee { name: "", signature: F::SIGNATURE }, args))
     }
 
-    /// Makes a function from a C callback. `deleter` is called with `context` when the function is destroyed; it is not
+    /// Creates a function from a C callback. `deleter` is called with `context` when the function is destroyed, and not
     /// called if this function fails.
     ///
     /// # Errors
@@ -212,10 +212,10 @@ impl Function {
             .ok_or_else(|| plain_error!(VALUE_ERROR, "The function object has no safe_call"; "no safe_call"))
     }
 
-    /// Looks up a global function by name.
+    /// Looks up a global function by name. Returns `None` if it does not exist.
     ///
     /// # Errors
-    /// MemoryError, when a built-in function is looked up for the first time.
+    /// MemoryError, if a built-in function is looked up for the first time.
     ///
     /// # Upstream
     /// `TVMFFIFunctionGetGlobal`.
@@ -224,10 +224,10 @@ impl Function {
         crate::global_table::get(name.as_bytes())
     }
 
-    /// Registers the function under a name.
+    /// Registers the function as a global function.
     ///
     /// # Errors
-    /// RuntimeError when the name is taken and `allow_override` is false; MemoryError.
+    /// RuntimeError if the name is taken and `allow_override` is false; MemoryError.
     ///
     /// # Upstream
     /// `TVMFFIFunctionSetGlobal`.
@@ -236,7 +236,7 @@ impl Function {
         crate::global_table::set(name.as_bytes(), function, allow_override)
     }
 
-    /// Looks up a global function by name in the loaded `libtvm_ffi`.
+    /// Looks up a global function of the loaded `libtvm_ffi` by name. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// MemoryError.
@@ -252,10 +252,10 @@ impl Function {
             .map(|object| unsafe { Function(crate::object::ObjectRef::from_raw(object)) }))
     }
 
-    /// Registers the function under a name in the loaded `libtvm_ffi`.
+    /// Registers the function as a global function of the loaded `libtvm_ffi`.
     ///
     /// # Errors
-    /// RuntimeError when the name is taken and `allow_override` is false; MemoryError.
+    /// RuntimeError if the name is taken and `allow_override` is false; MemoryError.
     #[cfg(feature = "client")]
     pub fn set_global(name: &str, function: &Function, allow_override: bool) -> Result<()> {
         let name = crate::abi::TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
@@ -271,17 +271,17 @@ const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
     TVMFFIFunctionCell { safe_call: Some(safe_call), cpp_call: ptr::null_mut() }
 }
 
-/// Takes the raised error of a failed call.
+/// Takes the raised error of a failed call from the thread's slot.
 pub fn take_raised() -> Error {
     raised_error::take().unwrap_or_else(
         || plain_error!(INTERNAL_ERROR, "The call failed without raising an error"; "no error raised"),
     )
 }
 
-/// Turns a C status into a result.
+/// Converts the status returned by a C function to a [`Result`].
 ///
 /// # Errors
-/// The raised error, if the status is not zero.
+/// The raised error if the status is not zero.
 pub fn check_status(status: c_int) -> Result<()> {
     if status == 0 { Ok(()) } else { Err(take_raised()) }
 }
@@ -311,11 +311,11 @@ pub unsafe fn invoke_safe_call(
     Ok(unsafe { Any::from_raw(result) })
 }
 
-/// The address of [`extern_safe_call`] that identifies its records. A static, since the compiler may emit several
-/// copies of the function.
+/// The address of [`extern_safe_call`], which identifies functions over C callbacks. A static, because the compiler may
+/// emit several copies of the function.
 static EXTERN_SAFE_CALL: TVMFFISafeCallType = extern_safe_call;
 
-/// The safe call of functions over C callbacks.
+/// The safe call of functions over C callbacks: calls the callback with its context.
 unsafe extern "C" fn extern_safe_call(
     handle: *mut c_void,
     args: *const TVMFFIAny,
@@ -327,7 +327,7 @@ unsafe extern "C" fn extern_safe_call(
     unsafe { ((*record).safe_call)((*record).context, args, count, result) }
 }
 
-/// The safe call of functions over Rust closures.
+/// The safe call of functions over Rust closures: calls the closure.
 unsafe extern "C" fn closure_safe_call<F>(
     handle: *mut c_void,
     args: *const TVMFFIAny,

@@ -1,6 +1,6 @@
 //! One-time initialisation and release of opaque handles.
 //!
-//! A user callback makes the handle, so no lock is held meanwhile; `in_progress` tracks the running initialisations.
+//! A user callback creates the handle, so no lock is held meanwhile. `in_progress` tracks the running initialisations.
 
 pub(crate) mod in_progress;
 
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::sync::atomic::AtomicPtr;
 use crate::sync::{Lock, exchange};
 
-/// Makes a handle: writes it to `result` and returns 0, or raises an error and returns another number.
+/// Creates a handle: writes it to `result` and returns 0, or raises an error and returns another number.
 pub type InitFunction = unsafe extern "C" fn(result: *mut *mut c_void) -> c_int;
 
 /// Releases a handle: returns 0, or raises an error and returns another number.
@@ -21,21 +21,21 @@ pub type DeinitFunction = unsafe extern "C" fn(handle: *mut c_void) -> c_int;
 /// The initialisations in progress on all threads, including the library's own.
 pub(crate) static IN_PROGRESS: Lock<InProgress> = Lock::new(InProgress::none());
 
-/// Initialises the handle at `handle_addr` by `init_func`, unless it is initialised already. Returns the status of
-/// `init_func`.
+/// Initialises the handle at `handle_addr` with `init_func`, unless it is already initialised. Returns the status of
+/// `init_func`, or 0 if the handle was already initialised.
 ///
-/// Threads: one of several callers runs `init_func` and the others wait for it; if it fails, the next caller tries.
-/// `init_func` may initialise other handles. Allocation: none. Forks: if a child is forked while another thread runs
-/// `init_func`, that thread does not exist in the child; the child's first caller initialises the handle anew, and
-/// partial work of that thread remains.
+/// Threads: if several threads call this at once, one of them runs `init_func` and the others wait for it. If it fails,
+/// the next caller tries again. `init_func` may initialise other handles. Allocation: none. Forks: if a child is forked
+/// while another thread runs `init_func`, that thread does not exist in the child; the first caller in the child
+/// initialises the handle anew, and partial work of that thread remains.
 ///
 /// # Errors
-/// RuntimeError when `init_func` succeeds without writing a handle, or when it requests the handle that it is making; a
-/// build that cannot tell threads apart waits forever in the latter case. A failed attempt leaves the handle null.
+/// RuntimeError if `init_func` succeeds without writing a handle, or if it requests the handle that it is initialising;
+/// a build that cannot tell threads apart waits forever in the latter case. A failed attempt leaves the handle null.
 ///
 /// # Safety
-/// `handle_addr` is valid for atomic access while the handle is in use, and was null before the first call; `init_func`
-/// follows its contract.
+/// `handle_addr` must be valid for atomic access while the handle is in use, and null before the first call.
+/// `init_func` must follow its contract.
 ///
 /// # Upstream
 /// `TVMFFIHandleInitOnce` in `init_once.cc`, which holds one lock for all handles and deadlocks on nesting.
@@ -58,11 +58,11 @@ pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Re
     })
 }
 
-/// Takes the handle from `handle_addr`, leaving null, and releases it by `deinit_func`. Returns the status of
+/// Takes the handle from `handle_addr`, leaving null, and releases it with `deinit_func`. Returns the status of
 /// `deinit_func`, or 0 if the handle was null.
 ///
 /// # Safety
-/// As [`init`]; the handle is no longer in use.
+/// The requirements of [`init`]. The handle must no longer be in use.
 ///
 /// # Upstream
 /// `TVMFFIHandleDeinitOnce` in `init_once.cc`.

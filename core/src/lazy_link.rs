@@ -1,18 +1,18 @@
-//! Lazily linked code: a record of functions that stays unset until code that needs it has run.
+//! Lazily linked code: a slot for a static record of functions, which only the code that needs them sets.
 //!
-//! Microcontroller builds reach rarely needed code only through such a record, so the linker drops it from programs
-//! that never set the record.
+//! Microcontroller builds reach rarely needed code only through such a slot, so the linker drops the code from programs
+//! that never set it.
 
 use core::hint::black_box;
 use core::ptr;
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// A slot for a static record, initially empty.
+/// A slot for a static record of functions, initially empty.
 pub(crate) struct LazyLink<T: Sync + 'static>(AtomicPtr<T>);
 
 impl<T: Sync> LazyLink<T> {
-    /// Makes an empty slot.
+    /// Creates an empty slot.
     pub(crate) const fn new() -> Self {
         LazyLink(AtomicPtr::new(ptr::null_mut()))
     }

@@ -19,17 +19,17 @@
 //! | [`object`], [`weak`], [`refcount`], [`release`] | references to counted objects, their counts, and the destruction of objects |
 //! | [`object_alloc`], [`memory`] | allocators of objects, and of all other memory |
 //! | [`string`], [`shape`], [`tensor`], [`opaque`], [`big_int`] | strings, shapes, tensors, opaque objects and large integers |
-//! | [`mod@error`], [`message`], [`raised_error`] | errors, their texts, and the slot of this thread's raised error |
+//! | [`mod@error`], [`message`], [`raised_error`] | errors, their messages, and the raised error of each thread |
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
-//! | [`dtype`], [`device`] | data types and devices, and their texts |
-//! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the table under both |
+//! | [`dtype`], [`device`] | data types and devices, and their names |
+//! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the hash table that both use |
 //! | [`upstream_release`] | compatibility with earlier releases of upstream |
 //! | [`builtins`], [`ffi_functions`], [`defaults`] | functions in read-only tables, the `ffi.*` functions of this crate, and default functions that other runtimes may replace |
-//! | [`text`], [`words`], [`store_forwarding`], [`prefetch`] | text writers, comparison of short texts as words, copies of fresh records, prefetch hints |
-//! | [`backend`] | the runtime of functions compiled by TVM: workspaces and parallel loops |
-//! | [`minimal`] | the engine of the profile without a heap |
+//! | [`text`], [`words`], [`store_forwarding`], [`prefetch`] | text writers, comparison of short strings as words, copies of recently written records, prefetch hints |
+//! | [`backend`] | runtime support for functions compiled by TVM: workspaces, parallel loops and one-time initialisers |
+//! | [`minimal`] | the implementation of the `minimal` profile, which has no heap |
 //! | `platform` | hooks that firmware may define, for memory and tasks |
-//! | [`init_once`], [`sync`], [`log`], [`backtrace`], [`stack`], [`unwind`] | locks, logging and other services of the platform |
+//! | [`init_once`], [`sync`], [`log`], [`backtrace`], [`stack`], [`unwind`] | one-time initialisation, locks, logging, backtraces and other services of the platform |
 //!
 //! # Ownership
 //! A type of this crate that holds an object owns one strong reference to it and releases it on drop. Views
@@ -41,7 +41,7 @@
 //! [`core::slice::from_raw_parts`], except that null with length zero is an empty slice.
 //!
 //! # Features
-//! - `speed` (default): fast code in place of small code, lookup tables in place of lists, and error messages in full. Chooses
+//! - `speed` (default): fast instead of small code, lookup tables instead of lists, and full error messages. Chooses
 //!   between `fast.rs` and `small.rs` of a concept.
 //! - `std`: an operating system: threads and thread-locals, standard locks, panics caught at the boundary, `malloc` and `free`,
 //!   backtraces, other runtimes in the process. Independent of `speed`.
@@ -50,7 +50,7 @@
 //! - `client`: for kernel libraries, which use the tables, the allocator and the raised error of the `libtvm_ffi`
 //!   loaded beside them.
 //! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions. `ferrite-ffi-alloc` enables it.
-//! - `packed-messages`: packs the texts of messages in builds without `speed`. `ferrite-ffi-alloc` enables it.
+//! - `packed-messages`: packs error messages in builds without `speed`. `ferrite-ffi-alloc` enables it.
 #![no_std]
 
 #[cfg(any(feature = "std", test))]

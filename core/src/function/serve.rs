@@ -9,9 +9,10 @@ use crate::any::{Any, AnyView};
 use crate::error::Result;
 use crate::{raised_error, store_forwarding, unwind};
 
-/// Runs `body` as a safe call: stores its result, and raises its errors and panics.
+/// Runs `body` as a safe call: stores its result, and raises its errors and panics. Returns 0, or -1 with an error
+/// raised.
 ///
-/// The result cell is overwritten without being read; releasing its old value is up to the caller.
+/// The result cell is overwritten without being read. The caller must have released its previous value.
 ///
 /// # Safety
 /// `args` and `count` must describe valid cells, unless `count` is negative or `args` null; `result` must be null or
@@ -33,8 +34,10 @@ pub unsafe fn serve_safe_call(
     }
 }
 
+/// Implements [`serve_safe_call`]. One copy for all bodies in size-optimised builds.
+///
 /// # Safety
-/// As [`serve_safe_call`].
+/// The requirements of [`serve_safe_call`].
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
@@ -53,10 +56,11 @@ unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
     unsafe { serve_in_place(args, count, result, in_place) }
 }
 
-/// Runs a body that writes its result into the cell itself, otherwise as [`serve_safe_call`]. The cell is never null.
+/// Runs `body` as [`serve_safe_call`] does, but lets it write its result to the cell itself. The cell passed to `body`
+/// is never null.
 ///
 /// # Safety
-/// As [`serve_safe_call`]; a body that succeeds leaves an owned value in the cell.
+/// The requirements of [`serve_safe_call`]. If `body` succeeds, it must leave an owned value in the cell.
 #[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn serve_in_place(
     args: *const TVMFFIAny,
@@ -77,8 +81,11 @@ pub unsafe fn serve_in_place(
 
 /// Checks the arguments of a safe call and borrows them as views.
 ///
+/// # Errors
+/// ValueError for a null result pointer, a negative count, or null arguments with a positive count.
+///
 /// # Safety
-/// As [`serve_safe_call`].
+/// The requirements of [`serve_safe_call`].
 #[inline(always)]
 unsafe fn checked_args<'a>(
     args: *const TVMFFIAny,
@@ -92,7 +99,7 @@ unsafe fn checked_args<'a>(
     find_fault(args, count, result).map(|()| &[] as &[_])
 }
 
-/// Reports the invalid argument of a safe call. A null argument list with a count of zero is valid.
+/// Returns the error for the invalid argument of a safe call. A null argument list with a count of zero is valid.
 #[cold]
 #[inline(never)]
 fn find_fault(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<()> {

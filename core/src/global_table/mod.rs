@@ -1,7 +1,7 @@
-//! The global functions of the process by name: lock-free reads, serialised writes.
+//! The table of global functions by name: lock-free reads, serialised writes.
 //!
 //! Functions of the static tables (see [`builtins`] and [`defaults`]) are found without registration, and become
-//! objects at the first lookup. Names stay in the table forever; removing one clears its entry.
+//! objects at the first lookup. Names stay in the table forever; removing a function clears its entry.
 
 // Single-core builds retain functions in a critical section, so that no reader is ever between loading and retaining
 // one.
@@ -27,7 +27,7 @@ use texts::{Texts, TextsCell};
 #[cfg(feature = "std")]
 pub(crate) use {exchange::RETIRED, texts::TEXTS};
 
-/// The entry of one name.
+/// The table entry of one name.
 pub(crate) struct GlobalEntry {
     function: FunctionSlot,
     /// Written together with `function`, by [`exchange`].
@@ -36,8 +36,8 @@ pub(crate) struct GlobalEntry {
 
 pub(crate) static TABLE: NameTable<GlobalEntry> = NameTable::new();
 
-/// Forgets readers of the parent process: an announced reader would keep all later retired functions from being
-/// released.
+/// Resets the reader counts of all entries after a fork: readers of the parent process would otherwise keep all later
+/// retired functions alive.
 #[cfg(feature = "std")]
 pub(crate) fn forget_readers() {
     TABLE.for_each(|entry| {
@@ -46,13 +46,13 @@ pub(crate) fn forget_readers() {
     });
 }
 
-/// Looks up a function by name.
+/// Looks up a function by name. Returns `None` if it does not exist.
 ///
 /// # Errors
-/// MemoryError, when a function of the static tables is looked up for the first time.
+/// MemoryError, if a function of the static tables is looked up for the first time.
 ///
 /// # Threads
-/// Lock-free; allocates only at the first lookup of a static function.
+/// Lock-free. Allocates only at the first lookup of a static function.
 ///
 /// # Upstream
 /// `TVMFFIFunctionGetGlobal`.
@@ -63,7 +63,7 @@ pub fn get(name: &[u8]) -> Result<Option<Function>> {
     }
 }
 
-/// The fast path of [`get`]: returns its result, or `None` if the name may belong to a static function that was never
+/// Fast path of [`get`]: returns its result, or `None` if the name may belong to a static function that was never
 /// looked up.
 ///
 /// # Threads
@@ -77,7 +77,7 @@ pub fn get_fast(name: &[u8]) -> Option<Option<Function>> {
     }
 }
 
-/// Finds the entry of a registered name or of a static function.
+/// Finds the entry of a registered name or of a static function. Returns `None` if there is none.
 fn find(name: &[u8]) -> Result<Option<&'static GlobalEntry>> {
     if let Some(entry) = TABLE.get(name) {
         return Ok(Some(&entry.value));
@@ -94,7 +94,8 @@ fn find_static(name: &[u8]) -> Option<&'static StaticFunction> {
     builtins::find(name).or_else(|| defaults::find(name))
 }
 
-/// Adds a function of the static tables with its object; if it `yields`, any registration replaces it.
+/// Creates the function object of a static function and adds it to the table. If `yields` is true, any registration
+/// replaces it.
 #[cold]
 fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'static GlobalEntry> {
     let function = builtin.to_function()?;
@@ -106,18 +107,18 @@ fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'stati
 }
 
 /// Registers a function under a name. Registering the same function again (the same object, or one with the same C
-/// callback, context and deleter) succeeds without effect.
+/// callback, context and deleter) succeeds and has no effect.
 ///
 /// # Errors
-/// RuntimeError when the name is taken by another function than a default and `allow_override` is false; MemoryError.
-/// The table is unchanged then.
+/// RuntimeError if another function that is not a default has the name and `allow_override` is false; MemoryError. The
+/// table is then unchanged.
 ///
 /// # Threads
-/// Any. A replaced function is released by this call or, while readers are about to retain it, by a later write; no
+/// Any. A replaced function is released by this call or, while readers are about to retain it, by a later write. No
 /// lock is held during the release.
 ///
 /// # Upstream
-/// `TVMFFIFunctionSetGlobal`, which refuses the same function too.
+/// `TVMFFIFunctionSetGlobal`, which rejects the same function, too.
 pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()> {
     register(name, function, Texts::Nothing, allow_override, taken)
 }
@@ -126,12 +127,11 @@ fn taken(name: &[u8]) -> Error {
     plain_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name; "`{}` is registered already", name)
 }
 
-/// Registers a function with its documentation and metadata, as [`set`] does.
+/// Registers a function with its documentation and metadata, as [`set`] does. Builds without an operating system do not
+/// store the documentation and metadata.
 ///
 /// # Errors
-/// As [`set`].
-///
-/// Builds without an operating system do not keep the texts.
+/// The errors of [`set`].
 ///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobalFromMethodInfo`.
@@ -178,13 +178,13 @@ fn empty_slot() -> GlobalEntry {
     GlobalEntry { function: FunctionSlot::new(None), texts: TextsCell::new(Texts::Nothing) }
 }
 
-/// Removes a name. Returns `true` if it had a function.
+/// Removes the function registered under a name. Returns `true` if there was one.
 ///
 /// # Errors
-/// MemoryError; the table is unchanged then.
+/// MemoryError. The table is then unchanged.
 ///
 /// # Threads
-/// As [`set`].
+/// Any, as for [`set`].
 ///
 /// # Upstream
 /// `ffi.FunctionRemoveGlobal`.
@@ -200,7 +200,7 @@ pub fn remove(name: &[u8]) -> Result<bool> {
 /// registration. Names that other threads register or remove meanwhile may or may not be visited.
 ///
 /// # Errors
-/// Those of `visit`, which ends the walk.
+/// The first error of `visit`, which ends the iteration.
 pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     for group in builtins::groups() {
         for builtin in *group {
@@ -227,7 +227,8 @@ pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     outcome
 }
 
-/// Returns the metadata JSON of a function, empty if it was registered without; `None` if the function does not exist.
+/// Returns the metadata JSON of a function, empty if it was registered without metadata. Returns `None` if the function
+/// does not exist.
 ///
 /// # Errors
 /// MemoryError.
@@ -238,7 +239,8 @@ pub fn metadata(name: &[u8]) -> Result<Option<String>> {
     texts_of(name, StaticFunction::metadata, |_, metadata| metadata.clone())
 }
 
-/// Returns the documentation of a function, empty if it was registered without; `None` if the function does not exist.
+/// Returns the documentation of a function, empty if it was registered without documentation. Returns `None` if the
+/// function does not exist.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,4 +1,4 @@
-//! Retired functions: removed from the table, but possibly still about to be retained by a reader.
+//! The list of retired functions: removed from the table, but kept alive while a reader may be about to retain them.
 
 use core::alloc::Layout;
 use core::ptr::{self, NonNull};
@@ -8,7 +8,7 @@ use crate::error::{Result, out_of_memory};
 use crate::function::Function;
 use crate::memory;
 
-/// A preallocated list node, so that retiring cannot fail after the table has changed.
+/// A list node allocated before a change, so that retiring a function cannot fail after the table has changed.
 pub(super) struct RetiredNode(NonNull<RetiredLink>);
 
 struct RetiredLink {
@@ -26,7 +26,7 @@ impl RetiredNode {
         Ok(RetiredNode(block))
     }
 
-    /// Takes the function from the node, if any.
+    /// Takes the retired function from the node, if any.
     fn into_function(mut self) -> Option<Function> {
         // SAFETY: the node owns its link.
         unsafe { self.0.as_mut() }.retired.take().map(|(_, function)| function)
@@ -56,7 +56,7 @@ impl Retired {
         Retired { first: ptr::null_mut() }
     }
 
-    /// Adds a function that was removed from `slot`.
+    /// Adds a function that was removed from `slot`, stored in a preallocated node.
     pub(super) fn push(&mut self, node: RetiredNode, slot: &'static GlobalEntry, function: Function) {
         let mut link = node.0;
         core::mem::forget(node);
@@ -65,7 +65,8 @@ impl Retired {
         self.first = link.as_ptr();
     }
 
-    /// Removes one function from the list that no reader can reach any more. The caller drops it without a lock.
+    /// Removes a function that no reader can reach from the list, and returns it. The caller must release the lock
+    /// before dropping it.
     pub(super) fn take_unreachable(&mut self) -> Option<Function> {
         let mut place: *mut *mut RetiredLink = &raw mut self.first;
         // SAFETY: the list owns its links; `place` is the head or the `next` of a link.

@@ -1,4 +1,4 @@
-//! A shared pointer with lock-free readers, which announce themselves while they retain its target.
+//! A shared pointer with lock-free readers, which are counted while they retain its target.
 #![forbid(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -9,7 +9,7 @@ use crate::sync::is_single_threaded;
 /// A pointer that owns one reference to its target, or null.
 pub(super) struct SharedPointer<T> {
     pointer: AtomicPtr<T>,
-    /// Number of announced readers, which may be about to retain the target.
+    /// Number of readers that may be about to retain the target.
     readers: AtomicUsize,
 }
 
@@ -20,8 +20,9 @@ impl<T> SharedPointer<T> {
 
     /// Loads the pointer and calls `retain` on its target, which stays alive until `retain` returns.
     ///
-    /// Announcing and [`is_quiescent`](Self::is_quiescent) are both read-modify-write operations on `readers`, so they
-    /// are ordered: either the writer sees this reader, or this reader sees the pointer that the writer stored before.
+    /// Counting the reader and [`is_quiescent`](Self::is_quiescent) are both read-modify-write operations on `readers`,
+    /// so they are ordered: either the writer sees this reader, or this reader sees the pointer that the writer stored
+    /// before.
     #[inline]
     pub(super) fn load(&self, retain: impl FnOnce(NonNull<T>)) -> Option<NonNull<T>> {
         let announces = !is_single_threaded();
@@ -41,13 +42,13 @@ impl<T> SharedPointer<T> {
         !self.pointer.load(Ordering::Acquire).is_null()
     }
 
-    /// Replaces the pointer. The caller owns the reference of the old one and must keep it until
-    /// [`is_quiescent`](Self::is_quiescent) has returned `true` once.
+    /// Replaces the pointer and returns the previous one. The caller owns the reference of the previous pointer, and
+    /// must keep it until [`is_quiescent`](Self::is_quiescent) has returned `true` once.
     pub(super) fn exchange(&self, pointer: *mut T) -> *mut T {
         self.pointer.swap(pointer, Ordering::AcqRel)
     }
 
-    /// Forgets announced readers after a fork: the child does not have their threads.
+    /// Resets the reader count after a fork: the child process does not have the threads of the parent's readers.
     #[allow(dead_code, reason = "only hosts fork")]
     pub(super) fn forget_readers(&self) {
         // Written only if needed, so that the page stays shared with the parent.
@@ -56,7 +57,7 @@ impl<T> SharedPointer<T> {
         }
     }
 
-    /// Returns `true` if no reader can be about to retain a target that was removed before this call.
+    /// Returns `true` if no reader can still be about to retain a target that was removed before this call.
     pub(super) fn is_quiescent(&self) -> bool {
         // Adding zero is a read-modify-write, ordered with announcements as a load would not be.
         self.readers.fetch_add(0, Ordering::AcqRel) == 0

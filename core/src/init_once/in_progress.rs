@@ -1,9 +1,9 @@
-//! Initialisations in progress: a list of records, each on the stack of its thread.
+//! Initialisations in progress: a linked list of records, each on the stack of the initialising thread.
 //!
-//! A caller waits only for the handle that it needs; handles are initialised in parallel.
+//! A caller waits only for the handle that it needs, so different handles are initialised in parallel.
 //!
 //! An initialisation runs user callbacks, so a fork cannot wait for it. The child removes the records of threads that
-//! it does not have: their work is abandoned, and the next caller initialises the handle anew.
+//! do not exist in it: their work is abandoned, and the next caller initialises the handle anew.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -17,7 +17,7 @@ use crate::sync::{Lock, current_thread, pause};
 /// The list of initialisations in progress.
 pub struct InProgress(Cell<*const Attempt>);
 
-/// A failure other than an error of the initialising function.
+/// A failure that the initialising function does not report itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitFailure {
     /// The function succeeded without writing a handle.
@@ -26,7 +26,7 @@ pub enum InitFailure {
     Nested,
 }
 
-/// One initialisation in progress.
+/// The record of an initialisation in progress.
 struct Attempt {
     handle: *const AtomicPtr<c_void>,
     thread: Option<NonZeroUsize>,
@@ -40,16 +40,16 @@ unsafe impl Send for InProgress {}
 enum Claim {
     /// The handle is initialised.
     Made,
-    /// This caller initialises it.
+    /// This caller must initialise the handle.
     Mine,
-    /// Another thread is initialising it.
+    /// Another thread is initialising the handle.
     Wait,
-    /// This thread is initialising it already.
+    /// This thread is already initialising the handle.
     Nested,
 }
 
-/// Initialises a handle by `make`, unless it is initialised already, or waits while another thread does. Returns the
-/// status of `make`.
+/// Initialises a handle with `make`, unless it is already initialised. Waits while another thread initialises it.
+/// Returns the status of `make`, or 0 if the handle was already initialised.
 pub fn init(
     makers: &Lock<InProgress>,
     handle: &AtomicPtr<c_void>,
@@ -75,7 +75,7 @@ pub fn init(
     }
 }
 
-/// Runs the user callback and publishes its handle.
+/// Runs the user callback and, if it succeeds, stores its handle for all threads.
 fn publish(
     handle: &AtomicPtr<c_void>,
     make: impl FnOnce(*mut *mut c_void) -> c_int,
@@ -93,7 +93,7 @@ fn publish(
 }
 
 impl InProgress {
-    /// An empty list.
+    /// Creates an empty list.
     pub const fn none() -> Self {
         Self(Cell::new(ptr::null()))
     }
@@ -110,10 +110,11 @@ impl InProgress {
         None
     }
 
-    /// Claims the initialisation of a handle: adds `own` to the list if no other caller is ahead.
+    /// Claims the initialisation of a handle: adds `own` to the list if the handle is null and no other caller has
+    /// claimed it.
     ///
     /// # Safety
-    /// `own` stays where it is until [`InProgress::remove`] has removed it.
+    /// `own` must stay at its address until [`InProgress::remove`] has removed it.
     unsafe fn enter(&self, handle: &AtomicPtr<c_void>, own: *mut Attempt) -> Claim {
         // An attempt publishes its handle before it leaves the list, so a caller that sees neither is first.
         if !handle.load(Ordering::Acquire).is_null() {
@@ -132,9 +133,10 @@ impl InProgress {
         }
     }
 
-    /// Abandons the initialisations of all other threads: after a fork, the child does not have those threads.
+    /// Abandons the initialisations of all other threads. Called after a fork, because the child does not have those
+    /// threads.
     ///
-    /// Call it before the child runs anything else: the records lie on the stacks of the vanished threads.
+    /// Must be called before the child runs anything else: the records lie on the stacks of the vanished threads.
     #[allow(dead_code, reason = "only hosts fork")]
     pub fn keep_own_thread(&mut self) {
         let here = current_thread();
@@ -155,7 +157,7 @@ impl InProgress {
     /// Removes a record from the list.
     ///
     /// # Safety
-    /// The record is in the list.
+    /// The record must be in the list.
     unsafe fn remove(&self, own: *mut Attempt) {
         // SAFETY: records in the list are alive; only the holder of the lock changes their links.
         unsafe {

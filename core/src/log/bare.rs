@@ -1,4 +1,4 @@
-//! Warnings on bare metal: passed to a sink that the program sets, or dropped.
+//! The log on bare metal: warnings are passed to a sink that the program sets, or dropped.
 
 use core::cell::Cell;
 use core::ffi::c_char;
@@ -12,7 +12,7 @@ use crate::text::Writer;
 /// Receives a line of the log: `size` bytes that end with a newline.
 pub type Sink = unsafe extern "C" fn(text: *const c_char, size: usize);
 
-/// The sink and the renderer of its lines. A program that sets no sink does not link the renderer.
+/// The sink and the function that renders lines for it. A program that sets no sink does not link the renderer.
 #[derive(Clone, Copy)]
 struct Log {
     sink: Sink,
@@ -23,19 +23,19 @@ static LOG: Lock<Cell<Option<Log>>> = Lock::new(Cell::new(None));
 
 /// Sets or removes the sink of warnings.
 ///
-/// A line has up to twice `LOG_CHUNK_BYTES` bytes and ends with a newline.
+/// A line ends with a newline and has at most `2 * LOG_CHUNK_BYTES` bytes.
 ///
 /// # Safety
-/// `sink` may be called with such a line at any time until another one is set.
+/// `sink` must accept such a line at any time until another sink is set.
 pub unsafe fn set_sink(sink: Option<Sink>) {
     // Opaque: a compiler that knew the only renderer would call it directly, and link it into every program.
     LOG.lock().set(sink.map(|sink| Log { sink, render: black_box(render) }));
 }
 
-/// Writes one line.
+/// Passes one line to the sink, if any.
 ///
 /// # Safety
-/// As for [`Template::write`].
+/// The requirements of [`Template::write`].
 #[inline]
 pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
@@ -46,10 +46,10 @@ pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
     }
 }
 
-/// Renders one line on the stack; a longer line is truncated.
+/// Renders one line on the stack and passes it to the sink. Longer lines are truncated.
 ///
 /// # Safety
-/// As for [`Template::write`] and [`set_sink`].
+/// The requirements of [`Template::write`] and [`set_sink`].
 unsafe fn render(template: Template, args: *const Arg<'_>, sink: Sink) {
     let mut line = [0; 2 * LOG_CHUNK_BYTES];
     let mut out = Writer::new(&mut line);

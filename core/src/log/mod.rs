@@ -1,4 +1,4 @@
-//! The log: warnings to standard error on hosts, or to a function that firmware sets.
+//! The log: warnings are written to standard error on hosts, and passed to a function that firmware sets on bare metal.
 
 use crate::message::{Arg, Template};
 
@@ -12,7 +12,7 @@ mod sink;
 #[cfg(not(feature = "std"))]
 pub use sink::set_sink;
 
-/// Logs a warning of one line from a template with `N` placeholders. Allocates nothing, fails silently, and holds no
+/// Logs a one-line warning from a template with `N` placeholders. Allocates nothing, ignores failures, and holds no
 /// lock while the sink runs. For [`plain_warn!`](crate::plain_warn).
 #[doc(hidden)]
 #[inline(always)]

@@ -1,4 +1,5 @@
-//! Warnings to standard error, bypassing the lock of `std::io::stderr`, which a fork could leave locked.
+//! The log on hosts: warnings are written to standard error without the lock of `std::io::stderr`, which could stay
+//! locked in a forked child.
 
 extern crate std;
 
@@ -16,11 +17,11 @@ const LINE_BYTES: usize = 1024;
 /// The file descriptor of standard error.
 const STDERR: i32 = 2;
 
-/// Writes one line, composed on the stack so that it needs no memory. A longer line is truncated; errors of the stream
-/// are ignored.
+/// Writes one line, composed on the stack to avoid allocation. Longer lines are truncated, and errors of the stream are
+/// ignored.
 ///
 /// # Safety
-/// As for [`Template::write`].
+/// The requirements of [`Template::write`].
 pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
     let mut line = [0; LINE_BYTES];
     let mut out = Writer::new(&mut line);

@@ -1,11 +1,11 @@
-//! Memory on bare metal: blocks from the platform's hooks, whose default is the pool.
+//! Memory on bare metal: blocks from the platform's hooks, which use the pool by default.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
 use crate::platform;
 
-/// Allocates a block.
+/// Allocates a block. Returns `None` when out of memory.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     NonNull::new(platform::allocate(layout.size(), layout.align()).cast())
@@ -14,17 +14,17 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 /// Frees a block.
 ///
 /// # Safety
-/// `block` came from `allocate` and is no longer used.
+/// `block` must come from `allocate` and no longer be used.
 #[inline]
 pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     // SAFETY: the caller's promise.
     unsafe { platform::release(block.as_ptr().cast()) }
 }
 
-/// Resizes a block by moving it; on `None` the old block is unchanged.
+/// Resizes a block by moving it. Returns `None` when out of memory; the old block is then unchanged.
 ///
 /// # Safety
-/// As `move_block`.
+/// The requirements of `move_block`.
 pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     // SAFETY: the caller's promise.
     unsafe { super::move_block(block, old, new) }

@@ -10,9 +10,10 @@ use core::{fmt, slice};
 
 /// A contiguous, growable array of `T`: a vector with fallible growth.
 ///
-/// Methods that grow return an [`AllocError`] when out of memory, and then leave the buffer unchanged.
+/// Methods that grow the buffer return an [`AllocError`] when out of memory, and then leave it unchanged.
 ///
-/// Ownership: owns its elements and its block. Threads: as `T`. Allocation: none while empty; capacity doubles.
+/// Ownership: owns its elements and its block. Threads: `Send` and `Sync` if `T` is. Allocation: none while empty;
+/// capacity doubles.
 pub struct Buffer<T> {
     raw: RawBuffer,
     owns: PhantomData<T>,
@@ -29,25 +30,25 @@ impl<T> Buffer<T> {
         Layout::new::<T>()
     };
 
-    /// The address of element `at`, which may be one past the last.
+    /// Returns the address of element `at`, which may be one past the last.
     ///
     /// # Safety
-    /// `at` is not above the capacity.
+    /// `at` must not exceed the capacity.
     const unsafe fn place(&self, at: usize) -> NonNull<T> {
         // SAFETY: the caller promises that `at` is within the block.
         unsafe { self.raw.block.cast::<T>().add(at) }
     }
 
-    /// Makes an empty buffer, which owns no memory.
+    /// Creates an empty buffer, which owns no memory.
     pub const fn new() -> Self {
         let raw = RawBuffer { block: NonNull::<T>::dangling().cast(), capacity: 0, len: 0 };
         Self { raw, owns: PhantomData }
     }
 
-    /// Makes an empty buffer with a capacity of exactly `capacity` elements.
+    /// Creates an empty buffer with a capacity of exactly `capacity` elements.
     ///
     /// # Errors
-    /// When out of memory.
+    /// [`AllocError`] when out of memory.
     pub fn try_with_capacity(capacity: usize) -> Result<Self, AllocError> {
         let mut buffer = Self::new();
         if capacity != 0 {
@@ -56,7 +57,7 @@ impl<T> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Number of elements that fit without growing.
+    /// Returns the number of elements that fit without growing.
     pub const fn capacity(&self) -> usize {
         self.raw.capacity
     }
@@ -73,10 +74,10 @@ impl<T> Buffer<T> {
         unsafe { slice::from_raw_parts_mut(self.raw.block.cast().as_ptr(), self.raw.len) }
     }
 
-    /// Reserves capacity for `additional` more elements. Failure makes no error object, so the caller may hold a lock.
+    /// Reserves capacity for `additional` more elements. The error is not an object, so the caller may hold a lock.
     ///
     /// # Errors
-    /// When the size overflows or out of memory.
+    /// [`AllocError`] when the size overflows or out of memory.
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), AllocError> {
         self.raw.reserve(additional, Self::ELEMENT)
     }
@@ -84,15 +85,15 @@ impl<T> Buffer<T> {
     /// Reserves capacity as [`try_reserve`](Self::try_reserve) does.
     ///
     /// # Errors
-    /// As [`try_reserve`](Self::try_reserve).
+    /// The error of [`try_reserve`](Self::try_reserve).
     pub fn reserve_silently(&mut self, additional: usize) -> Result<(), AllocError> {
         self.try_reserve(additional)
     }
 
-    /// Appends one element; on failure it is dropped.
+    /// Appends an element. On failure the element is dropped.
     ///
     /// # Errors
-    /// As [`try_reserve`](Self::try_reserve).
+    /// The error of [`try_reserve`](Self::try_reserve).
     pub fn try_push(&mut self, element: T) -> Result<(), AllocError> {
         self.try_spare_slot()?.fill(element);
         Ok(())
@@ -101,7 +102,7 @@ impl<T> Buffer<T> {
     /// Reserves a slot for one more element at the end.
     ///
     /// # Errors
-    /// As [`try_reserve`](Self::try_reserve).
+    /// The error of [`try_reserve`](Self::try_reserve).
     #[inline]
     pub fn try_spare_slot(&mut self) -> Result<SpareSlot<'_, T>, AllocError> {
         self.try_reserve(1)?;
@@ -111,7 +112,7 @@ impl<T> Buffer<T> {
     /// Appends copies of all `elements`, or none.
     ///
     /// # Errors
-    /// As [`try_reserve`](Self::try_reserve).
+    /// The error of [`try_reserve`](Self::try_reserve).
     pub fn try_extend_from_slice(&mut self, elements: &[T]) -> Result<(), AllocError>
     where
         T: Copy,
@@ -128,7 +129,7 @@ impl<T> Buffer<T> {
     /// Truncates the buffer to `len` elements, or extends it with copies of `element`.
     ///
     /// # Errors
-    /// As [`try_reserve`](Self::try_reserve).
+    /// The error of [`try_reserve`](Self::try_reserve).
     pub fn try_resize(&mut self, len: usize, element: T) -> Result<(), AllocError>
     where
         T: Copy,
@@ -143,14 +144,15 @@ impl<T> Buffer<T> {
         Ok(())
     }
 
-    /// Removes and returns the last element.
+    /// Removes and returns the last element, or returns `None` if the buffer is empty.
     pub fn pop(&mut self) -> Option<T> {
         self.raw.len = self.raw.len.checked_sub(1)?;
         // SAFETY: the element was within the length, which no longer covers it.
         Some(unsafe { self.place(self.raw.len).read() })
     }
 
-    /// Removes the element at `at` and moves the later ones down; `None` if `at` is out of bounds.
+    /// Removes and returns the element at `at`, and shifts the later elements down. Returns `None` if `at` is out of
+    /// bounds.
     pub fn remove(&mut self, at: usize) -> Option<T> {
         if at >= self.raw.len {
             return None;
@@ -159,14 +161,15 @@ impl<T> Buffer<T> {
         self.pop()
     }
 
-    /// Removes the element at `at` and moves the last one there; `None` if `at` is out of bounds.
+    /// Removes and returns the element at `at`, and moves the last element there. Returns `None` if `at` is out of
+    /// bounds.
     pub fn swap_remove(&mut self, at: usize) -> Option<T> {
         let last = self.raw.len.checked_sub(1).filter(|last| at <= *last)?;
         self.as_mut_slice().swap(at, last);
         self.pop()
     }
 
-    /// Drops the elements from `len` on; the capacity is unchanged.
+    /// Drops all elements from index `len` on. The capacity is unchanged.
     pub fn truncate(&mut self, len: usize) {
         if len < self.raw.len {
             // SAFETY: the length is within the block.
@@ -179,12 +182,12 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Shortens the buffer to at most `len` elements without dropping the rest, which have been moved out.
+    /// Shortens the buffer to at most `len` elements, without dropping the others, which must have been moved out.
     pub fn forget_from(&mut self, len: usize) {
         self.raw.len = self.raw.len.min(len);
     }
 
-    /// Drops all elements; the capacity is unchanged.
+    /// Drops all elements. The capacity is unchanged.
     pub fn clear(&mut self) {
         self.truncate(0);
     }
@@ -201,18 +204,18 @@ impl<T> Buffer<T> {
         self.truncate(kept);
     }
 
-    /// Returns address, length and capacity of the block, which the caller now owns. Not a block of [`crate::memory`]
-    /// when the capacity is 0.
+    /// Returns the address, length and capacity of the block, which the caller then owns. If the capacity is 0, the
+    /// address is not that of a block of [`crate::memory`].
     pub fn into_raw_parts(self) -> (NonNull<T>, usize, usize) {
         let buffer = ManuallyDrop::new(self);
         (buffer.raw.block.cast(), buffer.raw.len, buffer.raw.capacity)
     }
 
-    /// Takes ownership of the parts returned by [`Buffer::into_raw_parts`].
+    /// Creates a buffer from the parts returned by [`Buffer::into_raw_parts`], and takes ownership of them.
     ///
     /// # Safety
-    /// The parts come from `into_raw_parts`, or are a block of [`crate::memory`] for `capacity` elements of which the
-    /// first `len` are initialised; the caller no longer uses them.
+    /// The parts must come from `into_raw_parts`, or be a block of [`crate::memory`] for `capacity` elements, the first
+    /// `len` of which are initialised. The caller must no longer use them.
     pub const unsafe fn from_raw_parts(block: NonNull<T>, len: usize, capacity: usize) -> Self {
         Self { raw: RawBuffer { block: block.cast(), capacity, len }, owns: PhantomData }
     }
@@ -223,7 +226,7 @@ impl<T> Buffer<T> {
 pub struct SpareSlot<'b, T>(&'b mut Buffer<T>);
 
 impl<'b, T> SpareSlot<'b, T> {
-    /// Appends the element and borrows it.
+    /// Appends the element and returns a reference to it.
     #[inline(always)]
     pub fn fill(self, element: T) -> &'b mut T {
         let Self(buffer) = self;
@@ -238,8 +241,8 @@ impl<'b, T> SpareSlot<'b, T> {
     }
 }
 
-/// The untyped part of a buffer, shared by all element types. Methods take the layout of an element, always the same
-/// one.
+/// The untyped part of a buffer, shared by all element types. Its methods take the layout of an element, which must
+/// always be the same.
 struct RawBuffer {
     block: NonNull<u8>,
     capacity: usize,
@@ -257,7 +260,7 @@ impl RawBuffer {
         self.grow(additional, element)
     }
 
-    /// Grows the block for `additional` more elements, which do not fit.
+    /// Reallocates the block for `additional` more elements, which exceed the capacity.
     #[cold]
     fn grow(&mut self, additional: usize, element: Layout) -> Result<(), AllocError> {
         let needed = self.len.checked_add(additional).ok_or(AllocError::new(usize::MAX))?;
@@ -265,7 +268,7 @@ impl RawBuffer {
         self.reallocate(needed.max(self.capacity.saturating_mul(2)).max(4), element)
     }
 
-    /// Moves the elements to a block for `capacity` elements, which is not zero and at least the length.
+    /// Moves the elements to a block for `capacity` elements. The capacity must be positive and at least the length.
     fn reallocate(&mut self, capacity: usize, element: Layout) -> Result<(), AllocError> {
         let (old_bytes, bytes) = (self.capacity * element.size(), capacity.saturating_mul(element.size()));
         // SAFETY: the old block has `old_bytes` bytes, and the new one takes over its elements.
@@ -275,8 +278,10 @@ impl RawBuffer {
         Ok(())
     }
 
+    /// Frees the block, if any.
+    ///
     /// # Safety
-    /// The caller replaces the block or forgets the buffer, and has dropped or moved the elements.
+    /// The caller must replace the block or forget the buffer, and must have dropped or moved the elements.
     unsafe fn release_block(&mut self, element: Layout) {
         if self.capacity != 0 {
             // SAFETY: the block was allocated with this layout, so its size did not overflow; the caller's promise covers its
@@ -324,14 +329,14 @@ impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
     }
 }
 
-/// Appends text; [`fmt::Error`] means out of memory.
+/// Appends text. [`fmt::Error`] means out of memory.
 impl fmt::Write for Buffer<u8> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.try_extend_from_slice(text.as_bytes()).map_err(|_| fmt::Error)
     }
 }
 
-/// An iterator over the elements of a buffer by value; the remaining elements are dropped with it.
+/// An owning iterator over the elements of a buffer. Drops the remaining elements when it is dropped.
 pub struct IntoIter<T> {
     rest: Buffer<T>,
     next: usize,

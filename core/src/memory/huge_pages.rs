@@ -9,19 +9,19 @@ use core::ptr::NonNull;
 
 use super::heap;
 
-/// Size of a huge page where normal pages have 4 KiB. On systems with larger pages the advice may have no effect.
+/// Size of a huge page if normal pages have 4 KiB. On systems with larger pages the advice may have no effect.
 const PAGE_BYTES: usize = 2 << 20;
 
-/// `MADV_HUGEPAGE`.
+/// The advice `MADV_HUGEPAGE` of `madvise`.
 const HUGE_PAGES: c_int = 14;
 
 unsafe extern "C" {
     fn madvise(address: *mut c_void, bytes: usize, advice: c_int) -> c_int;
 }
 
-/// Allocates a block. A block of at least one huge page is aligned to one if possible, and its whole huge pages are
-/// requested as such. The first write to a huge page commits all of it, so this is for blocks that are written
-/// completely.
+/// Allocates a block. A block of at least the size of a huge page is aligned to huge pages if possible, and huge pages
+/// are requested for it. The first write to a huge page commits all of it, so this is for blocks that are written
+/// completely. Returns `None` when out of memory.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     if layout.size() < PAGE_BYTES { heap::allocate(layout) } else { allocate_in_huge_pages(layout) }

@@ -1,4 +1,4 @@
-//! Memory: the C heap on hosts; firmware hooks or a block pool elsewhere. Every allocation may fail.
+//! Memory allocation: the C heap on hosts; firmware hooks or a block pool elsewhere. Every allocation may fail.
 
 mod alloc_error;
 mod buffer;
@@ -31,11 +31,11 @@ pub use buffer::{Buffer, SpareSlot};
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
-/// Allocates a block of `layout.size()` bytes at a multiple of `layout.align()`; its content is undefined.
+/// Allocates an uninitialised block of `layout.size()` bytes, aligned to `layout.align()`.
 ///
 /// Ownership: the caller owns the block until it passes it to [`release`]. A size of zero returns a distinct block.
 ///
-/// Returns `None` when out of memory; nothing is raised.
+/// Returns `None` when out of memory; no error is raised.
 ///
 /// Threads: any. Without `std` a lock is held meanwhile, for a time that grows with the number of free blocks.
 #[inline]
@@ -43,19 +43,19 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
 }
 
-/// Allocates a block that may be large, is written completely at once, and is then read in random order: on Linux in
-/// huge pages, if available. Otherwise as [`allocate`].
+/// Allocates a block as [`allocate`] does, on Linux in huge pages if available. For large blocks that are written
+/// completely at once and then read in random order.
 #[inline]
 pub fn allocate_large(layout: Layout) -> Option<NonNull<u8>> {
     huge_pages::allocate(layout)
 }
 
-/// Allocates a block in place of one of `old_bytes` bytes, whose content moves to it; with 0 `old_bytes` there is no
-/// old block. On failure the old block is unchanged. Not inlined in size-optimised builds, so that all callers share
-/// it.
+/// Allocates a block that replaces a block of `old_bytes` bytes and takes over its content. If `old_bytes` is 0, there
+/// is no old block. Returns `None` when out of memory; the old block is then unchanged. Not inlined in size-optimised
+/// builds, so that all callers share one copy.
 ///
 /// # Safety
-/// As [`resize`].
+/// The requirements of [`resize`].
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn allocate_instead(
@@ -72,26 +72,26 @@ unsafe fn allocate_instead(
     unsafe { resize(block, Layout::from_size_align_unchecked(old_bytes, alignment), new) }
 }
 
-/// Frees a block of [`allocate`]. Every heap knows the sizes of its blocks, so any `layout` will do.
+/// Frees a block of [`allocate`]. `layout` is ignored, because every heap knows the sizes of its blocks.
 ///
 /// On hosts this is C's `free`, which also accepts blocks that a C++ client allocated with `malloc`.
 ///
 /// # Safety
-/// `block` came from [`allocate`] (on hosts also: from C's `malloc`), and is no longer used.
+/// `block` must come from [`allocate`] (on hosts also: from C's `malloc`), and no longer be used.
 #[inline]
 pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
     // SAFETY: both heaps require exactly the caller's promise.
     unsafe { heap::release(block, layout) }
 }
 
-/// Grows or shrinks a block of [`allocate`], in place if the heap can. Its content is kept as far as it fits.
+/// Grows or shrinks a block of [`allocate`], in place if the heap can. Its content is kept up to the smaller size.
 ///
-/// Ownership: the returned block replaces the old one. Returns `None` when out of memory; the old block is unchanged
-/// then.
+/// Ownership: the returned block replaces the old one. Returns `None` when out of memory; the old block is then
+/// unchanged.
 ///
 /// # Safety
-/// `block` came from [`allocate`] with the layout `old`, which has the alignment of `new`; it is no longer used when
-/// another block is returned.
+/// `block` must come from [`allocate`] with the layout `old`, whose alignment is that of `new`. It must no longer be
+/// used if another block is returned.
 #[inline]
 pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     // SAFETY: both heaps require exactly the caller's promise.
@@ -101,7 +101,7 @@ pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Opt
 /// Resizes a block by copying it to a new one.
 ///
 /// # Safety
-/// As [`resize`].
+/// The requirements of [`resize`].
 #[cold]
 unsafe fn move_block(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     let target = allocate(new)?;

@@ -21,7 +21,7 @@ use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
-/// Allocates a block from the pool.
+/// Allocates a block from the pool. Returns `None` when out of memory.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     with_pool(|pool| pool.allocate(layout))
@@ -30,17 +30,17 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 /// Returns a block to the pool.
 ///
 /// # Safety
-/// `block` came from this pool and is no longer used.
+/// `block` must come from this pool and no longer be used.
 #[inline]
 pub unsafe fn release(block: NonNull<u8>) {
     // SAFETY: the caller's promise.
     with_pool(|pool| unsafe { pool.release(block) });
 }
 
-/// Adds a region of `bytes` bytes from `start` on. Returns `false` if it is too small for a block.
+/// Adds a region of `bytes` bytes at `start` to the pool. Returns `false` if it is too small for a block.
 ///
 /// # Safety
-/// The pool owns these bytes from now on.
+/// The caller transfers ownership of these bytes to the pool.
 pub unsafe fn add_region(start: NonNull<u8>, bytes: usize) -> bool {
     // SAFETY: the caller's promise.
     with_pool(|pool| unsafe { pool.add_region(start.as_ptr(), bytes) })
@@ -49,15 +49,15 @@ pub unsafe fn add_region(start: NonNull<u8>, bytes: usize) -> bool {
 /// Statistics of the pool in bytes, block headers included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolStats {
-    /// Total capacity.
+    /// Total capacity of all regions.
     pub capacity: usize,
     /// Bytes in use.
     pub used: usize,
-    /// Maximum of bytes in use so far.
+    /// High-water mark: the maximum number of bytes in use so far.
     pub high_water: usize,
 }
 
-/// Returns the statistics of the pool, for choosing its size.
+/// Returns the usage statistics of the pool, which help to choose its size.
 pub fn stats() -> PoolStats {
     with_pool(|pool| PoolStats { capacity: pool.capacity, used: pool.used, high_water: pool.high_water })
 }
@@ -67,7 +67,7 @@ pub fn largest_free() -> usize {
     with_pool(|pool| pool.largest_free())
 }
 
-/// Runs `body` on the pool, with its static region added.
+/// Calls `body` with the pool while its lock is held. Adds the static region to the pool first.
 fn with_pool<R>(body: impl FnOnce(&mut Pool) -> R) -> R {
     critical(|| {
         // SAFETY: critical sections exclude each other, and the pool's operations neither nest them nor call out.
@@ -77,7 +77,7 @@ fn with_pool<R>(body: impl FnOnce(&mut Pool) -> R) -> R {
     })
 }
 
-/// The one pool of the program.
+/// The pool of the program, protected by a critical section.
 struct SharedPool(UnsafeCell<Pool>);
 
 // SAFETY: the pool is only borrowed in critical sections, and may be used by any thread.
@@ -90,10 +90,10 @@ const _: () = assert!(POOL_BYTES < isize::MAX as usize / 2, "FERRITE_POOL_BYTES 
 
 /// Size of a block's size field, and of a free block's link.
 const WORD: usize = size_of::<usize>();
-/// Granularity of sizes and alignment of contents.
+/// Granularity of block sizes, and alignment of block contents.
 const UNIT: usize = 2 * WORD;
 
-/// Memory that is aligned for every record of the ABI.
+/// A static region of the pool, aligned for every record of the ABI.
 #[repr(C, align(16))]
 struct Region<const BYTES: usize>(UnsafeCell<[MaybeUninit<u8>; BYTES]>);
 
@@ -120,7 +120,7 @@ struct FreeBlock {
 }
 
 /// The free list and the statistics. The pool owns all its memory exclusively, except for the content of allocated
-/// blocks: `add_region` promises so, and the unsafe blocks below rely on it.
+/// blocks. The callers of `add_region` guarantee this, and the unsafe blocks below rely on it.
 struct Pool {
     free: *mut FreeBlock,
     capacity: usize,
@@ -136,7 +136,7 @@ impl Pool {
         Self { free: ptr::null_mut(), capacity: 0, used: 0, high_water: 0 }
     }
 
-    /// Adds the static region on first use.
+    /// Adds the static region to the pool on first use.
     fn prepare(&mut self) {
         let usable = usable(POOL_BYTES, FIRST_SKIPPED);
         if usable != 0 && self.capacity == 0 {
@@ -145,8 +145,10 @@ impl Pool {
         }
     }
 
+    /// Adds a region to the pool as one free block. Returns `false` if it is too small.
+    ///
     /// # Safety
-    /// This pool owns `bytes` bytes from `start` on from now on.
+    /// The caller must transfer ownership of the `bytes` bytes at `start` to this pool.
     unsafe fn add_region(&mut self, start: *mut u8, bytes: usize) -> bool {
         let skipped = skipped(start.addr());
         let usable = usable(bytes, skipped);
@@ -157,8 +159,11 @@ impl Pool {
         usable != 0
     }
 
+    /// Adds `usable` bytes at `block` to the pool as a free block.
+    ///
     /// # Safety
-    /// A block of `usable` bytes may start at `block`, owned by this pool from now on.
+    /// A block of `usable` bytes may start at `block`, and the caller must transfer ownership of these bytes to this
+    /// pool.
     unsafe fn add_block(&mut self, block: *mut u8, usable: usize) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -186,8 +191,10 @@ impl Pool {
         None
     }
 
+    /// Returns a block to the free list.
+    ///
     /// # Safety
-    /// `content` came from this pool and is no longer used.
+    /// `content` must come from this pool and no longer be used.
     unsafe fn release(&mut self, content: NonNull<u8>) {
         // SAFETY: the caller's promise: the size lies before the content.
         unsafe {
@@ -197,10 +204,10 @@ impl Pool {
         }
     }
 
-    /// Inserts a block into the free list, joined with adjacent blocks.
+    /// Inserts a block into the free list and joins it with adjacent blocks.
     ///
     /// # Safety
-    /// The block belongs to the pool, is unused and not in the list, and its size is set.
+    /// The block must belong to the pool, be unused, not be in the list, and have its size set.
     unsafe fn insert(&mut self, block: *mut FreeBlock) {
         let (mut before, mut next) = (ptr::null_mut::<FreeBlock>(), self.free);
         // SAFETY: `before` and `next` are free blocks or null.
@@ -230,10 +237,10 @@ impl Pool {
     }
 }
 
-/// Joins a free block with the next one if they are adjacent.
+/// Joins a free block with the next free block if they are adjacent.
 ///
 /// # Safety
-/// `block` is a free block of the list.
+/// `block` must be a free block of the list.
 unsafe fn join(block: *mut FreeBlock) {
     // SAFETY: the caller's promise; the next block of the list is free, too.
     unsafe {
@@ -245,11 +252,11 @@ unsafe fn join(block: *mut FreeBlock) {
     }
 }
 
-/// Allocates `wanted` bytes within the free block at `link`; the parts before and after them stay free. Returns the
-/// content.
+/// Allocates `wanted` bytes within the free block at `link`. The parts before and after them stay free. Returns the
+/// address of the content.
 ///
 /// # Safety
-/// `link` points to a free block of `front + wanted + rest` bytes, each a multiple of the unit.
+/// `link` must point to a free block of `front + wanted + rest` bytes, each a multiple of the unit.
 unsafe fn cut(link: *mut *mut FreeBlock, front: usize, wanted: usize, rest: usize) -> *mut u8 {
     // SAFETY: the caller's promise: all writes are within the free block.
     unsafe {
@@ -271,26 +278,28 @@ unsafe fn cut(link: *mut *mut FreeBlock, front: usize, wanted: usize, rest: usiz
     }
 }
 
-/// Bytes of a region before its first block. At least one word stays unused, so that blocks of two regions are never
-/// adjacent.
+/// Returns the number of bytes of a region that precede its first block. At least one word stays unused, so that blocks
+/// of two regions are never adjacent.
 const fn skipped(start: usize) -> usize {
     (start + 2 * WORD).next_multiple_of(UNIT) - WORD - start
 }
 
-/// The bytes skipped in the static region, whose start is aligned.
+/// Number of bytes that precede the first block of the static region, whose start is aligned.
 const FIRST_SKIPPED: usize = skipped(0);
 
-/// Bytes of a region that are usable for blocks.
+/// Returns the number of bytes of a region that blocks can use.
 const fn usable(bytes: usize, skipped: usize) -> usize {
     bytes.saturating_sub(skipped) / UNIT * UNIT
 }
 
-/// Size of a block for a request: its size word and content, rounded up. A layout is at most half the address space.
+/// Returns the size of the block for a request: the size word and the content, rounded up. A layout is at most half the
+/// address space, so the sum does not overflow.
 fn block_bytes(layout: Layout) -> usize {
     (layout.size() + WORD + UNIT - 1) & !(UNIT - 1)
 }
 
-/// Bytes of a free block before the first position where a block's content is a multiple of `align`.
+/// Returns the distance from the start of a free block to the first position at which the content of a block would be
+/// aligned to `align`.
 fn bytes_before(block: *const FreeBlock, align: usize) -> usize {
     let content = block.addr() + WORD;
     // The two's complement of an address is its distance to the next multiple of a power of two, modulo that power.

@@ -1,10 +1,10 @@
-//! The C heap on hosts: C++ clients reallocate and free side buffers, so blocks must come from plain `malloc`.
+//! Memory on hosts: the C heap. C++ clients reallocate and free side buffers, so blocks must come from plain `malloc`.
 
 use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
-/// The alignment of `malloc`: that of C's `max_align_t`.
+/// Alignment of blocks of `malloc`: that of C's `max_align_t`.
 const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
 
 unsafe extern "C" {
@@ -14,7 +14,8 @@ unsafe extern "C" {
     fn free(block: *mut c_void);
 }
 
-/// Allocates a block with `malloc`, or with `posix_memalign` above its alignment.
+/// Allocates a block with `malloc`, or with `posix_memalign` if `malloc` does not align enough. Returns `None` when out
+/// of memory.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     if layout.align() > MALLOC_ALIGN {
@@ -34,20 +35,20 @@ fn allocate_aligned(layout: Layout) -> Option<NonNull<u8>> {
     if status == 0 { NonNull::new(block.cast()) } else { None }
 }
 
-/// Frees a block with `free`, which knows its size.
+/// Frees a block with `free`, which knows the size of the block.
 ///
 /// # Safety
-/// `block` came from this heap and is no longer used.
+/// `block` must come from this heap and no longer be used.
 #[inline]
 pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     // SAFETY: the caller's promise; `free` takes blocks of `malloc` and `posix_memalign` alike.
     unsafe { free(block.as_ptr().cast()) }
 }
 
-/// Resizes a block, in place where possible; on `None` the old block is unchanged.
+/// Resizes a block, in place if possible. Returns `None` when out of memory; the old block is then unchanged.
 ///
 /// # Safety
-/// `block` came from this heap with this alignment, and is no longer used when another block is returned.
+/// `block` must come from this heap with the same alignment, and no longer be used if another block is returned.
 #[inline]
 pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     if old.align() > MALLOC_ALIGN {

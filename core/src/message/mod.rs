@@ -1,9 +1,9 @@
-//! Error messages: texts with placeholders for arguments, rendered without the formatting machinery of `core`.
+//! Error messages: templates with placeholders for arguments, rendered without `core::fmt`.
 //!
-//! That machinery costs a microcontroller 5 KB of flash, and each message more than its text. A template is encoded at
+//! `core::fmt` costs a microcontroller 5 KB of flash, and each message more than its text. A template is encoded at
 //! compile time: the offset of its kind, then the text with `PLACEHOLDER` for each `{}`, then `END`. Size-optimised
-//! builds have shorter texts, and pack them with ring 2: the texts of ring 1 alone are so few that the decoder would
-//! cost as much as it saves.
+//! builds have shorter texts, and pack them with ring 2: ring 1 alone has so few texts that the decoder would cost as
+//! much as it saves.
 
 mod form;
 mod long;
@@ -16,38 +16,38 @@ use crate::error::kind;
 use crate::string::String;
 use crate::text::{Lossy, Writer};
 
-/// Marks the position of an argument.
+/// Marks the position of an argument in an encoded text.
 const PLACEHOLDER: u8 = 1;
-/// Ends a template. Not zero: linkers merge zero-terminated constants into one section of C strings, of which they drop
-/// none.
+/// Ends an encoded text. Not zero: linkers merge zero-terminated constants into one section of C strings, which then
+/// keeps unused ones.
 const END: u8 = 2;
 
-/// The encoded kind and text of an error, for [`plain_error!`](crate::plain_error).
+/// The encoded kind and text of an error message, for [`plain_error!`](crate::plain_error).
 #[derive(Clone, Copy)]
 pub struct Template(*const u8);
 
-/// Whether messages use the shorter of two texts. Unit tests use the longer ones in every build.
+/// Whether messages use the shorter of their two texts. Unit tests use the longer one in every build.
 #[doc(hidden)]
 pub const SHORT: bool = cfg!(not(any(feature = "speed", test)));
 
 impl Template {
-    /// Makes a template from the result of [`encode`].
+    /// Creates a template from the result of [`encode`].
     #[doc(hidden)]
     #[inline(always)]
     pub const fn new(encoded: &'static [u8]) -> Template {
         Template(encoded.as_ptr())
     }
 
-    /// Borrows the kind of the error.
+    /// Returns the kind of the error, such as `TypeError`.
     pub(crate) fn kind(self) -> &'static [u8] {
         // SAFETY: a template starts with the offset of its kind, which ends with a zero.
         unsafe { CStr::from_ptr(kind::ALL.as_ptr().add(usize::from(self.0.read())).cast()) }.to_bytes()
     }
 
-    /// Writes the message.
+    /// Writes the message with its arguments.
     ///
     /// # Safety
-    /// `args` points to as many arguments as the text has placeholders.
+    /// `args` must point to as many arguments as the text has placeholders.
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
@@ -66,7 +66,7 @@ impl Template {
     }
 }
 
-/// The argument for a `{}` of a template, in two words: a text, or a number whose type the second word encodes.
+/// An argument for a `{}` of a template, in two words: a string, or a number whose type is encoded in the second word.
 #[derive(Clone, Copy)]
 pub struct Arg<'a> {
     data: *const u8,
@@ -74,7 +74,8 @@ pub struct Arg<'a> {
     text: PhantomData<&'a [u8]>,
 }
 
-/// Markers for the types of numbers, in the length field: no text can be this long.
+/// Marker of a signed word in the length field of an argument. No string can be as long as this and the following
+/// markers.
 const SIGNED: usize = usize::MAX;
 const UNSIGNED: usize = usize::MAX - 1;
 const LONG: usize = usize::MAX - 2;
@@ -85,7 +86,7 @@ impl Arg<'_> {
         Arg { data: ptr::without_provenance(value), len, text: PhantomData }
     }
 
-    /// Size-optimised builds share one copy for all 64-bit numbers.
+    /// Creates the argument for a 64-bit number. Size-optimised builds share one copy of this function.
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn long(data: *const u8, len: usize) -> Self {
@@ -165,13 +166,13 @@ impl From<u8> for Arg<'_> {
     }
 }
 
-/// Length of the encoded form of `text`.
+/// Returns the length of the encoded form of `text`.
 #[doc(hidden)]
 pub const fn encoded_len(text: &str) -> usize {
     form::len(text) + 2
 }
 
-/// Counts the occurrences of `{}` in `text`.
+/// Returns the number of `{}` in `text`.
 const fn count_placeholders(text: &str) -> usize {
     let (text, mut at, mut places) = (text.as_bytes(), 1, 0);
     while at < text.len() {
@@ -184,7 +185,7 @@ const fn count_placeholders(text: &str) -> usize {
     places
 }
 
-/// Copies a text with [`PLACEHOLDER`] for each `{}`; returns its length.
+/// Copies a text with [`PLACEHOLDER`] for each `{}`. Returns its length.
 const fn mark_placeholders(text: &[u8], to: &mut [u8]) -> usize {
     let (mut at, mut len) = (0, 0);
     while at < text.len() {
@@ -196,7 +197,7 @@ const fn mark_placeholders(text: &[u8], to: &mut [u8]) -> usize {
     len
 }
 
-/// Encodes an error of `kind` with `text`, which has `args` placeholders.
+/// Encodes the template of an error message with `args` placeholders.
 #[doc(hidden)]
 pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
     assert!(count_placeholders(text) == args, "each place needs an argument");
@@ -206,7 +207,7 @@ pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u
     encoded
 }
 
-/// Counts its arguments.
+/// Counts the arguments of a macro.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __count {
@@ -234,8 +235,8 @@ macro_rules! __template {
     }};
 }
 
-/// Makes an [`Error`](crate::Error) from a text with a `{}` for each argument: bytes, text or a number. After a
-/// semicolon follow the text and arguments of size-optimised builds.
+/// Creates an [`Error`](crate::Error) from a text with a `{}` for each argument: bytes, a string or a number. An
+/// optional second text with its own arguments follows a semicolon, for size-optimised builds.
 #[macro_export]
 macro_rules! plain_error {
     ($kind:ident, $text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {
@@ -254,7 +255,7 @@ macro_rules! plain_error {
     };
 }
 
-/// Returns a [`plain_error!`](crate::plain_error) from the function.
+/// Returns a [`plain_error!`](crate::plain_error) from the enclosing function.
 #[macro_export]
 macro_rules! plain_bail {
     ($($message:tt)+) => {
@@ -262,7 +263,7 @@ macro_rules! plain_bail {
     };
 }
 
-/// Returns a [`plain_error!`](crate::plain_error) unless the condition holds.
+/// Returns a [`plain_error!`](crate::plain_error) from the enclosing function unless a condition holds.
 #[macro_export]
 macro_rules! plain_ensure {
     ($condition:expr, $($message:tt)+) => {
@@ -272,7 +273,7 @@ macro_rules! plain_ensure {
     };
 }
 
-/// Logs a warning from a text of the same form.
+/// Logs a warning from a text and arguments as [`plain_error!`](crate::plain_error) takes them.
 #[macro_export]
 macro_rules! plain_warn {
     ($text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {

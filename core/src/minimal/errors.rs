@@ -11,14 +11,14 @@ use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHan
 use crate::sync::atomic::{AtomicPtr, exchange_relaxed};
 use crate::{config, type_index};
 
-/// An error object.
+/// The record of an error object.
 #[repr(C)]
 struct ErrorObject {
     header: TVMFFIObject,
     cell: TVMFFIErrorCell,
 }
 
-/// An error object followed by its kind and message.
+/// A slot of the error pool: an error object followed by its kind and message.
 #[repr(C, align(8))]
 struct ErrorSlot {
     object: ErrorObject,
@@ -30,7 +30,7 @@ unsafe impl PoolObject for ErrorSlot {}
 
 static POOL: ObjectPool<ErrorSlot, { config::ERRORS }> = ObjectPool::new();
 
-/// The storage of the last-resort error, which has no message.
+/// The storage of the last-resort error, which has a kind but no message.
 #[repr(C, align(8))]
 struct LastResort {
     object: ErrorObject,
@@ -42,28 +42,28 @@ struct SharedLastResort(UnsafeCell<MaybeUninit<LastResort>>);
 // SAFETY: every write stores the same bytes, and the counts change atomically.
 unsafe impl Sync for SharedLastResort {}
 
-/// The error used when all slots are in use. Its strong count never reaches zero.
+/// The MemoryError used when all slots are in use. Its strong count never reaches zero.
 static LAST_RESORT: SharedLastResort = SharedLastResort(UnsafeCell::new(MaybeUninit::zeroed()));
 
 static RAISED: AtomicPtr<TVMFFIObject> = AtomicPtr::new(ptr::null_mut());
 
-/// Raises `error` and takes ownership of its reference, or clears the raised error if null. Returns the previously
-/// raised error, if any; its reference is now the caller's.
+/// Raises `error` and takes ownership of its reference, or clears the raised error if `error` is null. Returns the
+/// previously raised error, or null; the caller then owns its reference.
 ///
 /// # Safety
-/// `error` is null, or an error object to which the caller transfers a reference.
+/// `error` must be null, or an error object to which the caller transfers a reference.
 #[inline(always)]
 pub unsafe fn swap(error: *mut TVMFFIObject) -> *mut TVMFFIObject {
     exchange_relaxed(&RAISED, error)
 }
 
-/// Makes an error whose message is concatenated from parts and truncated to the capacity of a slot; owned by the
-/// caller.
+/// Creates an error, owned by the caller. Its message is concatenated from `parts` and truncated to the capacity of a
+/// slot.
 ///
 /// If all slots are in use, returns the last-resort MemoryError.
 ///
 /// # Safety
-/// `kind` and the parts are null or C strings; `parts` is null or points to `count` of them.
+/// `kind` and the parts must be null or C strings. `parts` must be null or point to `count` of them.
 #[inline(always)]
 pub unsafe fn create(kind: *const c_char, parts: *const *const c_char, count: i32) -> *mut TVMFFIObject {
     let kind = if kind.is_null() { runtime_error() } else { kind };
@@ -76,7 +76,7 @@ pub unsafe fn create(kind: *const c_char, parts: *const *const c_char, count: i3
     slot.cast()
 }
 
-/// Returns the last-resort error with a reference for the caller. It has space for its kind only.
+/// Returns a new reference to the last-resort error, which has space for its kind only.
 #[inline(always)]
 fn last_resort() -> *mut ErrorSlot {
     let slot = LAST_RESORT.0.get().cast::<ErrorSlot>();
@@ -88,10 +88,11 @@ fn last_resort() -> *mut ErrorSlot {
     slot
 }
 
-/// Fills a slot with an error.
+/// Initialises a slot as an error with the given kind and message.
 ///
 /// # Safety
-/// The caller owns the slot, which has enough space for the texts or its full size; the texts are null or C strings.
+/// The caller must own the slot, which must have its full size or enough space for the strings. The strings must be
+/// null or C strings.
 #[inline(always)]
 unsafe fn fill(slot: *mut ErrorSlot, kind: *const c_char, parts: *const *const c_char, count: i32) {
     // SAFETY: the caller's promise. The rest of the cell stays zero.
@@ -111,17 +112,19 @@ unsafe fn fill(slot: *mut ErrorSlot, kind: *const c_char, parts: *const *const c
     }
 }
 
+/// Returns the bytes between two addresses.
+///
 /// # Safety
-/// Both point into one text, `start` first.
+/// Both must point into one string, and `start` must not be after `end`.
 unsafe fn between(start: *const u8, end: *const u8) -> TVMFFIByteArray {
     // SAFETY: the caller's promise.
     TVMFFIByteArray { data: start.cast(), size: unsafe { end.offset_from_unsigned(start) } }
 }
 
-/// Appends a C string, truncated to the space of the slot; returns the new end of the text.
+/// Appends a C string to the strings of a slot, truncated to the space of the slot. Returns the new end.
 ///
 /// # Safety
-/// `end` is the end of the text of `slot`; `text` is null or a C string.
+/// `end` must be the end of the strings of `slot`. `text` must be null or a C string.
 #[inline(never)]
 unsafe fn push(end: *mut u8, slot: *mut ErrorSlot, text: *const c_char) -> *mut u8 {
     let (mut end, mut text) = (end, text.cast::<u8>());
@@ -139,5 +142,5 @@ unsafe fn push(end: *mut u8, slot: *mut ErrorSlot, text: *const c_char) -> *mut 
     end
 }
 
-/// Ignores updates: backtraces are not kept.
+/// The `update_backtrace` callback of errors: ignores updates, because backtraces are not stored.
 unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}

@@ -8,7 +8,7 @@ use super::refusal::{Refusal, Result};
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
 use crate::{config, type_index};
 
-/// A function object and the state that it owns.
+/// The record of a function object, which owns the state of a C function.
 #[repr(C, align(8))]
 struct FunctionObject {
     header: TVMFFIObject,
@@ -23,13 +23,14 @@ unsafe impl PoolObject for FunctionObject {}
 
 static POOL: ObjectPool<FunctionObject, { config::FUNCTIONS }> = ObjectPool::new();
 
-/// Makes a function object, owned by the caller. It owns `state`, which is passed to `deleter` at its end.
+/// Creates a function object, owned by the caller. The object owns `state`, and passes it to `deleter` when it is
+/// destroyed.
 ///
 /// # Errors
-/// MemoryError when `FERRITE_FUNCTIONS` function objects are alive.
+/// MemoryError if `FERRITE_FUNCTIONS` function objects are alive.
 ///
 /// # Safety
-/// `safe_call` and `deleter` may be called with `state` while the object lives.
+/// `safe_call` and `deleter` must accept `state` as long as the object lives.
 ///
 /// # Upstream
 /// `TVMFFIFunctionCreate`.
@@ -51,7 +52,7 @@ pub unsafe fn create(
     Ok(slot.cast())
 }
 
-/// Forwards a call with the state in place of the object.
+/// The safe call of function objects: calls the C function with its state in place of the object.
 unsafe extern "C" fn call(
     function: *mut c_void,
     args: *const TVMFFIAny,
@@ -63,10 +64,10 @@ unsafe extern "C" fn call(
     unsafe { ((*slot).safe_call)((*slot).state, args, num_args, result) }
 }
 
-/// Passes the state to the deleter.
+/// Passes the state of a destroyed function object to its deleter.
 ///
 /// # Safety
-/// `function` came from [`create`] and will not be called any more.
+/// `function` must come from [`create`] and not be called any more.
 #[inline(always)]
 pub(super) unsafe fn end(function: *mut TVMFFIObject) {
     let slot = function.cast::<FunctionObject>();

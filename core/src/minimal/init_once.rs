@@ -1,4 +1,4 @@
-//! One-time initialisation in programs whose only concurrency is interrupts.
+//! One-time initialisation of handles in programs whose only concurrency is interrupts.
 //!
 //! A handle that is being initialised points to itself.
 
@@ -10,14 +10,15 @@ use crate::init_once::InitFunction;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::critical;
 
-/// Initialises the handle at `handle` by `init`, unless it is initialised already; returns the status of `init`.
+/// Initialises the handle at `handle` with `init`, unless it is already initialised. Returns the status of `init`, or 0
+/// if the handle was already initialised.
 ///
 /// # Errors
-/// RuntimeError when `init` writes no handle, and when the handle is being initialised: by a caller, or by the
+/// RuntimeError if `init` writes no handle, or if the handle is already being initialised, by a caller or by the
 /// interrupted code.
 ///
 /// # Safety
-/// As [`crate::init_once::init`].
+/// The requirements of [`crate::init_once::init`].
 #[inline(always)]
 pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> Result<c_int> {
     // SAFETY: the caller's promise.
@@ -42,10 +43,10 @@ pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> Result<c_int
     if outcome == 0 && made.is_null() { Err(Refusal::NO_HANDLE) } else { Ok(outcome) }
 }
 
-/// Takes the handle; null if it is not initialised, or not yet.
+/// Takes the handle, leaving null. Returns null if the handle is not initialised.
 ///
 /// # Safety
-/// As [`crate::init_once::deinit`].
+/// The requirements of [`crate::init_once::deinit`].
 #[inline(always)]
 pub unsafe fn take(handle: *mut *mut c_void) -> *mut c_void {
     // SAFETY: the caller's promise.

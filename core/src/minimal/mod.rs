@@ -1,21 +1,22 @@
-//! The engine of the profile `minimal`: functions by name, calls, errors, strings and workspaces without any heap.
+//! The implementation of the `minimal` profile: functions by name, calls, errors, strings and workspaces without a
+//! heap.
 //!
 //! | file | content |
 //! |---|---|
 //! | `pool.rs` | objects in static memory; a slot is free while its type index is zero |
-//! | `function.rs` `string.rs` `errors.rs` | the three kinds of objects, and the raised error |
-//! | `refusal.rs` | the reasons for which the library refuses a request |
-//! | `names.rs` | functions by name: global ones, and those of the system library |
-//! | `workspace.rs` | workspaces of running kernels: a stack in a buffer of the firmware |
+//! | `function.rs`, `string.rs`, `errors.rs` | function, string and error objects, and the raised error |
+//! | `refusal.rs` | the reasons for refusing a request, with their error messages |
+//! | `names.rs` | the table of functions by name: global functions, and symbols of the system library |
+//! | `workspace.rs` | workspaces of running kernels: a stack of blocks in a buffer provided by the firmware |
 //! | `init_once.rs` | one-time initialisation of handles |
-//! | `text.rs` | bytes, C strings and decimal numbers |
+//! | `text.rs` | copying bytes, measuring C strings and writing decimal numbers |
 //!
 //! Capacities are in `config.rs`. All state starts as zeros, so that registration works before `main` and costs no
-//! flash. Nothing here formats text or can panic, and loops copy single bytes where `memcpy` would have to be linked.
+//! flash. This code neither formats text nor panics, and copies single bytes in loops to avoid linking `memcpy`.
 //!
-//! The tables and pools of `heapless` are not used: its maps and vectors copy through `memcpy`, need keys of a fixed
-//! size and contain panics; its pools need initialisation at run time, and compare-and-swap, which thumbv6m lacks. A
-//! pool whose slots are free while a word of their own header is zero needs neither, nor a free list.
+//! The collections and pools of `heapless` are not used: its maps and vectors copy with `memcpy`, need keys of a fixed
+//! size and can panic; its pools need initialisation at run time, and compare-and-swap, which thumbv6m lacks. A pool
+//! that marks free slots by a zero word in the object header needs none of these, nor a free list.
 //!
 //! # Interrupts
 //! One core is assumed: an interrupt handler ends before the interrupted code continues. State that takes more than one

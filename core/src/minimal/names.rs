@@ -1,4 +1,4 @@
-//! Functions by name: a table in the order of registration, searched linearly, which never shrinks.
+//! The table of functions by name: in the order of registration, searched linearly, never shrinking.
 
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
@@ -8,16 +8,16 @@ use crate::abi::{TVMFFIByteArray, TVMFFIObject};
 use crate::sync::critical;
 use crate::{config, refcount};
 
-/// A name and its function, to which the table owns a reference.
+/// A table entry: a name and its function, to which the table owns a reference.
 struct NamedFunction {
-    /// The length of the name in 24 bits and its last byte, which few names share.
+    /// A filter for comparisons: the length of the name in 24 bits and its last byte in 8. Few names share it.
     mark: Cell<u32>,
     name: Cell<*const u8>,
-    /// Null while no function is registered.
+    /// The function, or null if none is registered.
     function: Cell<*mut TVMFFIObject>,
 }
 
-/// The entries in use, followed by a sentinel: each search stores the name there.
+/// The table: the entries in use, followed by a sentinel, to which each search writes the name that it looks for.
 struct FunctionNames {
     used_bytes: Cell<usize>,
     entries: [NamedFunction; config::NAMES + 1],
@@ -37,13 +37,13 @@ static NAMES: FunctionNames = FunctionNames {
     }; config::NAMES + 1],
 };
 
-/// Maximum length of a name in bytes: it must fit the mark.
+/// Maximum length of a name in bytes: the length must fit 24 bits of the mark.
 pub const MAX_BYTES: usize = (1 << 24) - 1;
 
 /// Returns `true` if two names of equal length are equal. Compares words first, then the remaining bytes.
 ///
 /// # Safety
-/// Both are readable.
+/// Both names must be readable for `len` bytes.
 #[inline(always)]
 unsafe fn is_same(known: *const u8, name: *const u8, len: usize) -> bool {
     let mut left = len;
@@ -66,10 +66,10 @@ unsafe fn is_same(known: *const u8, name: *const u8, len: usize) -> bool {
     true
 }
 
-/// Finds the entry of a name; for an unknown name, the sentinel, which has the name but no function.
+/// Finds the entry of a name. For an unknown name, returns the sentinel, which has the name but no function.
 ///
 /// # Safety
-/// In a critical section. The name is readable, and shorter than [`MAX_BYTES`].
+/// Must be called in a critical section. The name must be readable, and not be longer than [`MAX_BYTES`].
 #[inline(never)]
 unsafe fn find(name: &TVMFFIByteArray) -> &'static NamedFunction {
     let (name, len) = (name.data.cast::<u8>(), name.size);
@@ -93,14 +93,14 @@ unsafe fn find(name: &TVMFFIByteArray) -> &'static NamedFunction {
     }
 }
 
-/// Registers a function and retains it. Returns the previous function of the name, if any; its reference is now the
-/// caller's.
+/// Registers a function under a name and retains it. Returns the previous function of the name, or null; the caller
+/// then owns its reference.
 ///
 /// # Errors
-/// RuntimeError when the name is taken, unless `replace`; MemoryError when the table is full.
+/// RuntimeError if the name is taken and `replace` is false; MemoryError if the table is full.
 ///
 /// # Safety
-/// `function` is a live function object. The name has at most [`MAX_BYTES`] and stays valid.
+/// `function` must be a live function object. The name must have at most [`MAX_BYTES`] and stay valid.
 ///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobal`, which copies the name.
@@ -128,10 +128,10 @@ pub unsafe fn set(
     })
 }
 
-/// Looks up a function and returns a new reference to it; null if the name is unknown.
+/// Looks up a function and returns a new reference to it, or null if the name is unknown.
 ///
 /// # Safety
-/// The name has at most [`MAX_BYTES`].
+/// The name must have at most [`MAX_BYTES`].
 ///
 /// # Upstream
 /// `TVMFFIFunctionGetGlobal`.

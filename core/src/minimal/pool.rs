@@ -14,13 +14,13 @@ use crate::sync::atomic::{AtomicI32, Ordering};
 use crate::sync::critical;
 use crate::{refcount, type_index};
 
-/// A record that a pool can store.
+/// A record that can be stored in a pool.
 ///
 /// # Safety
-/// The record starts with a `TVMFFIObject` and is aligned to 8, as objects are (ABI).
+/// The record must start with a `TVMFFIObject` and be aligned to 8 bytes, as objects are (ABI).
 pub(super) unsafe trait PoolObject {}
 
-/// `N` slots for objects of one kind. Zero bytes mean that all slots are free.
+/// A pool of `N` slots for objects of one type. A zero-initialised pool has only free slots.
 #[repr(align(8))]
 pub(super) struct ObjectPool<T, const N: usize>(UnsafeCell<MaybeUninit<[T; N]>>);
 
@@ -28,12 +28,12 @@ pub(super) struct ObjectPool<T, const N: usize>(UnsafeCell<MaybeUninit<[T; N]>>)
 unsafe impl<T, const N: usize> Sync for ObjectPool<T, N> {}
 
 impl<T: PoolObject, const N: usize> ObjectPool<T, N> {
-    /// Makes a pool with free slots.
+    /// Creates a pool with only free slots.
     pub(super) const fn new() -> Self {
         Self(UnsafeCell::new(MaybeUninit::zeroed()))
     }
 
-    /// Claims a slot and writes its header, with one strong reference. `None` if all slots are in use.
+    /// Claims a slot and writes an object header with one strong reference. Returns `None` if all slots are in use.
     ///
     /// The bytes after the header are zero, or left over from the previous object.
     #[inline]
@@ -43,8 +43,10 @@ impl<T: PoolObject, const N: usize> ObjectPool<T, N> {
     }
 }
 
+/// Implements [`ObjectPool::claim`] for all record types: claims the first free slot.
+///
 /// # Safety
-/// `count` slots of `bytes` bytes each follow `first`.
+/// `count` slots of `bytes` bytes each must start at `first`.
 #[inline(never)]
 unsafe fn claim(
     first: *mut TVMFFIObject,
@@ -70,7 +72,8 @@ unsafe fn claim(
     })
 }
 
-/// The deleter: releases the state of a function object, and frees the slot when no reference remains.
+/// The deleter of pooled objects: releases the state of a function object, and frees the slot when no reference
+/// remains.
 unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
     let object = object.cast::<TVMFFIObject>();
     // SAFETY: the deleter is called with an object of a pool, once per flag.
@@ -85,10 +88,10 @@ unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
     }
 }
 
-/// The word that marks a slot as used: the type index of its object.
+/// Returns the word of a slot that is zero while the slot is free: the type index of its object.
 ///
 /// # Safety
-/// `object` lies in a pool.
+/// `object` must lie in a pool.
 unsafe fn mark<'a>(object: *mut TVMFFIObject) -> &'a AtomicI32 {
     // SAFETY: pools are static, and their slots start with a header, initially zero.
     unsafe { AtomicI32::from_ptr(&raw mut (*object).type_index) }

@@ -1,18 +1,18 @@
-//! Reasons for refusing a request, each encoded as the offset of its texts.
+//! The errors of the `minimal` profile: reasons for refusing a request, each with a kind and a message.
 
 use core::ffi::c_char;
 use core::mem::offset_of;
 use core::num::NonZeroUsize;
 
-/// The message of a reason, and the offset of its error kind.
+/// A table entry: the message of a reason, and the offset of its error kind in the table.
 #[repr(C)]
 struct Reason<const LEN: usize> {
     kind: u8,
     message: [u8; LEN],
 }
 
-/// Kinds and messages, each a C string. The message of a MemoryError is the capacity to raise: its name without
-/// `FERRITE_`.
+/// The table of kinds and messages, each a C string. The message of a MemoryError is the name of the capacity to
+/// increase, without `FERRITE_`.
 #[repr(C)]
 struct ReasonTexts {
     memory_error: [u8; 12],
@@ -59,11 +59,11 @@ static TEXTS: ReasonTexts = ReasonTexts {
 
 const _: () = assert!(size_of::<ReasonTexts>() <= 256);
 
-/// The reason for refusing a request: the offset of its entry in the texts.
+/// The reason for refusing a request, encoded as the offset of its entry in the table of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal(NonZeroUsize);
 
-/// The result of a request, or the reason for refusing it. Without a value it takes one word, 0 for success.
+/// The result of a request, or the reason for refusing it. `Result<()>` takes one word, which is 0 for success.
 pub type Result<T> = core::result::Result<T, Refusal>;
 
 macro_rules! refusals {
@@ -75,29 +75,29 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// A null pointer, a null callback, a negative count, or an impossible size.
+    /// ValueError: a null pointer, a null callback, a negative count, or an impossible size.
     ARGUMENT = argument;
-    /// A device other than the CPU.
+    /// ValueError: a device other than the CPU.
     DEVICE = device;
-    /// An address that is not the latest workspace.
+    /// ValueError: an address that is not the latest workspace.
     WORKSPACE = workspace;
-    /// An object of another type.
+    /// TypeError: an object of another type.
     TYPE = wrong_type;
-    /// A taken global name.
+    /// RuntimeError: a global name that is already taken.
     TAKEN = taken;
-    /// An unknown global name.
+    /// RuntimeError: an unknown global name.
     UNKNOWN = unknown;
-    /// An init function that wrote no handle.
+    /// RuntimeError: an initialisation function that wrote no handle.
     NO_HANDLE = no_handle;
-    /// A handle that is being initialised, or a buffer with workspaces in use.
+    /// RuntimeError: a handle that is being initialised, or a buffer with workspaces in use.
     BUSY = busy;
-    /// No slot for another function object.
+    /// MemoryError: no slot for another function object.
     FUNCTIONS = functions;
-    /// No slot for another name.
+    /// MemoryError: no slot for another name.
     NAMES = names;
-    /// No slot for another string.
+    /// MemoryError: no slot for another string.
     STRINGS = strings;
-    /// A string longer than a slot.
+    /// MemoryError: a string longer than a slot.
     STRING_BYTES = string_bytes;
 }
 
@@ -109,7 +109,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the kind and message of the error for this reason.
+    /// Returns the kind and the message of the error for this reason.
     #[inline(always)]
     pub fn texts(self) -> (*const c_char, *const c_char) {
         let entry = text(self.0.get());
@@ -118,18 +118,18 @@ impl Refusal {
     }
 }
 
-/// The C string at an offset in the texts.
+/// Returns the C string at an offset in the table.
 const fn text(offset: usize) -> *const c_char {
     // SAFETY: callers pass offsets within the texts.
     unsafe { (&raw const TEXTS).byte_add(offset).cast() }
 }
 
-/// The kind of errors without a kind.
+/// Returns the string `RuntimeError`, the kind of errors created without a kind.
 pub(super) const fn runtime_error() -> *const c_char {
     text(RUNTIME_ERROR as usize)
 }
 
-/// The kind of out-of-memory errors.
+/// Returns the string `MemoryError`, the kind of out-of-memory errors.
 pub const fn memory_error() -> *const c_char {
     text(MEMORY_ERROR as usize)
 }

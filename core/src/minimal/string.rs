@@ -1,4 +1,4 @@
-//! Strings and bytes: up to seven bytes inline in the value, more in an object.
+//! String and bytes values: up to seven bytes inline in the value, more in an object.
 
 use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{Refusal, Result};
@@ -7,7 +7,7 @@ use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
 use crate::config;
 use crate::type_index::{BYTES, SMALL_BYTES, SMALL_STR, STR};
 
-/// A string or bytes object with its content and a terminating zero.
+/// The record of a string or bytes object, with its content and a terminating zero.
 #[repr(C, align(8))]
 struct StringObject {
     header: TVMFFIObject,
@@ -20,13 +20,13 @@ unsafe impl PoolObject for StringObject {}
 
 static POOL: ObjectPool<StringObject, { config::STRINGS }> = ObjectPool::new();
 
-/// Text or bytes, encoded as the type index of the small form.
+/// Whether a value is a string or bytes, encoded as the type index of the small form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum StringKind {
-    /// `SMALL_STR` or `STR`.
+    /// A string: `SMALL_STR` or `STR`.
     Text = SMALL_STR,
-    /// `SMALL_BYTES` or `BYTES`.
+    /// Bytes: `SMALL_BYTES` or `BYTES`.
     Bytes = SMALL_BYTES,
 }
 
@@ -34,13 +34,13 @@ const _: () = assert!(BYTES - SMALL_BYTES == STR - SMALL_STR);
 
 const MAX_INLINE: usize = 7;
 
-/// Makes a string or bytes value in `out`, owned by the caller.
+/// Writes a new string or bytes value to `out`, owned by the caller.
 ///
 /// # Errors
-/// MemoryError when the content is longer than `FERRITE_STRING_BYTES`, or when `FERRITE_STRINGS` objects are alive.
+/// MemoryError if the content is longer than `FERRITE_STRING_BYTES`, or if `FERRITE_STRINGS` objects are alive.
 ///
 /// # Safety
-/// The input is readable; `out` is valid for writing.
+/// The input must be readable, and `out` valid for writing.
 ///
 /// # Upstream
 /// `TVMFFIStringFromByteArray`, `TVMFFIBytesFromByteArray`.

@@ -1,12 +1,13 @@
-//! Bytes, C strings and decimal numbers, without `memcpy`, `strlen` or formatting.
+//! Copying bytes, measuring C strings and writing decimal numbers, without linking `memcpy`, `strlen` or formatting
+//! code.
 
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
 
-/// Copies bytes singly.
+/// Copies `count` bytes one at a time.
 ///
 /// # Safety
-/// As [`core::ptr::copy_nonoverlapping`].
+/// The requirements of [`core::ptr::copy_nonoverlapping`].
 #[inline(always)]
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, count: usize) {
     let (mut from, mut to, mut left) = (from, to, count);
@@ -20,10 +21,10 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, count: usize) {
     }
 }
 
-/// Returns the length of a C string; 1 for null, to distinguish it from an empty text.
+/// Returns the length of a C string, or 1 for null, to distinguish it from an empty string.
 ///
 /// # Safety
-/// `text` is null or zero-terminated.
+/// `text` must be null or zero-terminated.
 #[inline(always)]
 pub unsafe fn c_str_len(text: *const c_char) -> usize {
     if text.is_null() {
@@ -39,10 +40,10 @@ pub unsafe fn c_str_len(text: *const c_char) -> usize {
     }
 }
 
-/// A buffer for a decimal number as a C string: the digits of the largest number and a zero.
+/// A buffer for a decimal number as a C string: the digits of the largest number and a terminating zero.
 pub type Decimal = [u8; if usize::BITS == 32 { 11 } else { 21 }];
 
-/// Writes a number in decimal into `room`, and returns the address of its first digit.
+/// Writes a number in decimal to `room`, and returns the address of its first digit.
 #[inline(never)]
 pub fn decimal(room: &mut MaybeUninit<Decimal>, mut number: usize) -> *const c_char {
     // SAFETY: the buffer has space for the digits of any number and a zero.

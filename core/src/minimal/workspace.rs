@@ -1,6 +1,6 @@
 //! Workspaces of running kernels: a stack of blocks in a buffer provided by the firmware.
 //!
-//! Kernels, and interrupt handlers, release their workspaces in the reverse order of allocation.
+//! Kernels and interrupt handlers must release their workspaces in reverse order of allocation.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -13,13 +13,13 @@ use crate::sync::critical;
 /// The header of a workspace: a pointer to the block below it.
 struct WorkspaceBlock(*mut WorkspaceBlock);
 
-/// The buffer and its blocks; all zero without a buffer.
+/// The firmware's buffer and the blocks in it. All pointers are null without a buffer.
 struct WorkspaceBuffer {
     start: AtomicPtr<u8>,
     end: AtomicPtr<u8>,
-    /// The highest end of a block so far.
+    /// High-water mark: the highest end address of any block so far.
     most: AtomicPtr<u8>,
-    /// The lowest address of the next block.
+    /// Start of the free part of the buffer.
     next: AtomicPtr<u8>,
     /// The topmost block.
     top: AtomicPtr<WorkspaceBlock>,
@@ -33,13 +33,13 @@ static BUFFER: WorkspaceBuffer = WorkspaceBuffer {
     top: AtomicPtr::new(ptr::null_mut()),
 };
 
-/// Allocates workspaces from this buffer from now on and resets the high-water mark.
+/// Installs the buffer that workspaces are allocated from, and resets the high-water mark.
 ///
 /// # Errors
-/// RuntimeError while a workspace of the previous buffer is in use.
+/// RuntimeError if a workspace of the previous buffer is in use.
 ///
 /// # Safety
-/// The library owns the `size` bytes from `start` on from now on.
+/// The caller transfers ownership of the `size` bytes at `start` to the library.
 #[inline(always)]
 pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     let start = start.cast::<u8>();
@@ -55,7 +55,7 @@ pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     })
 }
 
-/// Returns the high-water mark: the most bytes of the buffer that were in use at once.
+/// Returns the high-water mark: the maximum number of bytes of the buffer that were in use at once.
 #[inline(always)]
 pub fn high_water() -> usize {
     BUFFER.most.load(Relaxed).addr().wrapping_sub(BUFFER.start.load(Relaxed).addr())
@@ -64,16 +64,16 @@ pub fn high_water() -> usize {
 /// The error of an exhausted workspace buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted {
-    /// The requested bytes, at most `usize::MAX`.
+    /// The number of requested bytes, at most `usize::MAX`.
     pub asked: usize,
-    /// The free bytes.
+    /// The number of free bytes.
     pub free: usize,
 }
 
 /// Allocates `size` bytes, aligned to `FERRITE_WORKSPACE_ALIGN`.
 ///
 /// # Errors
-/// [`Exhausted`] when fewer bytes are free.
+/// [`Exhausted`] if fewer bytes are free.
 #[inline(always)]
 pub fn allocate(size: u64) -> core::result::Result<*mut c_void, Exhausted> {
     let asked = usize::try_from(size).unwrap_or(usize::MAX);
@@ -82,13 +82,13 @@ pub fn allocate(size: u64) -> core::result::Result<*mut c_void, Exhausted> {
     if workspace.is_null() { Err(Exhausted { asked, free }) } else { Ok(workspace) }
 }
 
-/// Releases the latest workspace. Interrupts are not masked: an interrupt handler leaves the stack as it found it.
+/// Releases the latest workspace. Interrupts are not masked: an interrupt handler leaves the stack unchanged.
 ///
 /// # Errors
-/// ValueError when `workspace` is not the latest; nothing changes then.
+/// ValueError if `workspace` is not the latest. The stack is then unchanged.
 ///
 /// # Safety
-/// The workspace is no longer used.
+/// The workspace must no longer be used.
 #[inline(always)]
 pub unsafe fn free(workspace: *mut c_void) -> Result<()> {
     let block = workspace.cast::<WorkspaceBlock>().wrapping_sub(1);
@@ -101,7 +101,7 @@ pub unsafe fn free(workspace: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// Pushes a block; returns null and sets `free` if it does not fit.
+/// Pushes a block. If it does not fit, returns null and sets `free` to the number of free bytes.
 #[inline(always)]
 fn push(size: usize, free: &mut usize) -> *mut c_void {
     const ALIGN: usize = config::WORKSPACE_ALIGN;

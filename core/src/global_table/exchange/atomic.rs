@@ -1,4 +1,4 @@
-//! Serialised changes of a name's function, concurrent with lock-free readers.
+//! Registration and removal of functions, serialised by a lock, concurrent with lock-free readers.
 
 use super::super::GlobalEntry;
 use super::super::retired::{Retired, RetiredNode};
@@ -8,13 +8,13 @@ use crate::error::Result;
 use crate::function::Function;
 use crate::sync::Mutex;
 
-/// Retired functions. The lock also serialises writers.
+/// The list of retired functions. Its lock also serialises writers.
 pub(crate) static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 
-/// The replacement of a default; `None` for the registered function itself.
+/// The function that replaces a default, or `None` if the registered function itself does.
 pub(in crate::global_table) type InPlaceOfDefault = Option<Function>;
 
-/// Makes the replacement of the default of that name, if any.
+/// Creates the replacement of the default with the given name, if there is one that wraps the registered function.
 ///
 /// # Errors
 /// MemoryError.
@@ -25,12 +25,12 @@ pub(in crate::global_table) fn in_place_of_default(
     defaults::wrapped(name, function)
 }
 
-/// Sets the function of a name, unless it has one that is not a default and `may_replace` is false. Returns `true` if
-/// the name has this function afterwards, or one with the same callback. A default is replaced by
-/// `in_place_of_default`, if any.
+/// Registers a function under a name. Does not replace a function that is not a default if `may_replace` is false.
+/// Returns `true` if the entry then has this function, or one with the same callback. A default is replaced by
+/// `in_place_of_default`, if given.
 ///
 /// # Errors
-/// MemoryError, with nothing changed.
+/// MemoryError. The entry is then unchanged.
 pub(in crate::global_table) fn set(
     slot: &'static GlobalEntry,
     function: &Function,
@@ -56,10 +56,10 @@ pub(in crate::global_table) fn set(
     Ok(true)
 }
 
-/// Clears the function of a name. Returns `true` if it had one.
+/// Removes the function registered under a name. Returns `true` if there was one.
 ///
 /// # Errors
-/// MemoryError, with nothing changed.
+/// MemoryError. The entry is then unchanged.
 pub(in crate::global_table) fn clear(slot: &'static GlobalEntry) -> Result<bool> {
     let node = RetiredNode::new()?;
     let mut retired = RETIRED.lock();
@@ -71,14 +71,15 @@ pub(in crate::global_table) fn clear(slot: &'static GlobalEntry) -> Result<bool>
     Ok(was_set)
 }
 
-/// References to drop after a change, without the lock.
+/// Values displaced by a change and an unused list node, dropped after the lock is released.
 struct Leftovers {
     _texts: Texts,
     _function: Option<Function>,
     _node: Option<RetiredNode>,
 }
 
-/// Replaces the function. If a reader may still be about to retain the previous one, it goes to the retired list.
+/// Replaces the function and the texts of an entry. If a reader may still be about to retain the previous function,
+/// adds it to the retired list.
 fn put(
     retired: &mut Retired,
     slot: &'static GlobalEntry,
@@ -96,8 +97,8 @@ fn put(
     }
 }
 
-/// Releases retired functions that no reader can reach, one at a time and without the lock, since their deleters are
-/// user callbacks.
+/// Releases retired functions that no reader can reach, one at a time and without holding the lock, because their
+/// deleters are user callbacks.
 fn release_unreachable() {
     while let Some(function) = take_unreachable() {
         drop(function);

@@ -1,5 +1,5 @@
-//! Changes of a name's function where readers load and retain in one critical section, so no function has to be
-//! retired.
+//! Registration and removal of functions on a single core. Readers load and retain a function in one critical section,
+//! so no function has to be retired.
 #![forbid(unsafe_code)]
 
 use super::super::GlobalEntry;
@@ -7,7 +7,7 @@ use super::super::texts::Texts;
 use crate::error::Result;
 use crate::function::Function;
 
-/// No default: firmware has none.
+/// The replacement of a default function; empty, because firmware has no default functions.
 #[derive(Default)]
 pub(in crate::global_table) struct InPlaceOfDefault;
 
@@ -23,8 +23,8 @@ pub(in crate::global_table) const fn in_place_of_default(
     Ok(InPlaceOfDefault)
 }
 
-/// Sets the function of a name, unless it has one and `may_replace` is false. Returns `true` if the name has this
-/// function afterwards, or one with the same callback.
+/// Registers a function under a name. Does not replace a function if `may_replace` is false. Returns `true` if the
+/// entry then has this function, or one with the same callback.
 ///
 /// # Errors
 /// None.
@@ -40,7 +40,7 @@ pub(in crate::global_table) fn set(
     }))
 }
 
-/// Clears the function of a name. Returns `true` if it had one.
+/// Removes the function registered under a name. Returns `true` if there was one.
 ///
 /// # Errors
 /// None.

@@ -1,5 +1,6 @@
-//! Changes of a name's function. With several threads or cores, a reader may have loaded a function without having
-//! retained it yet, and writers keep the function until then; on one core, readers do both in a critical section.
+//! Registration and removal of functions. With several threads or cores, a reader may have loaded a function and not
+//! yet retained it, so writers keep a removed function alive until then. On a single core, readers do both in one
+//! critical section.
 
 #[cfg_attr(any(feature = "std", feature = "spin", not(target_os = "none")), path = "atomic.rs")]
 #[cfg_attr(not(any(feature = "std", feature = "spin", not(target_os = "none"))), path = "masked.rs")]

@@ -1,4 +1,4 @@
-//! The function of one name, with lock-free readers.
+//! The function slot of a table entry, with lock-free readers.
 
 use core::ptr::{self, NonNull};
 
@@ -8,7 +8,7 @@ use crate::function::Function;
 use crate::object::{ObjectClass, ObjectRef};
 use crate::refcount;
 
-/// A function, or none.
+/// A slot for a function, which may be empty.
 pub(in crate::global_table) struct FunctionSlot(SharedPointer<TVMFFIObject>);
 
 impl FunctionSlot {
@@ -16,7 +16,7 @@ impl FunctionSlot {
         FunctionSlot(SharedPointer::new(into_raw(function)))
     }
 
-    /// Returns a new reference to the function.
+    /// Returns a new reference to the function, or `None` if the slot is empty.
     #[inline]
     pub(in crate::global_table) fn load(&self) -> Option<Function> {
         // SAFETY: the object stays alive until `retain` returns.
@@ -30,20 +30,20 @@ impl FunctionSlot {
         self.0.is_set()
     }
 
-    /// Replaces the function. The old one must be kept until [`is_quiescent`](Self::is_quiescent) has returned `true`
-    /// once.
+    /// Replaces the function and returns the previous one, which must be kept until
+    /// [`is_quiescent`](Self::is_quiescent) has returned `true` once.
     pub(in crate::global_table) fn replace(&self, function: Option<Function>) -> Option<Function> {
         // SAFETY: the result owns the slot's reference.
         NonNull::new(self.0.exchange(into_raw(function))).map(|object| unsafe { owned(object) })
     }
 
-    /// Forgets readers of the parent process.
+    /// Resets the reader count after a fork.
     #[cfg(feature = "std")]
     pub(in crate::global_table) fn forget_readers(&self) {
         self.0.forget_readers();
     }
 
-    /// Returns `true` if no reader can be about to retain a function that was removed before this call.
+    /// Returns `true` if no reader can still be about to retain a function that was removed before this call.
     pub(in crate::global_table) fn is_quiescent(&self) -> bool {
         self.0.is_quiescent()
     }
@@ -59,6 +59,8 @@ fn into_raw(function: Option<Function>) -> *mut TVMFFIObject {
     function.map_or(ptr::null_mut(), |function| function.into_object().into_raw().as_ptr())
 }
 
+/// Converts an object reference to a function.
+///
 /// # Safety
 /// The object must be a function, and the caller transfers one strong reference to it.
 unsafe fn owned(object: NonNull<TVMFFIObject>) -> Function {

@@ -1,4 +1,5 @@
-//! The function of one name on cores that cannot count readers atomically: every access is one critical section.
+//! The function slot of a table entry on cores that cannot count readers atomically: every access is a critical
+//! section.
 
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
@@ -7,7 +8,7 @@ use crate::function::Function;
 use crate::object::{ObjectClass, ObjectRef};
 use crate::{refcount, sync};
 
-/// A function, or none.
+/// A slot for a function, which may be empty.
 pub(in crate::global_table) struct FunctionSlot {
     function: UnsafeCell<Option<Function>>,
 }
@@ -22,7 +23,7 @@ impl FunctionSlot {
         FunctionSlot { function: UnsafeCell::new(function) }
     }
 
-    /// Returns a new reference to the function.
+    /// Returns a new reference to the function, or `None` if the slot is empty.
     pub(in crate::global_table) fn load(&self) -> Option<Function> {
         sync::critical(|| {
             // SAFETY: see the Sync impl.
@@ -42,8 +43,8 @@ impl FunctionSlot {
         sync::critical(|| unsafe { (*self.function.get()).is_some() })
     }
 
-    /// Sets the function and runs `beside`, unless a function is set and `may_replace` is false. Returns `true` if this
-    /// function is set afterwards, or one with the same callback.
+    /// Sets the function and calls `beside` in the same critical section, unless a function is set and `may_replace` is
+    /// false. Returns `true` if the slot then has this function, or one with the same callback.
     pub(in crate::global_table) fn set(
         &self,
         function: &Function,
@@ -65,7 +66,7 @@ impl FunctionSlot {
         is_there
     }
 
-    /// Replaces the function and returns the old one.
+    /// Replaces the function and returns the previous one.
     pub(in crate::global_table) fn replace(&self, function: Option<Function>) -> Option<Function> {
         // SAFETY: see the Sync impl; moving runs no destructor.
         sync::critical(|| unsafe { self.function.get().replace(function) })

@@ -1,4 +1,4 @@
-//! The function of one name, which readers retain while writers replace it.
+//! The function slot of a table entry, which readers load and retain while writers replace its function.
 
 #[cfg_attr(any(feature = "std", feature = "spin", not(target_os = "none")), path = "atomic.rs")]
 #[cfg_attr(not(any(feature = "std", feature = "spin", not(target_os = "none"))), path = "masked.rs")]

@@ -1,4 +1,5 @@
-//! Texts of a registered function on bare metal: none are kept, only the static function that can make them.
+//! The documentation and metadata of a registered function on bare metal: not stored, but generated for static
+//! functions.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
@@ -7,24 +8,24 @@ use crate::builtins::StaticFunction;
 use crate::error::Result;
 use crate::string::String;
 
-/// The error for a taken name.
+/// Creates the RuntimeError for a name that is already registered.
 pub(in crate::global_table) use super::super::taken;
 
 /// The documentation and metadata of a function.
 #[derive(Clone, Copy)]
 pub(in crate::global_table) enum Texts {
     Nothing,
-    /// Made from the signature on demand.
+    /// Generated from the signature on demand.
     Static(&'static StaticFunction),
 }
 
 impl Texts {
-    /// The texts of a static function. Default functions do not exist in this build.
+    /// Returns the texts of a static function. Default functions do not exist in this build.
     pub(in crate::global_table) fn of_static(function: &'static StaticFunction, _yields: bool) -> Texts {
         Texts::Static(function)
     }
 
-    /// Discards the texts.
+    /// Discards the texts of a registered function.
     pub(in crate::global_table) fn given(_doc: &[u8], _metadata: &[u8]) -> Result<Texts> {
         Ok(Texts::Nothing)
     }
@@ -37,7 +38,7 @@ impl Texts {
     }
 }
 
-/// The static function of one name, or null.
+/// The static function that generates the texts of an entry, or null.
 pub(in crate::global_table) struct TextsCell(AtomicPtr<StaticFunction>);
 
 impl TextsCell {
@@ -45,7 +46,7 @@ impl TextsCell {
         TextsCell(AtomicPtr::new(texts.into_pointer()))
     }
 
-    /// Replaces the texts.
+    /// Replaces the texts and returns the previous ones.
     pub(in crate::global_table) fn replace(&self, texts: Texts) -> Texts {
         self.0.store(texts.into_pointer(), Ordering::Release);
         Texts::Nothing
@@ -58,7 +59,7 @@ impl TextsCell {
         false
     }
 
-    /// Returns an empty text, or as an error the static function that can make one.
+    /// Returns an empty string. If a static function can generate the text, returns the function as an error.
     pub(in crate::global_table) fn read(
         &self,
         _of_given: impl FnOnce(&String, &String) -> String,

@@ -1,4 +1,4 @@
-//! The documentation and metadata of a registered function, and whether it is a default.
+//! The texts of a registered function: its documentation and metadata, and whether it is a default function.
 
 use core::cell::UnsafeCell;
 
@@ -8,7 +8,7 @@ use crate::plain_error;
 use crate::string::String;
 use crate::sync::Mutex;
 
-/// Makes the error for a taken name.
+/// Creates the RuntimeError for a name that is already registered.
 pub(in crate::global_table) fn taken(name: &[u8]) -> Error {
     plain_error!(
         RUNTIME_ERROR,
@@ -22,9 +22,9 @@ pub(in crate::global_table) fn taken(name: &[u8]) -> Error {
 /// The documentation and metadata of a function.
 pub(in crate::global_table) enum Texts {
     Nothing,
-    /// Made from the signature on demand.
+    /// Generated from the signature on demand.
     Static(&'static StaticFunction),
-    /// Made from the signature of a default function, which any registration replaces.
+    /// Generated from the signature of a default function, which any registration replaces.
     Default(&'static StaticFunction),
     Given {
         doc: String,
@@ -33,21 +33,25 @@ pub(in crate::global_table) enum Texts {
 }
 
 impl Texts {
-    /// The texts of a static function.
+    /// Returns the texts of a static function. If `yields` is true, any registration replaces the function.
     pub(in crate::global_table) fn of_static(function: &'static StaticFunction, yields: bool) -> Texts {
         if yields { Texts::Default(function) } else { Texts::Static(function) }
     }
 
     /// Copies the texts of a registered function.
+    ///
+    /// # Errors
+    /// MemoryError.
     pub(in crate::global_table) fn given(doc: &[u8], metadata: &[u8]) -> Result<Texts> {
         Ok(Texts::Given { doc: String::from_bytes(doc)?, metadata: String::from_bytes(metadata)? })
     }
 }
 
-/// The lock of all texts, which are rarely read. One lock, since forks hold it and could not hold one per name.
+/// The lock of the texts of all entries, which are rarely read. A single lock, because a fork must hold all locks and
+/// could not hold one per name.
 pub(crate) static TEXTS: Mutex<()> = Mutex::new(());
 
-/// The texts of one name.
+/// The texts of a table entry.
 pub(in crate::global_table) struct TextsCell(UnsafeCell<Texts>);
 
 // SAFETY: the texts are only accessed while `TEXTS` is held, and may be dropped by any thread.
@@ -58,7 +62,7 @@ impl TextsCell {
         TextsCell(UnsafeCell::new(texts))
     }
 
-    /// Replaces the texts and returns the old ones, to be dropped without the lock.
+    /// Replaces the texts and returns the previous ones, which must be dropped without holding the lock.
     pub(in crate::global_table) fn replace(&self, texts: Texts) -> Texts {
         let _guard = TEXTS.lock();
         // SAFETY: the lock is held.
@@ -72,7 +76,8 @@ impl TextsCell {
         matches!(unsafe { &*self.0.get() }, Texts::Default(_))
     }
 
-    /// Returns one of the texts, empty if absent, or as an error the static function that can make it.
+    /// Returns one of the texts, or an empty string. If a static function generates the text, returns the function as
+    /// an error.
     pub(in crate::global_table) fn read(
         &self,
         of_given: impl FnOnce(&String, &String) -> String,

@@ -1,22 +1,23 @@
-//! Plain messages, which render fast and in little code.
+//! The plain encoding of message texts, which renders fast and needs little code.
 
 use super::super::END;
 use crate::text::Writer;
 
-/// Length of the encoded text.
+/// Returns the length of an encoded text.
 pub(in crate::message) const fn len(text: &str) -> usize {
     text.len() - super::super::count_placeholders(text)
 }
 
-/// Encodes a text, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for its placeholders; the rest of `to` is unchanged.
+/// Encodes a text into `to`, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for each placeholder. The rest of `to` is
+/// unchanged.
 pub(in crate::message) const fn write(text: &str, to: &mut [u8]) {
     super::super::mark_placeholders(text.as_bytes(), to);
 }
 
-/// Writes a text up to its next placeholder or end; returns the address where it stopped.
+/// Writes an encoded text up to its next placeholder or its end. Returns the address where it stopped.
 ///
 /// # Safety
-/// The text ends with [`END`].
+/// The text must end with [`END`].
 #[inline(always)]
 pub(in crate::message) unsafe fn put(text: *const u8, out: &mut Writer<'_>) -> *const u8 {
     // SAFETY: the caller's promise: nothing beyond the end is read.

@@ -1,9 +1,9 @@
-//! The encoding of messages: plain text, or packed in builds with many texts (`packed-messages`).
+//! The encoding of message texts: plain, or packed in builds with many texts (`packed-messages`).
 //!
 //! | item | meaning |
 //! |---|---|
 //! | `len`, `write` | length of an encoded text, and the encoder, at compile time |
-//! | `put` | decodes a text up to its next placeholder |
+//! | `put` | writes the decoded text up to its next placeholder |
 
 #[cfg_attr(any(feature = "speed", not(feature = "packed-messages")), path = "fast.rs")]
 #[cfg_attr(not(any(feature = "speed", not(feature = "packed-messages"))), path = "small.rs")]

@@ -1,4 +1,4 @@
-//! Packed messages: byte-pair encoding, which halves the flash of the texts.
+//! The packed encoding of message texts: byte-pair encoding, which halves their flash size.
 //!
 //! The pairs were counted over the messages of this library, with triple weight for ring 1. The most frequent pairs
 //! come first, and later pairs may contain earlier ones. Other texts are encoded correctly but less compactly.
@@ -6,7 +6,7 @@
 use super::super::END;
 use crate::text::Writer;
 
-/// The first byte that encodes a pair.
+/// The first byte value that encodes a pair.
 const FIRST: u8 = 0x80;
 
 /// The pairs encoded by `FIRST` and the following byte values.
@@ -33,21 +33,22 @@ const PAIRS: [[u8; 2]; 128] = [
     [b'i', 0x81], [b'i', 0x90],
 ];
 
-/// Maximum length of a message in bytes.
+/// Maximum length of a message text in bytes.
 const LONGEST: usize = 512;
 
-/// Length of the packed text.
+/// Returns the length of a packed text.
 pub(in crate::message) const fn len(text: &str) -> usize {
     pack(text).1
 }
 
-/// Packs a text, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for its placeholders; the rest of `to` is unchanged.
+/// Packs a text into `to`, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for each placeholder. The rest of `to` is
+/// unchanged.
 pub(in crate::message) const fn write(text: &str, to: &mut [u8]) {
     let (packed, len) = pack(text);
     to.split_at_mut(len).0.copy_from_slice(packed.split_at(len).0);
 }
 
-/// Packs a text; returns it and its length.
+/// Packs a text. Returns the packed text and its length.
 const fn pack(text: &str) -> ([u8; LONGEST], usize) {
     let mut packed = [END; LONGEST];
     let mut len = super::super::mark_placeholders(text.as_bytes(), &mut packed);
@@ -62,7 +63,7 @@ const fn pack(text: &str) -> ([u8; LONGEST], usize) {
     (packed, len)
 }
 
-/// Replaces each `pair` by `code`; returns the new length.
+/// Replaces each `pair` by `code`. Returns the new length.
 const fn replace(text: &mut [u8; LONGEST], len: usize, pair: [u8; 2], code: u8) -> usize {
     let (mut from, mut to) = (0, 0);
     while from < len {
@@ -74,10 +75,10 @@ const fn replace(text: &mut [u8; LONGEST], len: usize, pair: [u8; 2], code: u8) 
     to
 }
 
-/// Writes a packed text up to its next placeholder or end; returns the address where it stopped.
+/// Writes a packed text up to its next placeholder or its end. Returns the address where it stopped.
 ///
 /// # Safety
-/// The text ends with [`END`].
+/// The text must end with [`END`].
 #[inline]
 pub(in crate::message) unsafe fn put(mut text: *const u8, out: &mut Writer<'_>) -> *const u8 {
     loop {

@@ -1,15 +1,15 @@
-//! 64-bit numbers in messages.
+//! 64-bit numbers as message arguments, in speed-optimised builds.
 
 use crate::text::Writer;
 
-/// Does nothing: the code is always linked.
+/// Does nothing: the code that writes 64-bit numbers is always linked.
 #[inline(always)]
 pub(in crate::message) fn link() {}
 
 /// Writes the number at `number`.
 ///
 /// # Safety
-/// `number` points to an `i64`, or to a `u64` if `is_signed` is false.
+/// `number` must point to an `i64`, or to a `u64` if `is_signed` is false.
 #[inline]
 pub(in crate::message) unsafe fn put(number: *const u8, is_signed: bool, out: &mut Writer<'_>) {
     // SAFETY: the caller's promise.

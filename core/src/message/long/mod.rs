@@ -1,8 +1,8 @@
-//! 64-bit numbers in messages; in size-optimised builds their code is lazily linked.
+//! 64-bit numbers as message arguments. In size-optimised builds the code that writes them is lazily linked.
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `link` | called for each 64-bit argument |
+//! | `link` | links the code; called for each 64-bit argument |
 //! | `put` | writes a number |
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]

@@ -1,4 +1,5 @@
-//! 64-bit numbers in messages, lazily linked: only programs with such an argument contain the code that writes it.
+//! 64-bit numbers as message arguments, lazily linked: only programs with such an argument contain the code that writes
+//! it.
 
 use crate::lazy_link::LazyLink;
 use crate::text::Writer;
@@ -8,7 +9,7 @@ type Put = unsafe fn(*const u8, bool, &mut Writer<'_>);
 
 static PUT: LazyLink<Put> = LazyLink::new();
 
-/// Links the code that writes such numbers; called for each such argument.
+/// Links the code that writes 64-bit numbers. Called for each 64-bit argument.
 pub(in crate::message) fn link() {
     static PUT_LONG: Put = put_long;
     PUT.set(Some(&PUT_LONG));
@@ -17,7 +18,7 @@ pub(in crate::message) fn link() {
 /// Writes the number at `number`.
 ///
 /// # Safety
-/// `number` points to an `i64`, or to a `u64` if `is_signed` is false; [`link`] was called.
+/// `number` must point to an `i64`, or to a `u64` if `is_signed` is false, and [`link`] must have been called.
 #[inline]
 pub(in crate::message) unsafe fn put(number: *const u8, is_signed: bool, out: &mut Writer<'_>) {
     if let Some(put) = PUT.get() {
@@ -26,8 +27,10 @@ pub(in crate::message) unsafe fn put(number: *const u8, is_signed: bool, out: &m
     }
 }
 
+/// Implements [`put`]. Reached only through the pointer that [`link`] sets.
+///
 /// # Safety
-/// As for [`put`].
+/// The requirements of [`put`].
 unsafe fn put_long(number: *const u8, is_signed: bool, out: &mut Writer<'_>) {
     // SAFETY: the caller's promise.
     match unsafe { number.cast::<i64>().read() } {
