@@ -1,4 +1,4 @@
-//! Creation of decoded containers.
+//! Construction of decoded Arrays, Lists, Maps and Dicts.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -9,17 +9,17 @@ use ferrite_core::type_index;
 
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 
-/// Creates containers, with a fast path for consecutive Maps with the same keys.
+/// Builder of decoded containers, with a fast path for consecutive Maps with the same keys.
 #[derive(Default)]
 pub(super) struct ContainerMaker {
-    /// The last Map that was built by insertion.
+    /// The last Map built by insertion. Maps with the same keys copy its layout.
     pattern: Option<MapObject>,
-    /// Memory for new objects.
+    /// Memory from which new objects are allocated.
     pub(super) chunks: Chunks,
 }
 
 impl ContainerMaker {
-    /// Creates a container from its elements, or from alternating keys and values. May move the values out of the buffer.
+    /// Creates a container from its elements, or from alternating keys and values. May move values out of the buffer.
     ///
     /// # Errors
     /// Errors of key hooks; MemoryError.

@@ -1,4 +1,4 @@
-//! Decoding: the walk from graph nodes to a value.
+//! Decoder: the walk that reconstructs a value from graph nodes.
 #![forbid(unsafe_code)]
 
 use core::mem;
@@ -18,15 +18,15 @@ use crate::json::{self, Tree};
 use crate::reflection::{Enum, IntEnum, create_empty};
 use crate::walk::{Entered, Field, Fields, Fold, Hooks, fold};
 
-/// Decodes a graph of JSON values.
+/// Deserialises a value from a graph of JSON values.
 ///
-/// Only nodes reachable from the root are decoded; nodes may be in any order. A node that is referenced twice becomes one
-/// shared object.
+/// Decodes only nodes reachable from the root, which may be in any order. A node that is referenced twice becomes one shared
+/// object.
 ///
 /// # Errors
-/// ValueError for values that are not a graph, for indices without a node, and for cycles; KeyError and TypeError for parts
-/// that are missing or of the wrong type; InternalError for an unknown type; RuntimeError for a type that reflection cannot
-/// create; errors of hooks, setters and default factories; MemoryError.
+/// ValueError for values that are not a graph, node indices out of range, cycles, and graphs deeper than the limit of
+/// [`crate::walk`]; KeyError and TypeError for missing parts or parts of the wrong type; InternalError for an unknown type;
+/// RuntimeError for a type that reflection cannot create; errors of hooks, setters and default factories; MemoryError.
 ///
 /// # Upstream
 /// `FromJSONGraph` in `extra/serialization.h`, which recurses, and does not terminate for cycles.
@@ -34,10 +34,10 @@ pub fn from_json_graph(graph: &Any) -> Result<Any> {
     decode(Json::Value(graph.clone()))
 }
 
-/// Decodes a graph from JSON text.
+/// Deserialises a value from a graph in JSON text.
 ///
-/// Text in the form of [`to_json_graph_string`](super::to_json_graph_string) is decoded while it is parsed. Then objects may
-/// also be created, and dropped again, for nodes that the root does not reach, and before a later error is found.
+/// Text written by [`to_json_graph_string`](super::to_json_graph_string) is decoded while it is parsed. Objects may then also
+/// be created and dropped for nodes that the root does not reach, or before an error is found further on in the text.
 ///
 /// # Errors
 /// ValueError for invalid JSON; errors of [`from_json_graph`].
@@ -54,7 +54,7 @@ pub fn from_json_graph_string(text: &[u8]) -> Result<Any> {
     from_tree(&Tree::parse(text)?)
 }
 
-/// Decodes the graph in a parsed text.
+/// Decodes a graph from parsed JSON text.
 pub(super) fn from_tree(tree: &Tree<'_>) -> Result<Any> {
     decode(Json::root(tree))
 }
@@ -70,7 +70,7 @@ fn decode(graph: Json<'_>) -> Result<Any> {
     fold(&mut decoder, root)
 }
 
-/// Returns the root index and the nodes.
+/// Returns the root index and the nodes of a graph.
 fn parts(graph: Json<'_>) -> Result<(i64, Elements<'_>)> {
     let Some(graph) = graph.try_entries()? else {
         plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph, expected an object");
@@ -120,9 +120,9 @@ struct Frame<'t> {
     parts: Parts<'t>,
 }
 
-/// A value that is assembled from the values of other nodes.
+/// A container or object being assembled from the values of other nodes.
 enum Parts<'t> {
-    /// A container of this type, with the indices of its nodes and the values so far.
+    /// A container of type `type_index`, with the node indices of its elements and the values decoded so far.
     Elements { type_index: i32, numbers: Elements<'t>, values: Buffer<Any> },
     /// An object whose fields are being set. `waiting` is the field whose value is being decoded.
     Fields { object: Any, data: Entries<'t>, fields: Fields, waiting: Option<Field> },
@@ -205,14 +205,14 @@ impl<'t> Fold for Decoder<'t> {
 
 /// Outcome of looking up a node.
 enum Reached<'t> {
-    /// Its value, which existed or has no children.
+    /// The value of a node that was already decoded, or has no children.
     Value(Any),
-    /// A node with children that is not decoded yet: its index, type index and data.
+    /// A node that may have children and is not decoded yet: its index, type index and data.
     Node(usize, i32, Json<'t>),
 }
 
 impl<'t> Decoder<'t> {
-    /// Looks up the value of a node, and decodes it if it has no children.
+    /// Looks up a node, and decodes it if it has no children.
     fn reach(&mut self, number: i64) -> Result<Reached<'t>> {
         let place = usize::try_from(number).ok();
         let found = place.and_then(|place| Some((place, self.made.get(place)?, self.nodes.get(place)?)));
@@ -247,7 +247,7 @@ impl<'t> Decoder<'t> {
         }
     }
 
-    /// Decodes a node, or pushes a frame if its children come first.
+    /// Decodes a node, or returns a frame if its children have to be decoded first.
     fn begin(&self, number: usize, index: i32, data: Json<'t>) -> Result<Entered<Frame<'t>, Any>> {
         let parts = match index {
             type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT => {
@@ -261,7 +261,7 @@ impl<'t> Decoder<'t> {
         Ok(Entered::Frame(Frame { number, parts }))
     }
 
-    /// Decodes an enum or a type with a hook; otherwise returns the data as that of an object with fields.
+    /// Decodes an enum, or an object whose type has a hook. Otherwise returns the data, to be decoded field by field.
     fn decode_whole(&self, index: i32, data: Json<'t>) -> Result<Whole<'t>> {
         if is_enum(index) {
             let name = if type_table::is_instance(index, IntEnum::type_index()) {
@@ -278,9 +278,9 @@ impl<'t> Decoder<'t> {
     }
 }
 
-/// Outcome of decoding a node as a whole.
+/// Outcome of trying to decode a node without its fields.
 enum Whole<'t> {
-    /// The value.
+    /// The decoded value.
     Value(Any),
     /// The data of an object with fields.
     Fields(Json<'t>),
@@ -309,8 +309,8 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// Sets a field to its data or default if its static type has plain values. Otherwise returns the index of the node that has
-/// its value.
+/// Sets a field from its data if the field's static type needs no node, or to its default if there is no data. Otherwise
+/// returns the node index of its value.
 fn set_plain_field(object: &Any, data: &Entries<'_>, field: Field) -> Result<Option<i64>> {
     let Some(data) = data.get(field.name())? else {
         plain_ensure!(

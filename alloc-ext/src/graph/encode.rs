@@ -1,4 +1,4 @@
-//! Encoding: the walk from a value to graph nodes.
+//! Encoder: the walk that writes a value as graph nodes.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -15,7 +15,7 @@ use super::plain;
 use crate::reflection::{Enum, IntEnum, has_creator};
 use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Hooks, MaybeOwned, fold};
 
-/// Pushes the nodes of a value and everything in it, children first, and returns the index of the root.
+/// Pushes the nodes for a value and everything reachable from it, children first. Returns the node index of the value.
 ///
 /// # Errors
 /// Errors of [`to_json_graph`](super::to_json_graph).
@@ -34,9 +34,9 @@ struct Frame {
     type_index: i32,
     opened: Opened,
     children: Children<'static>,
-    /// Node indices of the elements or entries so far.
+    /// Node indices of the elements, or keys and values, encoded so far.
     numbers: Buffer<i64>,
-    /// Names and values of the fields so far.
+    /// Names and JSON values of the fields encoded so far.
     fields: Buffer<(&'static [u8], Any)>,
 }
 
@@ -97,12 +97,12 @@ impl Fold for Encoder<'_> {
 }
 
 impl Frame {
-    /// Returns the field whose value was visited last.
+    /// Returns the field visited last; `None` for a container.
     fn field(&self) -> Option<Field> {
         self.children.last_field().map(|(field, _)| field)
     }
 
-    /// Sets a field. Replaces the value of an inherited field of the same name.
+    /// Sets the JSON value of a field. Replaces the value of an inherited field with the same name.
     fn set_field(&mut self, field: Field, value: Any) -> Result<()> {
         match self.fields.iter_mut().find(|(name, _)| *name == field.name()) {
             Some((_, old)) => *old = value,
@@ -112,7 +112,7 @@ impl Frame {
     }
 }
 
-/// Returns the JSON value of a field whose static type needs no node; `None` for others.
+/// Returns the JSON value of a field whose static type needs no node; `None` for other fields.
 fn plain_field(field: Field, value: &Any) -> Result<Option<Any>> {
     Ok(Some(match field.static_type_index() {
         type_index::NONE => Any::NONE,
@@ -125,7 +125,8 @@ fn plain_field(field: Field, value: &Any) -> Result<Option<Any>> {
 }
 
 impl Encoder<'_> {
-    /// Pushes the node of an enum or of an object with a hook. Returns `false` for a value with children.
+    /// Pushes the node of an enum or of an object whose type has a hook. Returns `false` for a value to be encoded by its
+    /// children.
     fn encode_whole(&mut self, value: &Any) -> Result<bool> {
         let index = value.type_index();
         if matches!(index, type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT) {

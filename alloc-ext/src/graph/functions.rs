@@ -1,4 +1,4 @@
-//! Global functions for graphs.
+//! Global functions for JSON object graphs.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;

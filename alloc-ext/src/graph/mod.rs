@@ -1,23 +1,23 @@
 //! Serialisation of object graphs to JSON, and deserialisation.
 //!
 //! A graph is `{"root_index": I, "nodes": [{"type": KEY, "data": DATA}, ...]}`, with an optional `"metadata"`. Values that
-//! are equal as map keys share a node. Nodes come after their children, so the root is last.
+//! compare equal as map keys share a node. A node follows its children, so the root is last.
 //!
 //! | type | data |
 //! |---|---|
 //! | None | none |
 //! | bool, int, float, String | the value |
-//! | DataType | its text |
+//! | DataType | the string form |
 //! | Device | `[type, id]` |
-//! | Bytes | base64 text |
-//! | Shape | its extents |
+//! | Bytes | a base64 string |
+//! | Shape | the dimensions |
 //! | Array, List | node indices of the elements |
 //! | Map, Dict | node indices of keys and values, alternating |
-//! | enums | integer of an IntEnum, name of any other |
+//! | enums | the integer of an IntEnum, the string of any other |
 //! | types with the hooks `__data_to_json__` and `__data_from_json__` | the result of the first hook |
-//! | other reflected types | an object of fields: plain values if the field's static type allows it, else node indices |
+//! | other reflected types | an object of fields: plain values if the field's static type allows it, otherwise node indices |
 //!
-//! Both directions use [`crate::walk`], which bounds the depth of graphs, not of the stack.
+//! Both directions are iterative walks, so deep graphs do not overflow the stack. [`crate::walk`] limits the depth.
 #![forbid(unsafe_code)]
 
 mod container;

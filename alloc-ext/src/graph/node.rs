@@ -1,10 +1,10 @@
-//! Encoded nodes, and the interface of their receivers.
+//! Encoded nodes, and the trait of the sinks that receive them.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 
-/// Data of a node, beside its type.
+/// The `data` part of a node.
 pub(super) enum Data<'a> {
     /// No `data` field.
     Absent,
@@ -16,7 +16,7 @@ pub(super) enum Data<'a> {
     Fields(&'a [(&'static [u8], Any)]),
 }
 
-/// Receiver of nodes, in graph order.
+/// Sink for encoded nodes, which arrive in graph order.
 pub(super) trait Nodes {
     /// Appends a node.
     ///

@@ -1,4 +1,4 @@
-//! Table of the values that already have a node.
+//! Table of node indices, by value.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -11,7 +11,7 @@ use ferrite_core::{plain_error, type_index, type_table};
 use crate::containers::key;
 use crate::hash_index::HashIndex;
 
-/// Node indices by value: a hash table whose keys compare like keys of a Map.
+/// Hash table from values to node indices. Values compare like Map keys.
 #[derive(Default)]
 pub(super) struct Numbers {
     entries: Buffer<Entry>,
@@ -21,30 +21,30 @@ pub(super) struct Numbers {
 
 struct Entry {
     value: Any,
-    /// Node index, or [`OPEN`] while the children of the object are encoded.
+    /// Node index, or [`OPEN`] while the children of the value are being encoded.
     number: i64,
 }
 
-/// Stands for an index that is not known yet.
+/// Placeholder for a node index that is not assigned yet.
 const OPEN: i64 = -1;
 
 /// Outcome of a lookup.
 pub(super) enum Found {
     /// The node index of the value.
     Number(i64),
-    /// The value has no node. Carries its hash, for [`Numbers::open`].
+    /// The value has no entry. Carries its hash, for [`Numbers::open`].
     Vacant(u32),
 }
 
-/// Entry of a value that has no index yet.
+/// Entry of a value whose node index is not assigned yet.
 #[derive(Clone, Copy)]
 pub(super) struct Opened(usize);
 
 impl Numbers {
-    /// Looks up a value.
+    /// Looks up the node index of a value.
     ///
     /// # Errors
-    /// ValueError for an object inside itself; errors of key hooks.
+    /// ValueError for an object that contains itself; errors of key hooks.
     pub(super) fn find(&self, value: &Any) -> Result<Found> {
         let hash = (key::hash(&value.view())?.wrapping_mul(GOLDEN_RATIO) >> 32) as u32;
         let mut found = Ok(None);
@@ -55,7 +55,7 @@ impl Numbers {
         Ok(found?.map_or(Found::Vacant(hash), Found::Number))
     }
 
-    /// Returns the index of the entry at `place` if its value is equal.
+    /// Returns the node index of the entry at `place` if it is for `value`; `None` otherwise.
     fn number_of(&self, place: usize, value: &Any) -> Result<Option<i64>> {
         let Some(entry) = self.entries.get(place) else { return Ok(None) };
         if !key::equal(entry.value.view(), value.view())? {
@@ -69,7 +69,7 @@ impl Numbers {
         }
     }
 
-    /// Inserts a value that was not found.
+    /// Inserts a value that was not found, without a node index.
     ///
     /// # Errors
     /// MemoryError.
@@ -83,7 +83,7 @@ impl Numbers {
         Ok(Opened(place))
     }
 
-    /// Assigns the next index to a value.
+    /// Assigns the next node index to a value, and returns it.
     pub(super) fn close(&mut self, opened: Opened) -> i64 {
         let number = self.count;
         self.count += 1;
@@ -93,9 +93,9 @@ impl Numbers {
         number
     }
 
-    /// Creates the error for an object inside itself.
+    /// Creates the error for an object that contains itself.
     ///
-    /// Names the same container as upstream: the first mutable one in the cycle, since upstream tracks only those.
+    /// Names the same container as upstream: the first List or Dict in the cycle, since upstream tracks only those.
     fn cycle(&self, again: &Any) -> Error {
         let open = self.entries.iter().filter(|entry| entry.number == OPEN);
         let mut ring = open.skip_while(|entry| entry.value.view().object_ptr() != again.view().object_ptr());

@@ -1,4 +1,4 @@
-//! Encoding and decoding of values without children.
+//! Encoding and decoding of built-in values without children.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::{DLDataType, DLDevice};
@@ -16,7 +16,7 @@ use crate::containers::Array;
 /// Pushes the node of a built-in value without children. Returns `false` for other values.
 ///
 /// # Errors
-/// ValueError for a dtype without text form; MemoryError.
+/// ValueError for a dtype without string form; MemoryError.
 pub(super) fn encode(value: &Any, nodes: &mut dyn Nodes) -> Result<bool> {
     let view = value.view();
     // Small strings and bytes get the type keys of their heap forms.
@@ -49,15 +49,15 @@ fn push(nodes: &mut dyn Nodes, index: i32, data: Data<'_>) -> Result<bool> {
     nodes.push(type_table::type_key_of(index), data).map(|()| true)
 }
 
-/// Returns the text of a dtype.
+/// Returns the string form of a dtype.
 ///
 /// # Errors
-/// TypeError for another value; ValueError for a dtype without text form; MemoryError.
+/// TypeError if the value is not a dtype; ValueError for a dtype without string form; MemoryError.
 pub(super) fn dtype_text(value: &Any) -> Result<Any> {
     dtype::to_string(value.get()?).map(Any::new)
 }
 
-/// Returns `true` if a type is built in and its values have data, but no children.
+/// Returns `true` for the built-in types whose values have data but no children.
 pub(super) fn is_plain(index: i32) -> bool {
     matches!(
         index,
@@ -72,10 +72,11 @@ pub(super) fn is_plain(index: i32) -> bool {
     )
 }
 
-/// Decodes a value of a type for which [`is_plain`] is true.
+/// Decodes a value of a type for which [`is_plain`] returns `true`.
 ///
 /// # Errors
-/// TypeError for data of the wrong type; ValueError or InternalError for invalid texts and devices; MemoryError.
+/// TypeError for data of the wrong type; ValueError or InternalError for an invalid base64 string, dtype or device;
+/// MemoryError.
 pub(super) fn decode(index: i32, data: Json<'_>) -> Result<Any> {
     Ok(match index {
         type_index::INT => Any::from(data.into_int()?),

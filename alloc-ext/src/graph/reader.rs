@@ -1,5 +1,5 @@
-//! Fast path of decoding: graphs in the library's own text form, children first, become values while the text is parsed,
-//! without intermediate JSON values.
+//! Fast path for decoding text in the form that this library writes: creates values while parsing, without intermediate JSON
+//! values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -19,8 +19,8 @@ use crate::json::{self, Number};
 use crate::reflection::create_empty;
 use crate::walk::{Field, Fields, Hooks};
 
-/// Decodes a graph in that form. Returns `None` for any other text and after any error, which the general decoder then
-/// reports.
+/// Decodes a graph in the form that [`to_json_graph_string`](super::to_json_graph_string) writes. Returns `None` for any other
+/// text and for any error, which the general decoder then reports.
 pub(super) fn read(text: &[u8]) -> Option<Any> {
     let mut reader = Reader {
         text,
@@ -33,15 +33,15 @@ pub(super) fn read(text: &[u8]) -> Option<Any> {
     reader.graph()
 }
 
-/// Approximate number of bytes per node, for the initial capacity.
+/// Estimated bytes of text per node, for the initial capacity.
 const BYTES_PER_NODE: usize = 32;
 
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
-    /// Values of the nodes so far.
+    /// Values of the nodes decoded so far.
     made: Buffer<Any>,
-    /// Elements of the current container.
+    /// Elements of the container being parsed.
     values: Buffer<Any>,
     types: TypeCache,
     containers: ContainerMaker,
@@ -96,7 +96,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Decodes a container.
+    /// Decodes the data of a container.
     fn container(&mut self, type_index: i32) -> Option<Any> {
         self.list(Self::child)?;
         let is_map = matches!(type_index, type_index::MAP | type_index::DICT);
@@ -108,7 +108,7 @@ impl<'t> Reader<'t> {
         made.ok()
     }
 
-    /// Decodes an object that has a value for each of its fields, in their order.
+    /// Decodes the data of an object: a JSON object with a value for each field, in field order.
     fn object(&mut self, entry: &'static TypeEntry) -> Option<Any> {
         let object = Any::new(create_empty(entry).ok()?);
         let mut before: &[u8] = b"{\"";
@@ -136,7 +136,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Parses an array into `values`.
+    /// Parses a JSON array into `values`.
     fn list(&mut self, element: impl Fn(&mut Self) -> Option<Any>) -> Option<()> {
         self.expect(b"[")?;
         if self.expect(b"]").is_some() {
@@ -151,14 +151,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Parses a node index and returns the node's value.
+    /// Parses a node index and returns the value of that node.
     #[inline]
     fn child(&mut self) -> Option<Any> {
         let number = usize::try_from(self.int()?).ok()?;
         self.made.get(number).cloned()
     }
 
-    /// Decodes a value without children.
+    /// Decodes the data of a value without children.
     fn plain(&mut self, index: i32) -> Option<Any> {
         let data = match self.rest().first()? {
             b'"' => self.string()?,
@@ -198,8 +198,8 @@ impl<'t> Reader<'t> {
         json::parse(self.text.get(start..self.at)?).ok()
     }
 
-    /// Parses up to the closing quote. Returns `None` and consumes nothing if the string contains an escape or a control
-    /// character.
+    /// Parses the rest of a string, including its closing quote. Returns `None` and consumes nothing if the string contains an
+    /// escape or a control character.
     #[inline]
     fn literal(&mut self) -> Option<&'t [u8]> {
         let rest = self.text.get(self.at..)?;
@@ -223,7 +223,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Skips `text` if it comes next; `None` otherwise.
+    /// Skips `text` if it comes next; returns `None` otherwise.
     #[inline]
     fn expect(&mut self, text: &[u8]) -> Option<()> {
         self.rest().strip_prefix(text)?;

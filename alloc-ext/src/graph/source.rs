@@ -1,4 +1,4 @@
-//! Input of the decoder: JSON values, or the tree of a parsed text, for which no values need to be made.
+//! Input of the decoder: JSON values, or the tree of a parsed text, which is read without creating values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -9,25 +9,25 @@ use ferrite_core::string::String;
 use crate::containers::{Array, Map, missing_key};
 use crate::json::{Tree, TreeValue};
 
-/// A JSON value in either form.
+/// A JSON value, or a node in the tree of a parsed text.
 pub(super) enum Json<'t> {
     Value(Any),
     Part(&'t Tree<'t>, &'t TreeValue),
 }
 
-/// A JSON object in either form.
+/// A JSON object: a Map, or entries in the tree of a parsed text.
 pub(super) enum Entries<'t> {
     Map(Map<Any, Any>),
     Parts(&'t Tree<'t>, &'t [[TreeValue; 2]]),
 }
 
-/// A JSON array in either form.
+/// A JSON array: an Array, or elements in the tree of a parsed text.
 pub(super) enum Elements<'t> {
     Array(Array<Any>),
     Parts(&'t Tree<'t>, &'t [TreeValue]),
 }
 
-/// Objects up to this size are searched linearly, which is faster than hashing.
+/// Maximum number of entries for which linear search is faster than hashing.
 const FEW_ENTRIES: usize = 16;
 
 impl<'t> Json<'t> {
@@ -36,7 +36,7 @@ impl<'t> Json<'t> {
         Self::Part(tree, tree.root())
     }
 
-    /// Converts to a value.
+    /// Converts to an [`Any`].
     ///
     /// # Errors
     /// MemoryError.
@@ -70,7 +70,7 @@ impl<'t> Json<'t> {
     /// Calls `take` with the content of a string.
     ///
     /// # Errors
-    /// TypeError if this is not a string; errors of `take`.
+    /// TypeError if this is not a string; MemoryError; errors of `take`.
     pub(super) fn with_string<T>(self, take: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
         if let Self::Part(tree, part) = &self
             && let Some(content) = tree.string(part)
@@ -137,7 +137,7 @@ impl<'t> Json<'t> {
 }
 
 impl<'t> Entries<'t> {
-    /// Looks up the value of a key.
+    /// Looks up the value of a key; `None` if there is none.
     ///
     /// # Errors
     /// MemoryError.
@@ -158,7 +158,7 @@ impl<'t> Entries<'t> {
     /// Looks up the value of a required key.
     ///
     /// # Errors
-    /// KeyError if there is none; MemoryError.
+    /// KeyError if the object lacks the key; MemoryError.
     pub(super) fn at(&self, key: &[u8]) -> Result<Json<'t>> {
         self.get(key)?.ok_or_else(missing_key)
     }

@@ -1,4 +1,4 @@
-//! Graphs encoded directly to text, without intermediate values.
+//! Encoding of graphs directly to JSON text, without intermediate values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -10,10 +10,10 @@ use super::encode::encode;
 use super::node::{Data, Nodes};
 use crate::json;
 
-/// Encodes a value like [`to_json_graph`](super::to_json_graph), as text.
+/// Serialises a value to the JSON text of its graph. `metadata` is omitted if it is None.
 ///
 /// # Errors
-/// Errors of [`to_json_graph`](super::to_json_graph); ValueError if metadata, or the result of a hook, is not JSON.
+/// Errors of [`to_json_graph`](super::to_json_graph); ValueError if the metadata or the result of a hook is not a JSON value.
 ///
 /// # Examples
 /// ```
@@ -48,11 +48,11 @@ pub fn to_json_graph_string(value: &Any, metadata: &Any) -> Result<String> {
     String::from_buffer(text, start)
 }
 
-/// Text of the nodes so far, with space in front for the header of a string object and the head of the graph.
+/// Text of the nodes so far, with space in front for the header of a string object and the start of the graph.
 struct TextNodes(Buffer<u8>);
 
 impl TextNodes {
-    /// Bytes reserved in front of the nodes; the longest head of a graph has 44.
+    /// Bytes reserved in front of the nodes. The longest start of a graph takes 44.
     const LEAD_BYTES: usize = String::LEAD_BYTES + 48;
 
     fn new() -> Result<Self> {
@@ -61,7 +61,7 @@ impl TextNodes {
         Ok(Self(text))
     }
 
-    /// Writes the head in front of the nodes. Returns the buffer and the offset where the text starts.
+    /// Writes the start of the graph in front of the nodes. Returns the buffer and the offset where the text starts.
     fn finish(self, root: i64) -> Result<(Buffer<u8>, usize)> {
         let mut head = Buffer::new();
         head.try_extend_from_slice(b"{\"root_index\":")?;

@@ -1,4 +1,4 @@
-//! Cache from type keys to types, since nodes repeat a few keys.
+//! Cache of type lookups by key: most nodes of a graph have one of few types.
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectClass;
@@ -10,22 +10,22 @@ use super::plain;
 use crate::reflection::Enum;
 use crate::walk::{Fields, Hooks};
 
-/// Form of the data of a type's nodes.
+/// Form of the data in nodes of a type.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
     /// No data.
     Nothing,
-    /// Data of a value without children.
+    /// The JSON value of a built-in type without children.
     Plain,
-    /// Node indices.
+    /// An array of node indices.
     Numbers,
-    /// Fields with distinct names.
+    /// A JSON object of fields with distinct names.
     Fields(&'static TypeEntry),
     /// Any other form, which the general decoder handles.
     Other,
 }
 
-/// A type with the form of its nodes.
+/// A type, with the form of the data in its nodes.
 #[derive(Clone, Copy)]
 pub(super) struct NodeType {
     key: &'static [u8],
@@ -43,7 +43,7 @@ pub(super) struct TypeCache {
 const CACHE_SLOTS: usize = 32;
 
 impl TypeCache {
-    /// Creates an empty cache. TypeCache with one of `hooks` have the form [`Form::Other`].
+    /// Creates an empty cache. Types with one of `hooks` get the form [`Form::Other`].
     pub(super) fn new(hooks: Hooks) -> Self {
         let none = NodeType { key: b"None", index: type_index::NONE, form: Form::Nothing };
         Self { known: [none; CACHE_SLOTS], hooks }
@@ -60,7 +60,7 @@ impl TypeCache {
     }
 }
 
-/// Returns the cache slot of a key.
+/// Returns the cache slot for a key.
 #[inline]
 fn slot_of(key: &[u8]) -> usize {
     let last = key.last_chunk().map(|word| u64::from_le_bytes(*word));
@@ -88,7 +88,7 @@ pub(super) fn is_enum(index: i32) -> bool {
     type_table::is_instance(index, Enum::type_index())
 }
 
-/// Returns `true` if all fields have distinct names. A field may have the name of an inherited one.
+/// Returns `true` if all fields of a type have distinct names. A field may repeat the name of an inherited field.
 fn has_distinct_fields(entry: &'static TypeEntry) -> bool {
     let mut fields = Fields::of(entry);
     core::iter::from_fn(|| fields.next().map(|field| (field, fields.clone())))

@@ -1,4 +1,4 @@
-//! Graphs encoded as JSON values.
+//! Encoding of graphs as JSON values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -10,12 +10,12 @@ use super::encode::encode;
 use super::node::{Data, Nodes};
 use crate::containers::{ArrayObject, MapObject};
 
-/// Encodes a value and everything in it as a graph of JSON values. `metadata` is omitted if it is None.
+/// Serialises a value and everything reachable from it to a graph of JSON values. `metadata` is omitted if it is None.
 ///
 /// # Errors
-/// TypeError for an object of a type that reflection cannot create, such as functions and tensors without hooks;
-/// RuntimeError for other values without JSON form, such as pointers; ValueError for an object inside itself, and beyond the
-/// depth of [`crate::walk`]; errors of hooks and getters; MemoryError.
+/// TypeError for an object that reflection cannot create and whose type has no hook, such as a function; RuntimeError for
+/// other values without JSON form, such as pointers; ValueError for an object that contains itself, and beyond the depth limit
+/// of [`crate::walk`]; errors of hooks and field getters; MemoryError.
 ///
 /// # Upstream
 /// `ToJSONGraph` in `extra/serialization.h`, which recurses, and does not terminate if an object other than a List or Dict

@@ -1,5 +1,5 @@
-//! C functions of `ferrite_core::backend` for the pointer slots of compiled libraries. The constants are entries for the
-//! table of [`install_builtin`](super::context::install_builtin).
+//! Context symbols for the C functions of `ferrite_core::backend`. The constants are entries for the table passed to
+//! [`install_builtin`](super::context::install_builtin).
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -12,20 +12,20 @@ use ferrite_core::{plain_error, raised_error};
 
 use super::context::ContextSymbol;
 
-/// Slot entry for [`alloc_workspace`].
+/// Context symbol `__TVMBackendAllocWorkspace`: the C form of [`alloc_workspace`].
 pub const ALLOC_WORKSPACE: ContextSymbol =
     ContextSymbol::new(c"__TVMBackendAllocWorkspace", alloc as *const c_void);
-/// Slot entry for [`free_workspace`].
+/// Context symbol `__TVMBackendFreeWorkspace`: the C form of [`free_workspace`].
 pub const FREE_WORKSPACE: ContextSymbol =
     ContextSymbol::new(c"__TVMBackendFreeWorkspace", free as *const c_void);
-/// Slot entry for [`parallel_launch`].
+/// Context symbol `__TVMBackendParallelLaunch`: the C form of [`parallel_launch`].
 pub const PARALLEL_LAUNCH: ContextSymbol =
     ContextSymbol::new(c"__TVMBackendParallelLaunch", launch as *const c_void);
-/// Slot entry for [`parallel_barrier`].
+/// Context symbol `__TVMBackendParallelBarrier`: the C form of [`parallel_barrier`].
 pub const PARALLEL_BARRIER: ContextSymbol =
     ContextSymbol::new(c"__TVMBackendParallelBarrier", barrier as *const c_void);
 
-/// `TVMBackendAllocWorkspace`: returns null with a raised error on failure.
+/// Implements `TVMBackendAllocWorkspace`. Returns null and raises an error on failure.
 extern "C" fn alloc(
     device_type: c_int,
     device_id: c_int,
@@ -42,10 +42,10 @@ extern "C" fn alloc(
     }
 }
 
-/// `TVMBackendFreeWorkspace`; null is ignored.
+/// Implements `TVMBackendFreeWorkspace`. Ignores null. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
-/// That of [`free_workspace`], for pointers other than null.
+/// `workspace` must be null or satisfy the contract of [`free_workspace`].
 unsafe extern "C" fn free(device_type: c_int, device_id: c_int, workspace: *mut c_void) -> c_int {
     NonNull::new(workspace).map_or(0, |workspace| {
         // SAFETY: the caller guarantees the workspace.
@@ -53,10 +53,10 @@ unsafe extern "C" fn free(device_type: c_int, device_id: c_int, workspace: *mut 
     })
 }
 
-/// `TVMBackendParallelLaunch`.
+/// Implements `TVMBackendParallelLaunch`. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
-/// That of [`parallel_launch`].
+/// Same as for [`parallel_launch`].
 unsafe extern "C" fn launch(lambda: Option<ParallelLambda>, data: *mut c_void, num_task: c_int) -> c_int {
     let Some(lambda) = lambda else {
         return status(Err(plain_error!(VALUE_ERROR, "a parallel launch needs a function")));
@@ -65,16 +65,16 @@ unsafe extern "C" fn launch(lambda: Option<ParallelLambda>, data: *mut c_void, n
     status(unsafe { parallel_launch(lambda, data, num_task) })
 }
 
-/// `TVMBackendParallelBarrier`.
+/// Implements `TVMBackendParallelBarrier`. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
-/// That of [`parallel_barrier`].
+/// Same as for [`parallel_barrier`].
 unsafe extern "C" fn barrier(task_id: c_int, env: *mut ParallelGroupEnv) -> c_int {
     // SAFETY: the caller guarantees the environment.
     status(unsafe { parallel_barrier(task_id, env) })
 }
 
-/// Returns 0, or -1 with a raised error.
+/// Converts a result to a C status: 0, or -1 with the error raised.
 fn status(result: Result<()>) -> c_int {
     match result {
         Ok(()) => 0,

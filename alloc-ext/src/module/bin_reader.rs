@@ -1,29 +1,29 @@
-//! Bounds-checked reader of the little-endian byte stream in `__tvm_ffi__library_bin`.
+//! Bounds-checked reader for the little-endian byte stream of `__tvm_ffi__library_bin`.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::{plain_ensure, plain_error};
 
-/// Bytes of the length field before the stream. Offsets in messages count from the symbol, like those of a hex dump.
+/// Size of the length field before the stream. Offsets in error messages are relative to the symbol, as in a hex dump.
 pub(crate) const LENGTH_BYTES: usize = 8;
 
-/// A position in the stream. Copies serve as bookmarks.
+/// A position in the stream. A copy remembers the position.
 #[derive(Clone, Copy)]
 pub(crate) struct BinReader<'a> {
     rest: &'a [u8],
-    /// Offset of the rest from the symbol.
+    /// Offset of `rest` from the symbol.
     offset: usize,
 }
 
-/// A sequence of unaligned little-endian 64-bit words in the stream.
+/// A sequence of unaligned little-endian 64-bit words in the stream, read in place.
 pub(crate) struct WordList<'a> {
     what: &'static str,
     bytes: &'a [u8],
     offset: usize,
 }
 
-/// Reads a word from the first eight bytes. Returns `usize::MAX` for numbers beyond the address space, and if there are
-/// fewer bytes.
+/// Reads a little-endian word from the first eight bytes. Returns `usize::MAX` if there are fewer bytes, or the number does
+/// not fit in a `usize`.
 pub(crate) fn number(bytes: &[u8]) -> usize {
     let word = bytes.first_chunk().map_or(u64::MAX, |word| u64::from_le_bytes(*word));
     usize::try_from(word).unwrap_or(usize::MAX)
@@ -40,7 +40,7 @@ impl WordList<'_> {
         number(self.bytes.get(index.saturating_mul(8)..).unwrap_or_default())
     }
 
-    /// Returns the word at `index` after checking that it is in `least..=most`.
+    /// Returns the word at `index`. Raises InternalError unless it is in `least..=most`.
     pub(crate) fn within(&self, index: usize, least: usize, most: usize) -> Result<usize> {
         let word = self.get(index);
         plain_ensure!(
@@ -58,12 +58,12 @@ impl WordList<'_> {
 }
 
 impl<'a> BinReader<'a> {
-    /// Creates a reader of the stream after its length field.
+    /// Creates a reader for the stream, which is given without its length field.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         BinReader { rest: bytes, offset: LENGTH_BYTES }
     }
 
-    /// Reads so many bytes.
+    /// Reads `len` bytes. Raises InternalError if fewer are left; `what` names the field in the message.
     pub(crate) fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8]> {
         let Some((found, rest)) = self.rest.split_at_checked(len) else {
             return Err(plain_error!(
@@ -79,18 +79,18 @@ impl<'a> BinReader<'a> {
         Ok(found)
     }
 
-    /// Reads one word. `what` names it in the error.
+    /// Reads one word. Errors and `what` as for [`take`](Self::take).
     pub(crate) fn word(&mut self, what: &str) -> Result<usize> {
         self.take(8, what).map(number)
     }
 
-    /// Reads a length and that many bytes.
+    /// Reads a length and that many bytes. Errors and `what` as for [`take`](Self::take).
     pub(crate) fn bytes(&mut self, what: &str) -> Result<&'a [u8]> {
         let len = self.word(what)?;
         self.take(len, what)
     }
 
-    /// Reads a count and that many words, without copying them.
+    /// Reads a count and that many words, without copying them. Errors and `what` as for [`take`](Self::take).
     pub(crate) fn words(&mut self, what: &'static str) -> Result<WordList<'a>> {
         let count = self.word(what)?;
         let offset = self.offset;

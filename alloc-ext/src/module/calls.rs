@@ -1,4 +1,4 @@
-//! Bodies of the global functions on modules.
+//! Implementations of the global functions on modules.
 #![forbid(unsafe_code)]
 
 use ferrite_core::convert::AnyCompatible;
@@ -8,7 +8,7 @@ use ferrite_core::{Any, String};
 use super::{Module, Query, globals, record};
 use crate::operation::{Answer, Operand, Operands, Operations};
 
-/// Module operations and their operands.
+/// The operations on modules, with their operands.
 #[derive(Clone, Copy)]
 pub(super) enum ModuleOperation {
     LoadFromFile(Operand<0, String>),
@@ -57,7 +57,7 @@ impl Operations for ModuleOperation {
 }
 
 impl ModuleOperation {
-    /// Calls the method of the module implementation.
+    /// Runs an operation that is a method of the module implementation, and returns its result.
     fn call(self, this: &Module, operands: Operands<'_>) -> Result<Any> {
         let ops = record::ops(this)?;
         let search = |query, name, imports| this.search(query, operands.get(name), operands.get(imports));

@@ -1,10 +1,10 @@
-//! Context symbols: addresses that are stored in the pointer slots of a compiled library when it is loaded.
+//! Context symbols: addresses that are stored into pointer variables of a compiled library when it is loaded.
 //!
-//! Code that TVM compiles through LLVM calls the runtime through slots such as `__TVMFFIFunctionCall`. [`install_builtin`]
-//! provides the built-in names; `TVMFFIEnvModRegisterContextSymbol` adds others or replaces them.
+//! Code that TVM compiles through LLVM calls the runtime through slots: pointer variables such as `__TVMFFIFunctionCall`.
+//! [`install_builtin`] provides the built-in symbols; `TVMFFIEnvModRegisterContextSymbol` adds symbols or replaces them.
 //!
 //! # Upstream
-//! `ContextSymbolRegistry` in `library_module.cc`, which has no built-in names.
+//! `ContextSymbolRegistry` in `library_module.cc`, which has no built-in symbols.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -15,7 +15,7 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use super::library::Library;
 use super::symbol_table::{self, SymbolTable};
 
-/// Name of a slot and the address to store in it.
+/// Context symbol: the name of a slot and the address to store in it.
 pub struct ContextSymbol {
     name: &'static CStr,
     address: *const c_void,
@@ -25,7 +25,7 @@ pub struct ContextSymbol {
 unsafe impl Sync for ContextSymbol {}
 
 impl ContextSymbol {
-    /// Creates a symbol that stores `address`, usually that of a C function, in the slot `name`.
+    /// Creates a symbol that stores `address`, usually of a C function, in the slot `name`.
     pub const fn new(name: &'static CStr, address: *const c_void) -> Self {
         ContextSymbol { name, address }
     }
@@ -37,14 +37,14 @@ pub struct ContextTable {
     pub symbols: &'static [ContextSymbol],
 }
 
-/// Function that returns the address to store for a registered symbol: the registered address, or one that forwards to it.
+/// Wrapper of registered addresses: returns the address to store in the slot, the registered one or one that forwards to it.
 pub struct Wrap(pub fn(name: &CStr, registered: *mut c_void) -> *mut c_void);
 
 static BUILTIN: AtomicPtr<ContextTable> = AtomicPtr::new(ptr::null_mut());
 static WRAP: AtomicPtr<Wrap> = AtomicPtr::new(ptr::null_mut());
 pub(crate) static REGISTERED: SymbolTable = SymbolTable::new();
 
-/// Installs the table of built-in symbols. Replaces an earlier table.
+/// Installs the table of built-in context symbols. Replaces an earlier table.
 ///
 /// # Threads
 /// Any thread. Takes no lock and does not allocate.
@@ -52,7 +52,7 @@ pub fn install_builtin(table: &'static ContextTable) {
     BUILTIN.store(ptr::from_ref(table).cast_mut(), Ordering::Release);
 }
 
-/// Installs the wrapper of registered addresses. Replaces an earlier one.
+/// Installs the wrapper of registered addresses. Replaces an earlier wrapper.
 ///
 /// # Threads
 /// Any thread. Takes no lock and does not allocate.
@@ -74,8 +74,8 @@ fn builtin() -> &'static [ContextSymbol] {
     unsafe { table.as_ref() }.map_or(&[], |table| table.symbols)
 }
 
-/// Registers the address for slots called `name`, which must not contain NUL. Registering a name again replaces its address,
-/// for libraries that are loaded later.
+/// Registers a context symbol: the address to store in slots called `name`, which must not contain NUL. Registering a name
+/// again replaces its address for libraries that are loaded later.
 ///
 /// # Errors
 /// MemoryError.
@@ -86,11 +86,11 @@ pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
     symbol_table::set(&REGISTERED, name, address).map(drop)
 }
 
-/// Visits the built-in symbols, then the registered ones in order of registration. A name in both is visited once, with the
-/// wrapped registered address.
+/// Calls `visit` with the built-in symbols, then with the registered symbols in registration order. A name that is both
+/// built-in and registered is visited once, with the registered address. Registered addresses are wrapped.
 ///
 /// # Errors
-/// Errors of `visit`, which end the iteration.
+/// The first error of `visit`, which ends the iteration.
 ///
 /// # Upstream
 /// `Module::VisitContextSymbols`.
@@ -110,7 +110,7 @@ pub fn for_each(visit: &mut dyn FnMut(&CStr, *mut c_void) -> Result<()>) -> Resu
     result
 }
 
-/// Fills all context slots of a library.
+/// Stores the addresses of all context symbols in the slots of a library.
 pub(super) fn fill(library: &dyn Library) -> Result<()> {
     for_each(&mut |name, address| {
         if let Some(slot) = library.symbol(name)? {

@@ -31,7 +31,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!(packed "ffi.SystemLib", system_lib),
 ];
 
-/// `ffi.SystemLib([prefix])`.
+/// Implements `ffi.SystemLib([prefix])`: returns the system library for a prefix, empty by default.
 fn system_lib(args: &[AnyView<'_>]) -> Result<Any> {
     let prefix = match args.first() {
         Some(prefix) => prefix.get::<String>()?,

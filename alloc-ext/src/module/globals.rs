@@ -1,4 +1,4 @@
-//! Modules that stay loaded for the life of the process, without other references.
+//! Set of modules that stay loaded until they are removed or the process ends, even without other references.
 //!
 //! # Upstream
 //! `ModuleGlobals` in `module.cc`.
@@ -12,7 +12,7 @@ use super::module_set::ModuleSet;
 
 pub(crate) static KEPT: Mutex<ModuleSet> = Mutex::new(ModuleSet::new());
 
-/// Keeps a module alive. Adding it again has no effect.
+/// Adds a module to the set, which keeps it alive. Adding it again has no effect.
 ///
 /// # Errors
 /// MemoryError.
@@ -22,7 +22,7 @@ pub fn add(module: &Module) -> Result<()> {
     Ok(added.map(drop)?)
 }
 
-/// Stops keeping a module alive. Has no effect if it was not added.
+/// Removes a module from the set. Has no effect if it was not added.
 pub fn remove(module: &Module) {
     let removed = KEPT.lock().remove(module);
     // Dropped after unlocking, since the last reference may run user destructors.

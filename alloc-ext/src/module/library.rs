@@ -1,4 +1,4 @@
-//! Modules whose functions are symbols of a library: a shared object, or code that is linked into the program.
+//! Library modules: modules whose functions are symbols of a shared library, or of code linked into the program.
 
 use core::ffi::{CStr, c_void};
 use core::mem::ManuallyDrop;
@@ -15,32 +15,33 @@ use super::{
     BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function, packed,
 };
 
-/// Prefix of the symbols of functions.
+/// Prefix of function symbols.
 pub const FUNCTION_PREFIX: &[u8] = b"__tvm_ffi_";
 const METADATA_PREFIX: &[u8] = b"__tvm_ffi__metadata_";
 const DOC_PREFIX: &[u8] = b"__tvm_ffi__doc_";
 const LIBRARY_CTX: &CStr = c"__tvm_ffi__library_ctx";
 const LIBRARY_BIN: &CStr = c"__tvm_ffi__library_bin";
 
-/// A source of symbols by name, which stay valid while it lives.
+/// A source of symbols by name, such as a shared library. The symbols stay valid while the library lives.
 ///
-/// A library lives as long as any module or function that came from it, and is dropped after them.
+/// A library is dropped after the last module and function created from it.
 ///
 /// # Safety
-/// The memory of these symbols must stay valid as long as the library and have the type of its name: `__tvm_ffi_*` and the
-/// metadata and documentation prefixes are safe-call functions, `__tvm_ffi__library_bin` is a stream in the format of the
-/// module `library_bin`, and `__tvm_ffi__library_ctx` and the context symbols are writable pointers.
+/// The addresses must stay valid as long as the library, and symbols must have the type that belongs to their name:
+/// `__tvm_ffi_*` and symbols with the metadata and documentation prefixes are safe-call functions, `__tvm_ffi__library_bin` is
+/// a stream in the format of the module `library_bin`, and `__tvm_ffi__library_ctx` and the context symbols are writable
+/// pointers.
 ///
 /// # Upstream
 /// `Library` in `module_internal.h`.
 pub unsafe trait Library: Send + Sync + 'static {
-    /// Looks up the address of a symbol. Returns `None` if there is no such symbol.
+    /// Looks up the address of a symbol; `None` if there is no such symbol.
     ///
     /// # Errors
     /// MemoryError.
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>>;
 
-    /// Looks up the address of the function `name`, whose symbol has a prefix.
+    /// Looks up the address of the function `name`, whose symbol is [`FUNCTION_PREFIX`] and the name; `None` if there is none.
     ///
     /// # Errors
     /// Errors of [`symbol`](Library::symbol).
@@ -48,15 +49,14 @@ pub unsafe trait Library: Send + Sync + 'static {
         find_symbol(&[FUNCTION_PREFIX, name], &|name| self.symbol(name))
     }
 
-    /// Returns `true` if both addresses, one of which is in the library, are in it. A library that cannot tell returns
-    /// `true`.
+    /// Returns `true` if `other` belongs to this library, like `known`, or if the library cannot tell.
     #[cfg(feature = "packed")]
     fn has_both(&self, _known: NonNull<c_void>, _other: NonNull<c_void>) -> bool {
         true
     }
 }
 
-/// A library as a reference-counted object, private to this module.
+/// Reference-counted record of a library, private to this file.
 #[repr(C)]
 struct LibraryRecord<L> {
     header: TVMFFIObject,
@@ -71,7 +71,7 @@ unsafe impl<L: Library> ObjectRecord for LibraryRecord<L> {
     }
 }
 
-/// Reference to a library of any type.
+/// Owned reference to a library of any type.
 #[derive(Clone)]
 pub(super) struct LibraryRef {
     library: *const dyn Library,
@@ -92,8 +92,8 @@ unsafe impl Send for LibraryRef {}
 // SAFETY: as for Send.
 unsafe impl Sync for LibraryRef {}
 
-/// Type index that is never registered nor visible outside this module. Not that of plain objects, whose release is not
-/// queued.
+/// Type index of library records, neither registered nor visible outside this file. Not the index of plain objects, because
+/// their release is not deferred.
 const LIBRARY_TYPE: i32 = type_index::STATIC_OBJECT_END;
 
 impl LibraryRef {
@@ -117,9 +117,9 @@ impl LibraryRef {
         unsafe { &*self.library }
     }
 
-    /// Returns the bytes of a symbol that begins with their length; `None` if there is no such symbol.
+    /// Returns the bytes after the length field of a symbol; `None` if there is no such symbol.
     ///
-    /// Loaders do not report the size of a symbol, so the length field is trusted unless it exceeds the address space.
+    /// Dynamic loaders do not report the size of a symbol, so the length field is trusted unless it exceeds the address space.
     pub(super) fn binary(&self, name: &CStr) -> Result<Option<&[u8]>> {
         let Some(start) = self.get().symbol(name)? else {
             return Ok(None);
@@ -140,7 +140,7 @@ impl LibraryRef {
     }
 }
 
-/// Implementation of modules over a library.
+/// Implementation of library modules.
 pub(super) struct LibraryModule {
     library: LibraryRef,
 }
@@ -150,7 +150,7 @@ impl LibraryModule {
         Module::from_impl(LibraryModule { library: library.clone() })
     }
 
-    /// Calls a symbol without arguments that returns text.
+    /// Calls the function `prefix` + `name`, which takes no arguments and returns a string; `None` if there is no such symbol.
     fn text(&self, prefix: &[u8], name: &String) -> Result<Option<String>> {
         let symbol = find_symbol(&[prefix, name.as_bytes()], &|name| self.library.get().symbol(name))?;
         let Some(symbol) = symbol else {
@@ -195,24 +195,24 @@ impl ModuleImpl for LibraryModule {
 }
 
 /// # Safety
-/// The symbol must be a safe-call function.
+/// `symbol` must be the address of a safe-call function.
 unsafe fn safe_call(symbol: NonNull<c_void>) -> TVMFFISafeCallType {
     // SAFETY: the caller guarantees the symbol; function and data pointers have one size on all targets of this crate.
     unsafe { core::mem::transmute::<*mut c_void, TVMFFISafeCallType>(symbol.as_ptr()) }
 }
 
-/// The modules of a library that is loaded, but whose host code does not have its module yet.
+/// The modules of a loaded library, before its context slot is set.
 pub struct LoadedLibrary {
-    /// Root of the import tree, the result of loading.
+    /// Root of the import tree.
     pub(super) root: Module,
-    /// Module of the library's own functions, if it is in the tree.
+    /// Module of the library's own functions; `None` if it is not in the import tree.
     own: Option<Module>,
-    /// Context slot from which the library's host code reads that module, if it has one.
+    /// Context slot, from which the library's host code reads its own module; `None` if the library has no such slot.
     slot: Option<NonNull<c_void>>,
 }
 
 impl LoadedLibrary {
-    /// Fills the context symbols of the library and creates its modules.
+    /// Stores the context symbols in the library's slots, and creates its modules.
     ///
     /// # Errors
     /// Errors of [`create_library_module`].
@@ -238,12 +238,12 @@ impl LoadedLibrary {
         Ok(LoadedLibrary { root, own, slot })
     }
 
-    /// Returns the context slot of the library's host code and the value for it.
+    /// Returns the library's context slot and the value to store in it; `None` if there is no slot or no module of its own.
     pub fn context(&self) -> Option<(NonNull<c_void>, *mut c_void)> {
         self.slot.zip(self.own.as_ref().map(Module::context_address))
     }
 
-    /// Stores the library's module in its context slot and returns the root. Runs no user callback.
+    /// Stores the library's own module in its context slot, and returns the root of the import tree. Runs no user callback.
     pub fn publish(&self) -> Module {
         if let Some((slot, context)) = self.context() {
             // SAFETY: the symbol is a writable pointer (contract of `Library`), and the module keeps the library alive.
@@ -256,8 +256,8 @@ impl LoadedLibrary {
 /// Creates the modules of a library and returns the root of their import tree.
 ///
 /// # Errors
-/// InternalError for a malformed embedded binary; RuntimeError if a kind in it has no loader; errors of loaders;
-/// MemoryError. After an error the library is dropped, and its context slot is unchanged.
+/// InternalError for a malformed embedded binary; RuntimeError if it contains a module kind without a loader, or an import
+/// cycle; errors of loaders; MemoryError. After an error the library is dropped, and its context slot is unchanged.
 ///
 /// # Upstream
 /// `CreateLibraryModule` in `library_module.cc`.

@@ -1,13 +1,13 @@
-//! The import tree of modules embedded in a compiled library as `__tvm_ffi__library_bin`.
+//! Loading of the import tree of modules that is embedded in a compiled library as `__tvm_ffi__library_bin`.
 //!
 //! ```text
-//! u64            length of what follows
+//! u64            length of the rest
 //! u64, u64[n+1]  row pointers of the import tree
 //! u64, u64[m]    children of module i at row[i] .. row[i+1]
 //! n times        u64, bytes: kind; then, unless the kind is "_lib": u64, bytes: what the loader of that kind gets
 //! ```
-//! Lengths and indices of the whole stream are checked before the first loader runs. Import cycles are refused like
-//! everywhere. Bytes after the last module are ignored, as upstream does.
+//! All lengths and indices of the stream are validated before the first loader runs. Import cycles are rejected. Like
+//! upstream, ignores bytes after the last module.
 //!
 //! # Upstream
 //! `ProcessLibraryBin` in `library_module.cc`, which does not validate the stream.
@@ -20,13 +20,13 @@ use ferrite_core::{AnyView, Bytes, plain_bail, plain_error};
 use super::bin_reader::{BinReader, WordList};
 use super::{Module, imports};
 
-/// Kind of the library's own functions.
+/// Module kind of the library's own functions.
 const OWN_KIND: &[u8] = b"_lib";
 
-/// One module of the stream.
+/// A module in the stream.
 struct Entry<'a> {
     kind: &'a [u8],
-    /// `None` for the library's own functions.
+    /// Argument for the loader of the kind; `None` for the library's own functions.
     payload: Option<&'a [u8]>,
 }
 
@@ -38,12 +38,12 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Creates the modules of a stream, which is given without its length field. Returns the root, and the last module from
-/// `own`.
+/// Creates the modules of a stream, which is given without its length field. `own` creates the module of the library's own
+/// functions. Returns the root and, if the stream contains it, the library's own module.
 ///
 /// # Errors
-/// InternalError that names the field and its offset; RuntimeError if a kind has no loader or the imports form a cycle;
-/// errors of loaders; MemoryError.
+/// InternalError for a malformed stream, with the field and its offset; RuntimeError if a kind has no loader or the imports
+/// form a cycle; errors of loaders; MemoryError.
 pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
     let mut reader = BinReader::new(stream);
     let rows = reader.words("the row pointers")?;
@@ -75,7 +75,8 @@ pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(M
     }
 }
 
-/// Validates that row pointers ascend and cover all children, and that children are module indices.
+/// Validates that row pointers ascend and cover all children, and that all children are module indices. Raises InternalError
+/// otherwise.
 pub(super) fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result<()> {
     let last = rows.len().wrapping_sub(1);
     let mut row = 0;

@@ -1,4 +1,4 @@
-//! Function object for a symbol of a library: calls go straight to the symbol, and the object keeps the library open.
+//! Function object for a symbol of a library. It calls the symbol directly, and keeps the library loaded.
 
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
@@ -12,7 +12,7 @@ use ferrite_core::{Function, plain_error, raised_error, type_index};
 
 use super::Module;
 
-/// The function object: the cell that C reads, the symbol, and the module that keeps it valid.
+/// Record of the function object: the cell that C code reads, the symbol, and the module that keeps the symbol valid.
 #[repr(C)]
 struct LibraryFunction {
     header: TVMFFIObject,
@@ -29,7 +29,7 @@ unsafe impl ObjectRecord for LibraryFunction {
     }
 }
 
-/// Creates a function that calls `symbol` and owns a reference to `module`.
+/// Creates a function object that calls `symbol` and owns a reference to `module`.
 ///
 /// # Errors
 /// MemoryError.
@@ -50,7 +50,8 @@ pub(super) unsafe fn create(symbol: TVMFFISafeCallType, module: Module) -> Resul
     unsafe { Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?)) }
 }
 
-/// Safe call of these functions. Like upstream, passes no handle to the symbol, and leaves all other checks to it.
+/// Safe-call function of these objects. Like upstream, passes a null handle to the symbol, which has to check its arguments.
+/// Returns the symbol's status, or -1 with ValueError raised for a null result pointer.
 unsafe extern "C" fn call(
     this: *mut c_void,
     args: *const TVMFFIAny,
@@ -70,7 +71,7 @@ unsafe extern "C" fn call(
     }
 }
 
-/// Raises the error for a result cell whose object would leak.
+/// Raises InternalError for a result cell that contains an object, which would leak. Returns -1.
 #[cold]
 fn result_in_use(found: i32) -> c_int {
     raised_error::set(plain_error!(

@@ -1,14 +1,14 @@
-//! Modules: named functions from a library, from Rust or from C++, and their imports.
+//! Modules: collections of named functions, implemented by a library, by Rust code or by C++ code, and their imports.
 //!
 //! | file | purpose |
 //! |---|---|
 //! | `record`, `class`, `ops` | the object that C++ sees, static data per implementation, and its operations |
-//! | `cxx_class` | modules as C++ classes, with the feature `cxx` |
+//! | `cxx_class` | modules as C++ objects, with the feature `cxx` |
 //! | `imports`, `module_set`, `lookup_cache` | the import tree, sets of modules, and cached lookups in the tree |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
-//! | `packed` | libraries of TVM before tvm-ffi, with the feature `packed` |
-//! | [`context`], [`backend_slots`] | addresses for the pointer slots of libraries |
-//! | [`system_lib`], `symbol_table`, [`globals`] | symbols linked into the program, and modules that stay loaded |
+//! | `packed` | libraries compiled by TVM before tvm-ffi, with the feature `packed` |
+//! | [`context`], [`backend_slots`] | context symbols: addresses for the pointer slots of libraries |
+//! | [`system_lib`], `symbol_table`, [`globals`] | modules of symbols linked into the program, and modules that stay loaded |
 //! | [`functions`], `calls` | the global functions `ffi.Module*` |
 
 pub mod backend_slots;

@@ -1,4 +1,4 @@
-//! Stubs for builds without the feature `packed`.
+//! Stubs of `packed` for builds without the feature `packed`: no library has such symbols.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;

@@ -1,11 +1,11 @@
-//! Borrowed arguments of any type, under the name of upstream's signatures.
+//! Function parameter of any type, named `AnyView` in signatures as in upstream's.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::any_texts;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 
-/// A value of any type, shown as `AnyView` in the signature of its function.
+/// Function parameter of any type. Named `AnyView` in the function's signature, although it owns the value.
 pub struct AnyArg(pub Any);
 
 // SAFETY: delegates to the inner value.

@@ -1,4 +1,4 @@
-//! Callbacks by type: a value goes to the first callback that accepts its type.
+//! Callback dispatch by type: a value is passed to the first callback that accepts its type.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -8,25 +8,25 @@ use ferrite_core::{type_index, type_table};
 
 use crate::containers::{Array, Tuple};
 
-/// Callbacks as passed to global functions: type index and function.
+/// Callbacks as passed to global functions: pairs of type index and function.
 pub type CallbackEntries = Array<Tuple<(i32, Function)>>;
 
-/// A callback for values of a type.
+/// A user callback for values of one type.
 pub struct Callback {
     /// Type of accepted values.
     pub type_index: i32,
     /// The function to call.
     pub function: Function,
-    /// Whether the function takes an additional argument.
+    /// Whether the function of a mutator takes the in-place mode as an additional argument.
     pub wants_more: bool,
 }
 
-/// Callbacks in matching order.
+/// Callbacks in the order in which they are tried.
 #[derive(Default)]
 pub struct Callbacks(Buffer<Callback>);
 
 impl Callbacks {
-    /// Creates callbacks from entries of type index and function.
+    /// Creates callbacks from pairs of type index and function.
     ///
     /// # Errors
     /// MemoryError.
@@ -37,7 +37,7 @@ impl Callbacks {
         }))
     }
 
-    /// Creates callbacks from entries that also have the flag `wants_more`.
+    /// Creates callbacks from triples of type index, function and the `wants_more` flag.
     ///
     /// # Errors
     /// MemoryError.
@@ -57,7 +57,7 @@ impl Callbacks {
         Ok(Self(collected))
     }
 
-    /// Returns the first callback that accepts a type.
+    /// Returns the first callback that accepts a type; `None` if none does.
     pub fn find(&self, type_index: i32) -> Option<&Callback> {
         self.0.iter().find(|callback| takes(callback.type_index, type_index))
     }

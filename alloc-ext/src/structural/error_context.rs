@@ -1,4 +1,4 @@
-//! Position of an error in a walk: every node on the way up appends itself to the context of the error.
+//! Position of an error in a walk: every node on the path to the root is appended to the error's context.
 
 use ferrite_core::any::AnyView;
 use ferrite_core::error::{Error, Result};
@@ -6,10 +6,10 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use crate::reflection::VisitErrorContext;
 
-/// Appends a node to the context of an error that occurred in it. Values that are not objects are ignored.
+/// Appends a node to the context of an error that occurred inside the node. Ignores values that are not objects.
 ///
-/// An extra context of another kind is kept inside the new one. Does nothing when out of memory, since the error itself
-/// matters more. Like for [`Error::set_extra_context`], there must be no concurrent user of the error.
+/// An existing extra context of another class becomes the previous context of the new one. Does nothing when out of memory,
+/// since the error itself matters more. As for [`Error::set_extra_context`], no other thread may use the error.
 ///
 /// # Upstream
 /// `UpdateVisitErrorContext` in `extra/visit_error_context.h`.

@@ -1,4 +1,4 @@
-//! Values with their structural hash, for use as map keys.
+//! Structural keys: map keys that compare and hash a value by structure.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::builtins::StaticFunction;
@@ -13,7 +13,7 @@ use crate::reflection::field::field;
 use crate::reflection::record::{self, Record, Reflected};
 
 object_class! {
-    /// A key that compares and hashes its value structurally.
+    /// Map key that compares and hashes its value structurally. The hash is computed once, at creation.
     ///
     /// # Upstream
     /// `StructuralKeyObj` in `extra/structural_key.h`.
@@ -107,10 +107,10 @@ impl StructuralKey {
         unsafe { (*record).content.hash_i64 }
     }
 
-    /// Returns `true` if two values are identical, or keys of structurally equal values.
+    /// Returns `true` if two values are identical, or are keys whose values are structurally equal.
     ///
     /// # Errors
-    /// InternalError for two different values that are not both keys; errors of [`structural_equal`].
+    /// InternalError if the values are not identical and not both keys; errors of [`structural_equal`].
     ///
     /// # Upstream
     /// `ffi.StructuralKeyEqual`.
@@ -132,7 +132,7 @@ fn init(key: Any) -> Result<ObjectRef> {
     StructuralKey::new(key).map(ObjectClass::into_object)
 }
 
-/// `ffi.StructuralKeyEqual`.
+/// Implements `ffi.StructuralKeyEqual`. See [`StructuralKey::keys_equal`].
 fn key_equal(lhs: Any, rhs: Any) -> Result<bool> {
     StructuralKey::keys_equal(lhs.view(), rhs.view())
 }
@@ -142,7 +142,7 @@ fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
 }
 
 /// Registers the class and its hash and equality hooks, unless they are registered already. The hooks are function objects,
-/// which clients of all versions call in the same way.
+/// which clients of all upstream versions can call.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,4 +1,4 @@
-//! Structural kinds of types: how their objects are compared and hashed.
+//! Structural kinds: how objects of a type are compared and hashed structurally.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::{
@@ -9,23 +9,23 @@ use ferrite_core::error::Result;
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{plain_bail, plain_error};
 
-/// Structural kind of a type.
+/// Structural kind of a type: how its objects are compared and hashed.
 ///
 /// # Upstream
 /// `TVMFFISEqHashKind` in `c_api.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StructuralKind {
-    /// Objects cannot be compared.
+    /// Cannot be compared or hashed structurally.
     Unsupported,
-    /// Content counts, sharing does not.
+    /// Compared by content. Sharing is ignored.
     TreeNode,
-    /// A variable.
+    /// A variable. Equal to a variable at the corresponding definition, or to itself.
     FreeVar,
-    /// Content and sharing count.
+    /// Compared by content and sharing: a node corresponds to one node of the other value.
     DagNode,
-    /// Content counts, and contains no variables.
+    /// Compared by identity, then by content, which contains no variables.
     ConstTreeNode,
-    /// Only identity counts.
+    /// Compared by identity.
     UniqueInstance,
 }
 
@@ -44,10 +44,10 @@ impl StructuralKind {
         })
     }
 
-    /// Returns the entry and the kind of a type whose objects can be compared structurally.
+    /// Returns the type table entry and the kind of a type whose objects can be compared structurally.
     ///
     /// # Errors
-    /// TypeError for a type without a kind; InternalError for an unregistered type.
+    /// TypeError for a type without metadata or of kind `Unsupported`; InternalError for an unregistered type.
     pub fn of_comparable(type_index: i32) -> Result<(&'static TypeEntry, Self)> {
         let entry = type_table::type_info(type_index)
             .ok_or_else(|| plain_error!(INTERNAL_ERROR, "There is no type with index {}", type_index))?;
@@ -65,7 +65,7 @@ impl StructuralKind {
     }
 }
 
-/// Cache of the last result of [`StructuralKind::of_comparable`], since objects of one type often follow each other.
+/// Cache of the last result of [`StructuralKind::of_comparable`], since consecutive objects often have the same type.
 #[derive(Default)]
 pub struct KindCache {
     last: Option<(i32, &'static TypeEntry, StructuralKind)>,

@@ -1,13 +1,14 @@
-//! Structural operations on values: variables count by where they are bound, not by name.
+//! Structural operations on values: equality, hash, visits and mutations by content, with variables identified by where they
+//! are defined instead of by name.
 //!
 //! | part | content |
 //! |---|---|
 //! | [`equal`] | equality, hash and the first mismatch |
-//! | [`visit`] | visits and walks with callbacks, interrupts, and error contexts |
-//! | [`key`] | values as map keys by structure |
-//! | [`mutate`] | maps and mutations, in place for unshared values |
+//! | [`visit`] | visits and walks with callbacks, interrupts and error contexts |
+//! | [`key`] | map keys that compare by structure |
+//! | [`mutate`] | structural maps and mutations, in place for unshared values |
 //!
-//! Shared by these: definition regions, callbacks by type, native hooks, the common part of visitors and mutators, and error
+//! They share definition regions, callback dispatch by type, native hooks, the common part of visitors and mutators, and error
 //! contexts.
 
 use ferrite_core::error::Result;
@@ -28,12 +29,12 @@ pub use callbacks::{Callback, CallbackEntries, Callbacks};
 pub use kind::StructuralKind;
 pub use region::DefRegion;
 
-/// Registers the class of structural keys and the hooks of built-in types, unless they are registered already. Must run
-/// after [`reflection::install`](crate::reflection::install), so that the class gets upstream's type index, and before C++
+/// Registers the structural key class and the hooks of built-in types, unless they are registered already. Must run after
+/// [`reflection::install`](crate::reflection::install), so that the class gets upstream's type index, and before C++ code
 /// reads an attribute column.
 ///
 /// # Errors
-/// MemoryError, after which earlier registrations stay.
+/// MemoryError; registrations made before the error stay.
 pub fn install() -> Result<()> {
     key::install()?;
     visit::install()?;

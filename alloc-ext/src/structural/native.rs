@@ -11,13 +11,14 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::text::Writer;
 use ferrite_core::{plain_bail, type_index, type_table, unwind};
 
-/// A hook, or a function in the table of a visitor or mutator. It borrows both arguments and returns an owned result.
+/// Native hook, or function in the table of a visitor or mutator. Borrows both arguments. Returns an owned result, or an error
+/// object.
 ///
 /// # Upstream
-/// `FStructuralVisitABI` in `extra/structural_visit.h`, and the like.
+/// `FStructuralVisitABI` in `extra/structural_visit.h`, and its counterparts for mutators.
 pub type NativeHook = unsafe extern "C" fn(walker: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny;
 
-/// Registers the hook of a type, unless it has one.
+/// Registers a native hook for a type, unless the type already has one.
 ///
 /// # Errors
 /// MemoryError.
@@ -36,13 +37,13 @@ pub fn serve(body: impl FnOnce() -> Result<Any>) -> TVMFFIAny {
     unwind::catch(body).unwrap_or_else(Error::into_any).into_raw()
 }
 
-/// Calls a native hook.
+/// Calls a native hook with a visitor or mutator and a value.
 ///
 /// # Errors
 /// Errors of the hook.
 ///
 /// # Safety
-/// `hook` must be a hook for walkers of this class.
+/// `hook` must accept visitors or mutators of class `W`.
 pub unsafe fn call_native<W: ObjectClass>(hook: NativeHook, walker: &W, value: AnyView<'_>) -> Result<Any> {
     // SAFETY: the caller guarantees the hook; both arguments are alive.
     let raw = unsafe { hook(walker.as_object().as_ptr(), *value.as_raw()) };
@@ -50,13 +51,13 @@ pub unsafe fn call_native<W: ObjectClass>(hook: NativeHook, walker: &W, value: A
     without_error(unsafe { Any::from_raw(raw) })
 }
 
-/// Calls the hook of a type from a column of hooks for walkers of class `W`: a native hook or a function object.
+/// Calls a hook found in an attribute column: a native hook or a function object.
 ///
 /// # Errors
-/// Errors of the hook; TypeError if it is neither.
+/// Errors of the hook; TypeError if `hook` is neither.
 ///
 /// # Safety
-/// `hook` must come from that column, where registered pointers are guaranteed to be native hooks.
+/// `hook` must come from a column whose pointers are native hooks that accept visitors or mutators of class `W`.
 pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
     column: &str,
     hook: AnyView<'_>,
@@ -76,7 +77,7 @@ pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
     }
 }
 
-/// Calls a function that may return an error as well as raise it.
+/// Calls a function that may either raise or return an error.
 ///
 /// # Errors
 /// The error that the function raised or returned.
@@ -87,21 +88,21 @@ pub fn call_function(function: &Function, args: &[AnyView<'_>]) -> Result<Any> {
     without_error(function.call(args)?)
 }
 
-/// Converts a returned error object into an error.
+/// Converts an error object returned as a result into an error. Returns all other results.
 ///
 /// # Errors
-/// The error object.
+/// The error object, if `result` is one.
 pub fn without_error(result: Any) -> Result<Any> {
     if result.type_index() == type_index::ERROR { Err(result.get()?) } else { Ok(result) }
 }
 
-/// Creates the TypeError for the result of a callback or hook that should be a `T`.
+/// Creates the TypeError for a callback or hook that did not return a `T`.
 #[cold]
 pub fn wrong_result<T: AnyCompatible>(result: &Any) -> Error {
     unexpected_result(&|out| T::TEXT.write_name(out), result)
 }
 
-/// Creates the TypeError for the result of a callback or hook, where `expected` writes the expected type.
+/// Creates the TypeError for a callback or hook that returned a wrong type. `expected` writes the expected type.
 #[cold]
 pub fn unexpected_result(expected: &dyn Fn(&mut Writer<'_>), result: &Any) -> Error {
     Error::from_parts(ferrite_core::__error_site!(), kind::TYPE_ERROR, &|out| {

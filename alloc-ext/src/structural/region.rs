@@ -1,4 +1,4 @@
-//! Definition regions: whether variables that a structural walk reaches are defined or used.
+//! Definition regions: whether a variable at some position in a value is defined or used there.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::{
@@ -8,7 +8,7 @@ use ferrite_core::abi::{
 
 use super::StructuralKind;
 
-/// Definition region of a position in a walk. Numbers other than the constants, which hooks may pass, define variables.
+/// Definition region of a position in a value. Hooks may pass values other than the constants; these also define variables.
 ///
 /// # Upstream
 /// `TVMFFIDefRegionKind` in `c_api.h`.
@@ -17,24 +17,24 @@ use super::StructuralKind;
 pub struct DefRegion(TVMFFIDefRegionKind);
 
 impl DefRegion {
-    /// Variables are used.
+    /// Variables are used, not defined.
     pub const NONE: Self = Self(kTVMFFIDefRegionKindNone);
-    /// A variable is defined, and so are the variables in its fields.
+    /// A variable is defined here, and so are the variables in its fields.
     pub const PATTERN: Self = Self(kTVMFFIDefRegionKindPattern);
-    /// A variable is defined; the variables in its fields are used.
+    /// A variable is defined here; the variables in its fields are used.
     pub const SIMPLE: Self = Self(kTVMFFIDefRegionKindSimple);
 
-    /// Creates the region with a number.
+    /// Creates a region from its C value. Accepts any value.
     pub const fn from_raw(kind: TVMFFIDefRegionKind) -> Self {
         Self(kind)
     }
 
-    /// Returns the number of the region.
+    /// Returns the C value.
     pub const fn as_raw(self) -> TVMFFIDefRegionKind {
         self.0
     }
 
-    /// Returns the region that the flags of a field request, if any.
+    /// Returns the region that the flags of a field request; `None` if they request none.
     pub const fn of_field(flags: i64) -> Option<Self> {
         if flags & kTVMFFIFieldFlagBitMaskSEqHashDefSimple as i64 != 0 {
             Some(Self::SIMPLE)
@@ -45,33 +45,34 @@ impl DefRegion {
         }
     }
 
-    /// Returns the region for a request of `inner` inside this one: a pattern extends to everything inside it.
+    /// Returns the region to use when `inner` is requested inside this one: `inner`, unless this one is a pattern, which
+    /// extends to everything inside it.
     pub fn enter(self, inner: Self) -> Self {
         if self == Self::PATTERN { self } else { inner }
     }
 
-    /// Returns the region of the fields of a variable in this region.
+    /// Returns the region for the fields of a variable in this region.
     pub fn inside_variable(self) -> Self {
         if self == Self::SIMPLE { Self::NONE } else { self }
     }
 
-    /// Returns the region of a field with these flags, given the region of all fields.
+    /// Returns the region for a field with these flags of an object whose fields are in this region.
     pub fn in_field(self, flags: i64) -> Self {
         Self::of_field(flags).map_or(self, |inner| self.enter(inner))
     }
 
-    /// Returns the region of the fields of an object of a kind in this region.
+    /// Returns the region for the fields of an object of this kind in this region.
     pub fn in_object(self, kind: StructuralKind) -> Self {
         if kind == StructuralKind::FreeVar { self.inside_variable() } else { self }
     }
 
-    /// Returns the region of a value for which a hook requests one by number; 0 means no change.
+    /// Returns the region for a value that a hook passes to its callback with the C value of a region; 0 means no change.
     pub(super) fn in_callback(self, kind: TVMFFIDefRegionKind) -> Self {
         let inner = Self::from_raw(kind);
         if inner == Self::NONE { self } else { self.enter(inner) }
     }
 
-    /// Returns `true` if variables in this region are defined.
+    /// Returns `true` if this region defines its variables.
     pub fn defines(self) -> bool {
         self != Self::NONE
     }

@@ -1,4 +1,4 @@
-//! Common part of visitors and mutators: a function table, and the current definition region.
+//! Common part of visitors and mutators: the function table and the current definition region.
 
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
@@ -13,7 +13,7 @@ use ferrite_core::plain_error;
 
 use super::DefRegion;
 
-/// Start of all visitors and mutators. C++ code derives classes from it, and changes the region in place.
+/// Common first fields of all visitors and mutators. C++ code derives classes from it, and changes the region in place.
 ///
 /// # Upstream
 /// `StructuralVisitorObj` in `extra/structural_visit.h` and `StructuralMutatorObj` in `extra/structural_mutate.h`.
@@ -21,7 +21,7 @@ use super::DefRegion;
 pub struct WalkerHead {
     /// Object header.
     pub header: TVMFFIObject,
-    /// Function table, which outlives the object.
+    /// Function table, which outlives the object; may be null.
     pub vtable: *const c_void,
     /// Current definition region.
     pub def_region_mode: TVMFFIDefRegionKind,
@@ -35,7 +35,7 @@ const _: () = {
 /// A class of visitors or mutators.
 ///
 /// # Safety
-/// Objects must start with a [`WalkerHead`], whose table is null or a `VTable`, and have the index that `class_index`
+/// Objects must start with a [`WalkerHead`] whose table is null or a `VTable`, and have the type index that `class_index`
 /// returns.
 pub unsafe trait Walker: ObjectClass {
     /// Type of the function table.
@@ -52,17 +52,17 @@ fn head<W: Walker>(walker: &W) -> *mut WalkerHead {
     walker.as_object().as_ptr().cast()
 }
 
-/// Returns the function table.
+/// Returns the function table of a visitor or mutator.
 ///
 /// # Errors
-/// ValueError if there is none.
+/// ValueError if the table is null.
 pub fn vtable<W: Walker>(walker: &W) -> Result<&'static W::VTable> {
     // SAFETY: walkers start with this head, and the table outlives them (`Walker`).
     let vtable = unsafe { (*head(walker)).vtable.cast::<W::VTable>().as_ref() };
     vtable.ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor or mutator has no table of functions"))
 }
 
-/// A walker of this library: the head, then the engine.
+/// Record of a visitor or mutator created by this library: the head, then the engine.
 #[repr(C)]
 struct EngineRecord<E> {
     head: WalkerHead,
@@ -77,7 +77,7 @@ unsafe impl<E> ObjectRecord for EngineRecord<E> {
     }
 }
 
-/// Creates a walker in region [`DefRegion::NONE`] with an engine.
+/// Creates a visitor or mutator with an engine, in region [`DefRegion::NONE`].
 ///
 /// # Errors
 /// MemoryError.
@@ -98,10 +98,10 @@ pub fn create<W: Walker, E: Send + Sync>(vtable: &'static W::VTable, engine: E) 
     unsafe { object_alloc::allocate(type_index, 0, init).map(|object| W::from_object_unchecked(object)) }
 }
 
-/// Returns the engine of a walker, which never changes.
+/// Returns the engine of a visitor or mutator, which never changes.
 ///
 /// # Safety
-/// The walker must have been created by [`create`] with an engine of this type.
+/// `walker` must have been created by [`create`] with an engine of type `E`.
 pub unsafe fn engine_of<W: Walker, E>(walker: &W) -> &E {
     // SAFETY: the caller guarantees the record, which the reference keeps alive.
     unsafe { &(*walker.as_object().as_ptr().cast::<EngineRecord<E>>()).engine }
@@ -122,7 +122,7 @@ pub fn set_region<W: Walker>(walker: &W, region: DefRegion) {
     mode(walker).store(region.as_raw(), Ordering::Relaxed);
 }
 
-/// Runs `body` in a region and restores the previous one. See [`DefRegion::enter`] for nested regions.
+/// Sets the definition region, runs `body`, and restores the previous region. See [`DefRegion::enter`] for nested regions.
 pub fn in_region<W: Walker, R>(walker: &W, inner: DefRegion, body: impl FnOnce() -> R) -> R {
     let outer = region(walker);
     set_region(walker, inner);
@@ -130,7 +130,7 @@ pub fn in_region<W: Walker, R>(walker: &W, inner: DefRegion, body: impl FnOnce()
     body()
 }
 
-/// Guard that restores the previous region, also after a panic.
+/// Guard that restores the previous definition region when dropped, also during a panic.
 struct Back<'a, W: Walker> {
     walker: &'a W,
     outer: DefRegion,

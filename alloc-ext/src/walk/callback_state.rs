@@ -1,4 +1,4 @@
-//! Hands the state of a walk to the callback of a hook, which may use it only while the hook runs.
+//! Access to the state of a walk from the callback passed to a hook, only while the hook runs.
 
 use core::marker::PhantomData;
 use core::mem;
@@ -12,7 +12,7 @@ use ferrite_core::object_alloc::{ObjectRecord, allocate};
 use ferrite_core::sync::ObjectMutex;
 use ferrite_core::{plain_bail, plain_error, stack, type_index};
 
-/// State of a walk that calls hooks. Its default value stands in while the callback has the state.
+/// State of a walk that calls hooks. Replaced by its default value while a hook runs.
 pub trait HookState: Default + Send + 'static {}
 
 #[repr(C)]
@@ -29,7 +29,7 @@ unsafe impl<S> ObjectRecord for CallbackStateRecord<S> {
     }
 }
 
-/// Reference to the state of a walk, shared by the walk and the callback of a hook.
+/// Reference-counted slot for the state of a walk, shared by the walk and the callback passed to a hook.
 pub struct CallbackState<S> {
     record: ObjectRef,
     state: PhantomData<fn(S) -> S>,
@@ -65,10 +65,10 @@ impl<S: HookState> CallbackState<S> {
         *self.place().lock() = Some(state);
     }
 
-    /// Runs `work` with the state. Called from the callback of a hook.
+    /// Runs `work` with the state, and returns its result. Called from the callback passed to a hook.
     ///
     /// # Errors
-    /// RuntimeError if the hook has returned, or another callback is running; errors of `work`.
+    /// RuntimeError if the hook has returned or the callback is already running; errors of `work`.
     pub fn with<R>(&self, work: impl FnOnce(&mut S) -> Result<R>) -> Result<R> {
         let Some(mut state) = self.take() else {
             plain_bail!(
@@ -82,11 +82,12 @@ impl<S: HookState> CallbackState<S> {
     }
 }
 
-/// Calls a hook with a callback that can access `state`. `state` is restored when the hook returns.
+/// Calls a hook with a callback that can access `state`, and returns the hook's result. `state` is restored when the hook
+/// returns.
 ///
 /// # Errors
-/// Errors of the hook; ValueError if the stack cannot take another call (see [`stack::nest`]); RuntimeError if the hook
-/// returned while its callback was running in another thread; MemoryError.
+/// Errors of the hook; ValueError if the remaining stack is too small for another nested call (see [`stack::nest`]);
+/// RuntimeError if the hook returned while its callback was running in another thread; MemoryError.
 pub fn with_callback<S: HookState, R>(
     state: &mut S,
     make_callback: impl FnOnce(CallbackState<S>) -> Result<Function>,

@@ -1,4 +1,4 @@
-//! Direct children of a value, in order.
+//! Cursor over the direct children of an object: elements, map entries or reflected fields, in order.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -11,7 +11,7 @@ use super::field::{Field, for_each_field};
 use super::maybe_owned::MaybeOwned;
 use crate::containers::{ArrayObject, DictObject, ListObject, MapCursor, MapObject};
 
-/// Relation of children to their parent.
+/// Kind of an object's children.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChildrenKind {
     /// The elements of an Array or List.
@@ -22,10 +22,10 @@ pub enum ChildrenKind {
     Fields,
 }
 
-/// Cursor over the direct children of one object. The children of Arrays and Maps are read in place, since these do not
-/// change while the walk has a reference. Those of Lists, Dicts and other objects are copied when the cursor is made.
+/// Cursor over the direct children of one object. Children of Arrays and Maps are read in place, since these are immutable.
+/// Children of Lists, Dicts and other objects are copied when the cursor is created.
 pub struct Children<'w> {
-    /// Relation of the children to the object.
+    /// Kind of the children.
     pub kind: ChildrenKind,
     object: MaybeOwned<'w, ObjectRef>,
     source: Source<'w>,
@@ -35,23 +35,24 @@ pub struct Children<'w> {
 enum Source<'w> {
     /// Elements of a borrowed Array.
     Borrowed(&'w [Any]),
-    /// Elements of the Array in `object`, to which the walk owns a reference.
+    /// Elements of the Array in `object`, which the walk owns.
     Array,
-    /// Cursor at the next entry of a borrowed Map.
+    /// Cursor over a borrowed Map.
     BorrowedMap(MapCursor<'w>),
-    /// Index of the next entry of the Map in `object`, to which the walk owns a reference.
+    /// Index of the next entry of the Map in `object`, which the walk owns.
     Map(Option<u64>),
-    /// Copied elements of a List, or entries of a Dict.
+    /// Copied elements of a List, or copied keys and values of a Dict.
     Taken(Buffer<Any>),
-    /// Values of the fields, and the fields.
+    /// Copied field values, and their fields in the same order.
     Fields(Buffer<Any>, Buffer<Field>),
 }
 
 impl<'w> Children<'w> {
-    /// Returns a cursor over the children of an object, without the fields that have one of the flags in `skipped`.
+    /// Creates a cursor over the children of an object, without the fields that have one of the flags in `skipped`.
     ///
     /// # Errors
-    /// Errors of getters; MemoryError; InternalError for an object of an unregistered type.
+    /// Errors of field getters; RuntimeError for a field without a getter; MemoryError; InternalError for an object of an
+    /// unregistered type.
     #[cfg_attr(feature = "speed", inline(always))]
     pub fn of(object: MaybeOwned<'w, ObjectRef>, skipped: i64) -> Result<Self> {
         let (kind, source) = match object.type_index() {
@@ -74,7 +75,7 @@ impl<'w> Children<'w> {
         Ok(Self { kind, object, source, passed: 0 })
     }
 
-    /// Returns a cursor over the children of a value that the walk cannot borrow.
+    /// Creates a cursor over the children of a value, with its own reference to the object.
     ///
     /// # Errors
     /// Errors of [`of`](Self::of); InternalError for a value that is not an object.
@@ -92,7 +93,7 @@ impl<'w> Children<'w> {
         &self.object
     }
 
-    /// Returns the number of all children, visited or not. Keys and values count separately.
+    /// Returns the total number of children, visited or not. Keys and values count separately.
     pub fn len(&self) -> usize {
         match &self.source {
             Source::BorrowedMap(..) | Source::Map(..) => 2 * self.object.as_class().map_or(0, MapObject::len),
@@ -110,8 +111,8 @@ impl<'w> Children<'w> {
         self.passed
     }
 
-    /// Returns the next children that are contiguous in memory: all that remain, or the rest of one Map entry. Empty at the
-    /// end.
+    /// Returns the next children that are contiguous in memory: all remaining children, or the rest of one Map entry. Empty at
+    /// the end.
     #[inline]
     pub fn run(&self) -> &[Any] {
         match &self.source {
@@ -147,13 +148,14 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// Returns the part of a Map entry that was not visited yet.
+    /// Returns the unvisited part of a Map entry: key and value, or only the value.
     #[inline]
     fn rest_of_entry<'a>(&self, entry: Option<&'a [Any; 2]>) -> &'a [Any] {
         entry.and_then(|entry| entry.get(self.passed % 2..)).unwrap_or_default()
     }
 
-    /// Returns the next child and advances: borrowed where possible, else with a reference of its own.
+    /// Returns the next child and advances; `None` at the end. The child of a borrowed Array or Map is borrowed, any other is
+    /// owned.
     pub fn take(&mut self) -> Option<MaybeOwned<'w>> {
         let lent = match &self.source {
             Source::Borrowed(elements) => elements.get(self.passed),
@@ -168,7 +170,7 @@ impl<'w> Children<'w> {
         Some(child)
     }
 
-    /// Returns the fields, in the order of their values.
+    /// Returns the fields, in the order of their values; empty for containers.
     pub fn fields(&self) -> &[Field] {
         match &self.source {
             Source::Fields(_, fields) => fields,
@@ -176,14 +178,14 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// Returns the field whose value was visited last, and that value.
+    /// Returns the field visited last, with its value; `None` before the first field and for containers.
     pub fn last_field(&self) -> Option<(Field, &Any)> {
         let place = self.passed.checked_sub(1)?;
         let Source::Fields(values, fields) = &self.source else { return None };
         Some((*fields.get(place)?, values.get(place)?))
     }
 
-    /// Returns all children of an object other than a Map in place.
+    /// Returns all children in place; empty for a Map, whose entries are not contiguous.
     #[inline]
     fn slice(&self) -> &[Any] {
         match &self.source {

@@ -1,4 +1,4 @@
-//! Arrays and Lists behind one interface, read in place during a walk.
+//! Common read access to the elements of Arrays and Lists during a walk, in place.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -12,7 +12,7 @@ use crate::containers::{ArrayObject, ListObject};
 pub enum Elements<'w> {
     /// Elements of a borrowed Array, which cannot change during the walk.
     Borrowed(&'w [Any]),
-    /// Any other sequence, with a reference that keeps it alive.
+    /// Any other sequence, kept alive by a reference.
     Of(MaybeOwned<'w, ObjectRef>),
 }
 
@@ -28,7 +28,7 @@ impl<'w> Elements<'w> {
     /// Returns the elements in place.
     ///
     /// # Safety
-    /// A List must not change while the slice is in use, so no user callback may run.
+    /// A List must not change while the slice is in use; in particular, no user callback may run.
     #[inline]
     pub unsafe fn as_slice(&self) -> &[Any] {
         let sequence = match self {
@@ -53,7 +53,7 @@ impl<'w> Elements<'w> {
     /// Returns an element, borrowed if the sequence is a borrowed Array.
     ///
     /// # Errors
-    /// IndexError if the index is out of bounds, because a hook shortened the List.
+    /// IndexError if the index is out of bounds, for example because a hook shortened the List.
     #[inline]
     pub fn get(&self, index: usize) -> Result<MaybeOwned<'w>> {
         if let Self::Borrowed(elements) = self
@@ -69,13 +69,13 @@ impl<'w> Elements<'w> {
     }
 }
 
-/// Returns the elements from index `first` on; empty if a hook shortened the List below that.
+/// Returns the elements from index `first` on; empty if there are fewer, for example because a hook shortened the List.
 #[cold]
 pub fn rest_of(elements: &[Any], first: usize) -> &[Any] {
     elements.get(first..).unwrap_or_default()
 }
 
-/// Returns the elements of an Array in place; None for other values.
+/// Returns the elements of an Array in place; `None` for other values.
 #[cfg(feature = "speed")]
 #[inline(always)]
 pub fn elements_of_array(value: &Any) -> Option<&[Any]> {

@@ -1,4 +1,4 @@
-//! Maps and Dicts behind one interface, read in place during a walk.
+//! Common iterator over the entries of Maps and Dicts during a walk, in place.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -11,8 +11,8 @@ use crate::containers::{MapCursor, MapObject};
 
 /// Iterator over the entries of a Map or Dict.
 ///
-/// Iteration ends early when a hook removes entries of a Dict, and yields at most as many entries as the Dict had at the
-/// start.
+/// Hooks may change a Dict during the iteration. It ends early if they remove entries, and yields at most as many entries
+/// as the Dict had at the start.
 pub struct Entries<'w> {
     source: Source<'w>,
 }
@@ -23,7 +23,7 @@ enum Source<'w> {
     Other(OtherMap<'w>),
 }
 
-/// Entries of a map that may be a Dict: each is looked up by its index when it is due.
+/// Iterator over a Dict or an owned Map. Looks up each entry by its index, so that the map may change in between.
 struct OtherMap<'w> {
     map: MaybeOwned<'w, ObjectRef>,
     next: Option<u64>,
@@ -75,7 +75,7 @@ impl<'w> OtherMap<'w> {
 }
 
 impl<'w> Entries<'w> {
-    /// Returns the entries of a Map or Dict; no entries for other objects.
+    /// Creates an iterator over the entries of a Map or Dict; empty for other objects.
     pub fn of(map: MaybeOwned<'w, ObjectRef>) -> Self {
         let source = match map.borrowed().and_then(ObjectRef::as_class::<MapObject>) {
             Some(map) => Source::Borrowed(map, map.cursor()),
@@ -92,7 +92,7 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// Returns the number of entries of the whole map.
+    /// Returns the number of entries in the map, whether they were yielded or not.
     pub(crate) fn len(&self) -> usize {
         match &self.source {
             Source::Borrowed(map, _) => map.len(),
@@ -100,7 +100,7 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// Looks up the value of a key. Borrowed if the map is a borrowed Map.
+    /// Looks up the value of a key; `None` if the map lacks the key. Borrowed if the map is a borrowed Map.
     ///
     /// # Errors
     /// Errors of key hooks.
@@ -111,7 +111,7 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// Looks up the value of a key, with a fast path for the key of the next entry.
+    /// Looks up the value of a key, with a fast path for the key of the next entry, which it advances past.
     ///
     /// # Errors
     /// Errors of key hooks.
@@ -123,8 +123,8 @@ impl<'w> Entries<'w> {
         self.value_of(key.view())
     }
 
-    /// Advances both iterators past common entries: keys are the same number or string, and values are equal. Most entries
-    /// of equal maps are skipped here.
+    /// Advances both iterators while their next entries have the same number or string as key and equal values. Skips most
+    /// entries of equal maps.
     ///
     /// # Errors
     /// Errors of `are_equal`.
@@ -150,10 +150,10 @@ impl<'w> Entries<'w> {
         Ok(())
     }
 
-    /// Returns key and value of the next entry in place.
+    /// Returns the key and value of the next entry in place; `None` at the end.
     ///
     /// # Safety
-    /// A Dict must not change while the references are in use, so no user callback may run.
+    /// A Dict must not change while the references are in use; in particular, no user callback may run.
     #[inline]
     pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
         match &self.source {

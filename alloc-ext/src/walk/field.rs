@@ -14,17 +14,17 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::type_table::TypeEntry;
 use ferrite_core::{plain_bail, plain_error, type_index, type_table};
 
-/// C function that writes a field.
+/// C function that writes a field, given the address of the field. Returns 0 on success.
 type FieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
 
-/// One field of a registered type. Field records are never freed.
+/// Reflected field of a registered type. Copies are cheap; the type table never frees field records.
 #[derive(Clone, Copy)]
 pub struct Field {
     info: &'static TVMFFIFieldInfo,
 }
 
 impl Field {
-    /// Returns the name, as registered.
+    /// Returns the name, as registered: bytes that need not be UTF-8.
     pub fn name(self) -> &'static [u8] {
         if self.info.name.data.is_null() {
             return &[];
@@ -33,12 +33,12 @@ impl Field {
         unsafe { core::slice::from_raw_parts(self.info.name.data.cast(), self.info.name.size) }
     }
 
-    /// Returns the bits of `TVMFFIFieldFlagBitMask`.
+    /// Returns the flags, a combination of `TVMFFIFieldFlagBitMask` bits.
     pub fn flags(self) -> i64 {
         self.info.flags
     }
 
-    /// Returns the type index of all values of the field, or -1 if their types differ.
+    /// Returns the static type index of the field's values, or -1 if their types differ.
     pub fn static_type_index(self) -> i32 {
         self.info.field_static_type_index
     }
@@ -46,7 +46,7 @@ impl Field {
     /// Returns the value of the field. The type of `object` must have the field.
     ///
     /// # Errors
-    /// Errors of the getter; RuntimeError if there is none; TypeError if `object` is not an object.
+    /// Errors of the getter; RuntimeError if the field has no getter; TypeError if `object` is not an object.
     ///
     /// # Upstream
     /// `FieldGetter` in `reflection/accessor.h`.
@@ -56,10 +56,10 @@ impl Field {
         Ok(value)
     }
 
-    /// Reads the value of the field into `place`, without a copy of the result. The type of `object` must have the field.
+    /// Reads the value of the field into `place`, without copying the result. The type of `object` must have the field.
     ///
     /// # Errors
-    /// Errors of [`get`](Self::get), after which `place` is None.
+    /// Errors of the getter; RuntimeError if the field has no getter. `place` is None after an error.
     #[inline]
     pub fn read(self, object: &ObjectRef, place: &mut Any) -> Result<()> {
         *place = Any::NONE;
@@ -89,7 +89,8 @@ impl Field {
     /// Writes the field, even if it is read-only for users. The type of `object` must have the field.
     ///
     /// # Errors
-    /// Errors of the setter, for example for a value of the wrong type; RuntimeError if there is none.
+    /// Errors of the setter, for example for a value of the wrong type; RuntimeError if the field has no setter; TypeError if
+    /// `object` is not an object.
     ///
     /// # Upstream
     /// `FieldSetter` in `reflection/accessor.h`.
@@ -119,7 +120,7 @@ impl Field {
     /// Writes the default value, or the result of the default factory. The type of `object` must have the field.
     ///
     /// # Errors
-    /// Errors of the factory and of [`Field::set`].
+    /// Errors of the factory; errors of [`Field::set`].
     ///
     /// # Upstream
     /// `SetFieldToDefault` in `reflection/accessor.h`.
@@ -154,7 +155,7 @@ unsafe fn function_of(setter: *mut c_void) -> Function {
     }
 }
 
-/// Iterator over the fields of a type: inherited fields first, from the root down, each type's in registration order.
+/// Iterator over the fields of a type: inherited fields first, from the root down, in registration order within each type.
 ///
 /// Does not allocate. Fields registered during the iteration may or may not be included.
 ///
@@ -162,16 +163,16 @@ unsafe fn function_of(setter: *mut c_void) -> Function {
 /// `ForEachFieldInfo` in `reflection/accessor.h`.
 #[derive(Clone, Default)]
 pub struct Fields {
-    /// Ancestors whose fields are yet to come.
+    /// Ancestors whose fields have not been visited.
     ancestors: slice::Iter<'static, *const TVMFFITypeInfo>,
     /// Remaining fields of the current type.
     fields: slice::Iter<'static, TVMFFIFieldInfo>,
-    /// The type itself, which comes last.
+    /// The type itself, visited last; `None` once its fields are being visited.
     last: Option<&'static TypeEntry>,
 }
 
 impl Fields {
-    /// Returns the fields of a registered type.
+    /// Creates an iterator over the fields of a registered type.
     pub fn of(entry: &'static TypeEntry) -> Self {
         // The root object has no fields.
         match entry.ancestors().get(1..) {
@@ -214,7 +215,7 @@ impl Fields {
 /// Calls `visit` with each of the [`Fields`] of a type.
 ///
 /// # Errors
-/// Errors of `visit`, which end the iteration; InternalError for an unregistered type.
+/// The first error of `visit`, which ends the iteration; InternalError for an unregistered type.
 pub fn for_each_field(type_index: i32, visit: impl FnMut(Field) -> Result<()>) -> Result<()> {
     let Some(entry) = type_table::type_info(type_index) else {
         plain_bail!(INTERNAL_ERROR, "There is no type with index {}", type_index);

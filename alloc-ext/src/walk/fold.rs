@@ -1,5 +1,5 @@
-//! The loop shared by all walks: a depth-first traversal with its stack of frames in a buffer. Results go from children to
-//! parents.
+//! The loop shared by all walks: an iterative depth-first traversal with an explicit stack of frames. Results propagate from
+//! children to parents.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -14,31 +14,31 @@ use ferrite_core::plain_error;
 /// `kMaxTraversalStackDepth` in `dataclass.cc`.
 pub const MAX_DEPTH: usize = 1 << 20;
 
-/// Outcome of entering a node.
+/// Outcome of entering a node; see [`Fold::enter`].
 pub enum Entered<F, V> {
-    /// The result, known without visiting children.
+    /// The node's result, known without visiting its children.
     Value(V),
-    /// A frame for the loop to push: the node has children to visit.
+    /// A frame for the loop to push, because the node has children to visit.
     Frame(F),
-    /// The operation has pushed the frame itself.
+    /// The operation has already pushed the node's frame.
     Open,
 }
 
 /// Outcome of [`Fold::descend`].
 pub enum NextChild<N, V> {
-    /// Ask [`Fold::next`] for the next child.
+    /// The loop has to ask [`Fold::next`] for the next child.
     ByNode,
-    /// The next child.
+    /// The next child, for the loop to enter.
     Child(N),
-    /// The frame of the next child has been pushed.
+    /// The operation has already pushed the frame of the next child.
     Open,
-    /// The result of the next child.
+    /// The result of the next child, known without visiting its children.
     Value(V),
     /// All children have been visited.
     End,
 }
 
-/// An operation over all nodes of a value, children before parents.
+/// An operation that computes a result for every node of a value, children before parents.
 pub trait Fold {
     /// Node of the walk: an object, or a pair of objects.
     type Node;
@@ -49,8 +49,8 @@ pub trait Fold {
     /// Name of the walk in error messages.
     const NAME: &'static str;
 
-    /// Enters a node. A performance-critical operation pushes the frame itself, through [`reserve_frame`]. If it fails after
-    /// that, the frame is [abandoned](Self::abandon) with the others; if it fails before, it must leave no trace.
+    /// Enters a node. A performance-critical operation may push the frame itself, with [`reserve_frame`]. If it fails after
+    /// pushing, the frame is [abandoned](Self::abandon) like all others; if it fails before, it must undo its changes.
     ///
     /// # Errors
     /// Errors of the operation.
@@ -60,7 +60,8 @@ pub trait Fold {
         open: &mut Buffer<Self::Frame>,
     ) -> Result<Entered<Self::Frame, Self::Value>>;
 
-    /// Returns the next child of a node, if [`descend`](Self::descend) answered [`NextChild::ByNode`].
+    /// Returns the next child of a node, or `None` after the last. Called if [`descend`](Self::descend) returned
+    /// [`NextChild::ByNode`].
     ///
     /// # Errors
     /// Errors of the operation.
@@ -69,7 +70,7 @@ pub trait Fold {
         Ok(None)
     }
 
-    /// Descends from the topmost frame to its next child. An operation may push the child's frame here, without making a
+    /// Descends from the topmost frame to its next child. An operation may push the child's frame here, without creating a
     /// node first.
     ///
     /// # Errors
@@ -80,19 +81,19 @@ pub trait Fold {
         Ok(NextChild::ByNode)
     }
 
-    /// Receives the result of the last child. `Break` ends the walk with that result.
+    /// Passes the result of the child just visited to its parent's frame. `Break` ends the walk with the given result.
     ///
     /// # Errors
     /// Errors of the operation.
     fn feed(&mut self, frame: &mut Self::Frame, value: Self::Value) -> Result<ControlFlow<Self::Value>>;
 
-    /// Returns the result of a node after its last child.
+    /// Returns the result of a node after all children have been visited.
     ///
     /// # Errors
     /// Errors of the operation.
     fn leave(&mut self, frame: &mut Self::Frame) -> Result<Self::Value>;
 
-    /// Returns the result of the walk after a `Break`. `open` has the unfinished frames.
+    /// Returns the result of the walk after a `Break` with `value`. `open` contains the unfinished frames.
     ///
     /// # Errors
     /// Errors of the operation.
@@ -101,17 +102,17 @@ pub trait Fold {
         Ok(value)
     }
 
-    /// Reports the error that ends the walk to an unfinished node, innermost first. [`Self::abandon`] follows.
+    /// Reports the error that ends the walk. Called for every unfinished frame, innermost first, before [`Self::abandon`].
     fn failed(&mut self, frame: &Self::Frame, error: &Error) {
         let _ = (frame, error);
     }
 
-    /// Drops an unfinished node after an error or a `Break`.
+    /// Drops an unfinished frame after an error or a `Break`.
     fn abandon(&mut self, frame: Self::Frame);
 }
 
-/// Reserves the stack entry for a child's frame, so that the frame is built in place. Moving a frame that was just written
-/// would wait for store forwarding, which takes a fifth of the time of a walk.
+/// Reserves a stack slot for a frame, so that the frame is built in place. Moving a frame that was just written would wait
+/// for store forwarding, which takes a fifth of the time of a walk.
 ///
 /// # Errors
 /// ValueError beyond [`MAX_DEPTH`]; MemoryError.
@@ -125,7 +126,7 @@ fn too_deep<F: Fold>() -> Error {
     plain_error!(VALUE_ERROR, "{}: maximum stack depth ({}) exceeded", F::NAME, MAX_DEPTH)
 }
 
-/// Walks from `root` and returns its result.
+/// Runs an operation over `root` and everything reachable from it, and returns the result for `root`.
 ///
 /// # Errors
 /// Errors of the operation; ValueError beyond [`MAX_DEPTH`]; MemoryError.

@@ -1,4 +1,4 @@
-//! Hooks that types register for an operation, in attribute columns.
+//! Lookup of the hooks that types register for an operation, in attribute columns.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::{Any, AnyView};
@@ -11,17 +11,17 @@ use ferrite_core::type_table::{self, AttrColumn};
 pub struct Hooks(Option<&'static AttrColumn>);
 
 impl Hooks {
-    /// Returns the hooks of the column `column`, empty if there is no such column.
+    /// Looks up the attribute column named `column`. Without such a column, no type has a hook.
     pub fn new(column: &str) -> Self {
         Self(type_table::attr_column(column.as_bytes()))
     }
 
-    /// Returns the attribute of a type; None if it has none.
+    /// Returns the attribute of a type; None if the type has none.
     pub fn value(self, type_index: i32) -> AnyView<'static> {
         self.0.map_or(AnyView::NONE, |column| column.get(type_index))
     }
 
-    /// Returns the hook function for the type of an object.
+    /// Returns the hook function for the type of an object; `None` if the type has none.
     ///
     /// # Errors
     /// TypeError if the attribute is not a function.
@@ -29,7 +29,7 @@ impl Hooks {
         self.of_type(object.type_index())
     }
 
-    /// Returns the hook function for a type.
+    /// Returns the hook function for a type; `None` if the type has none.
     ///
     /// # Errors
     /// TypeError if the attribute is not a function.

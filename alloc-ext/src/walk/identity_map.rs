@@ -1,4 +1,4 @@
-//! Identity map: state of visited objects, by address.
+//! Identity map: associates visited objects with values, by address.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -12,13 +12,13 @@ use crate::hash_index::HashIndex;
 
 /// Key of an [`IdentityMap`]: an object or a pair of objects, compared by address.
 pub trait IdentityKey {
-    /// Owned references that keep the objects alive.
+    /// The owned references that keep the key's objects alive.
     type Kept;
 
-    /// Returns the addresses, with 0 for no object.
+    /// Returns the addresses of the two objects, 0 for an absent one.
     fn addresses(&self) -> [usize; 2];
 
-    /// Returns references that keep the objects alive; none for objects that are borrowed for the whole walk.
+    /// Returns owned references to the objects, except to objects that are borrowed for the whole walk.
     fn keep(&self) -> Self::Kept;
 }
 
@@ -74,9 +74,9 @@ impl<K: IdentityKey> IdentityKey for (K, K) {
     }
 }
 
-/// Hash map with insertion order from objects, by identity, to values.
+/// Hash map from objects, compared by identity, to values. Preserves insertion order until an entry is removed.
 ///
-/// Keeps its objects alive, so that no address is reused while the map exists.
+/// Keeps its keys alive, so that no address is reused while the map exists.
 pub struct IdentityMap<V, K = Option<ObjectRef>> {
     entries: Buffer<Entry<V, K>>,
     index: HashIndex,
@@ -95,24 +95,24 @@ impl<V, K> Default for IdentityMap<V, K> {
 }
 
 impl<V, K> IdentityMap<V, K> {
-    /// Returns an empty map. Does not allocate.
+    /// Creates an empty map. Does not allocate.
     pub const fn new() -> Self {
         Self { entries: Buffer::new(), index: HashIndex::new() }
     }
 
-    /// Looks up the value of an object.
+    /// Looks up the value of an object; `None` if the object is not in the map.
     pub fn get(&self, key: &impl IdentityKey<Kept = K>) -> Option<&V> {
         Some(&self.entries.get(self.index_of(key)?)?.value)
     }
 
-    /// Replaces the value of an object if it is in the map. Does not allocate.
+    /// Replaces the value of an object; does nothing if the object is not in the map. Does not allocate.
     pub fn update(&mut self, key: &impl IdentityKey<Kept = K>, value: V) {
         if let Some(place) = self.index_of(key) {
             self.set_at(place, value);
         }
     }
 
-    /// Inserts the value of an object, or replaces it.
+    /// Sets the value of an object, inserting an entry if the object is not in the map.
     ///
     /// # Errors
     /// MemoryError.
@@ -136,8 +136,8 @@ impl<V, K> IdentityMap<V, K> {
         Ok(place)
     }
 
-    /// Reserves memory for one more object, so that the next insertion cannot fail. For callers that hold a lock, under
-    /// which no error may be created: its memory may come from a user's allocator.
+    /// Reserves memory for one more entry, so that the next insertion cannot fail. For callers that hold a lock: no error may
+    /// be created under it, because the memory of the error may come from a user's allocator.
     ///
     /// # Errors
     /// AllocError when out of memory.
@@ -146,15 +146,15 @@ impl<V, K> IdentityMap<V, K> {
         if self.entries.len() < self.index.capacity() { Ok(()) } else { self.grow() }
     }
 
-    /// Replaces the value of the entry at an index.
+    /// Replaces the value of the entry at an index; does nothing if there is no such entry.
     pub fn set_at(&mut self, place: usize, value: V) {
         if let Some(entry) = self.entries.get_mut(place) {
             entry.value = value;
         }
     }
 
-    /// Removes an object and returns the references that kept it alive; `None` if it is not in the map. The last entry takes
-    /// its index. Does not allocate.
+    /// Removes an object and returns the references that kept it alive; `None` if it is not in the map. The last entry moves to
+    /// the index of the removed one. Does not allocate.
     pub fn remove(&mut self, key: &impl IdentityKey<Kept = K>) -> Option<K> {
         let place = self.index_of(key)?;
         self.index.remove(hash(key.addresses()), place);
@@ -175,7 +175,7 @@ impl<V, K> IdentityMap<V, K> {
         self.entries.is_empty()
     }
 
-    /// Returns the value of the entry at an index.
+    /// Returns the value of the entry at an index; `None` if there is no such entry.
     pub fn value_at(&self, place: usize) -> Option<&V> {
         self.entries.get(place).map(|entry| &entry.value)
     }
@@ -186,14 +186,14 @@ impl<V, K> IdentityMap<V, K> {
         self.index.grow()
     }
 
-    /// Returns the index of an object's entry.
+    /// Returns the index of an object's entry; `None` if it is not in the map.
     fn index_of(&self, key: &impl IdentityKey<Kept = K>) -> Option<usize> {
         let addresses = key.addresses();
         self.index.find(hash(addresses), is_at(&self.entries, addresses))
     }
 }
 
-/// Returns a test of the entry at an index for these addresses.
+/// Returns a predicate on entry indices: whether the entry has these addresses.
 fn is_at<V, K>(entries: &[Entry<V, K>], addresses: [usize; 2]) -> impl Fn(usize) -> bool {
     move |place| entries.get(place).is_some_and(|entry| entry.addresses == addresses)
 }

@@ -1,4 +1,4 @@
-//! Maps and Dicts behind one interface, with entries addressed by index.
+//! Common access to the entries of Maps and Dicts, by slot index.
 
 use ferrite_core::any::Any;
 use ferrite_core::object::ObjectRef;
@@ -29,7 +29,7 @@ impl<'a> MapOrDict<'a> {
         }
     }
 
-    /// Returns the index of the first entry in insertion order.
+    /// Returns the slot index of the first entry in insertion order; `None` if the map is empty.
     pub(super) fn first_slot(self) -> Option<u64> {
         match self {
             Self::Map(map) => map.first_slot(),
@@ -37,7 +37,7 @@ impl<'a> MapOrDict<'a> {
         }
     }
 
-    /// Returns the index of the entry that follows the one at `place`.
+    /// Returns the slot index of the entry after the one at `place` in insertion order; `None` at the end.
     #[inline]
     pub(super) fn next_slot(self, place: u64) -> Option<u64> {
         match self {
@@ -46,10 +46,10 @@ impl<'a> MapOrDict<'a> {
         }
     }
 
-    /// Returns key and value at an index in place; `None` if there is no entry.
+    /// Returns the key and value at a slot index in place; `None` if the slot is empty.
     ///
     /// # Safety
-    /// A Dict must not change while the references are in use, so no user callback may run.
+    /// A Dict must not change while the references are in use; in particular, no user callback may run.
     #[inline]
     pub(super) unsafe fn entry_refs(self, place: u64) -> Option<(&'a Any, &'a Any)> {
         match self {

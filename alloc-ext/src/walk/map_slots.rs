@@ -1,4 +1,4 @@
-//! Maps and Dicts whose entries a walk reads in an order of its own, by index.
+//! Random access to the entries of Maps and Dicts by slot index, for walks that visit them in sorted order.
 
 use ferrite_core::any::Any;
 use ferrite_core::object::ObjectRef;
@@ -7,11 +7,11 @@ use super::map_or_dict::MapOrDict;
 use super::maybe_owned::MaybeOwned;
 use crate::containers::MapObject;
 
-/// Entries of a Map or Dict, addressed by index.
+/// Entries of a Map or Dict, addressed by slot index.
 pub enum MapSlots<'w> {
     /// A borrowed Map, which cannot change during the walk.
     Borrowed(&'w MapObject),
-    /// Any other map, with a reference that keeps it alive.
+    /// Any other map, kept alive by a reference.
     Of(MaybeOwned<'w, ObjectRef>),
 }
 
@@ -32,12 +32,12 @@ impl<'w> MapSlots<'w> {
         }
     }
 
-    /// Returns the index of the first entry in insertion order.
+    /// Returns the slot index of the first entry in insertion order; `None` if the map is empty.
     pub fn first(&self) -> Option<u64> {
         self.map()?.first_slot()
     }
 
-    /// Returns the index of the entry that follows the one at `place`.
+    /// Returns the slot index of the entry after the one at `place` in insertion order; `None` at the end.
     pub fn after(&self, place: u64) -> Option<u64> {
         self.map()?.next_slot(place)
     }
@@ -49,16 +49,16 @@ impl<'w> MapSlots<'w> {
         }
     }
 
-    /// Returns key and value at an index in place; `None` if there is no entry.
+    /// Returns the key and value at a slot index in place; `None` if the slot is empty.
     ///
     /// # Safety
-    /// A Dict must not change while the references are in use, so no user callback may run.
+    /// A Dict must not change while the references are in use; in particular, no user callback may run.
     pub unsafe fn peek(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: guaranteed by the caller.
         unsafe { self.map()?.entry_refs(place) }
     }
 
-    /// Returns the value at an index; `None` if there is no entry. Borrowed if the map is a borrowed Map.
+    /// Returns the value at a slot index; `None` if the slot is empty. Borrowed if the map is a borrowed Map.
     pub fn value(&self, place: u64) -> Option<MaybeOwned<'w>> {
         if let Self::Borrowed(map) = self {
             return map.entry_refs(place).map(|(_, value)| MaybeOwned::Borrowed(value));

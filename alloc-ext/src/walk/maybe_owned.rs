@@ -1,4 +1,4 @@
-//! Values of a walk: borrowed where nothing can release them during the walk, otherwise owned.
+//! Values reached by a walk: borrowed if nothing can release them during the walk, otherwise owned.
 #![forbid(unsafe_code)]
 
 use core::ops::Deref;
@@ -9,8 +9,8 @@ use ferrite_core::{type_index, words};
 
 /// A value or object that a walk has reached.
 ///
-/// Everything that is reachable from the caller's borrowed value through Arrays and Maps alone is immutable during the walk,
-/// whatever hooks do, and is borrowed at no cost. All other values are owned, by a reference of the walk's own.
+/// Values reachable from the caller's borrowed value through Arrays and Maps alone stay alive and unchanged during the walk,
+/// whatever hooks do, and are borrowed. For all other values the walk owns a reference.
 pub enum MaybeOwned<'w, T = Any> {
     /// Borrowed for the whole walk.
     Borrowed(&'w T),
@@ -30,7 +30,7 @@ impl<'w> MaybeOwned<'w> {
 }
 
 impl<'w, T> MaybeOwned<'w, T> {
-    /// Returns the value if it is borrowed for the whole walk.
+    /// Returns the value if it is borrowed for the whole walk; `None` if it is owned.
     #[inline]
     pub fn borrowed(&self) -> Option<&'w T> {
         match self {
@@ -41,15 +41,15 @@ impl<'w, T> MaybeOwned<'w, T> {
 }
 
 impl MaybeOwned<'_, ObjectRef> {
-    /// Returns `true` if the walk's own path is the only reference to the object, so that the walk cannot reach it again.
-    /// Always `false` for an owned object.
+    /// Returns `true` if the object has only one reference, so that the walk cannot reach it on another path. Always `false`
+    /// for an owned object.
     #[inline]
     pub fn is_unshared(&self) -> bool {
         self.borrowed().is_some_and(ObjectRef::is_unique)
     }
 
-    /// Returns `true` if the counts show no reference beside the walk's path, for owned objects too. A getter that returns
-    /// one object for several fields can hide that the object is shared.
+    /// Returns `true` if by its reference counts the object can be reached only on one path; also works for owned objects. Not
+    /// exact: a getter that returns one object for several fields hides that the object is shared.
     #[inline]
     pub fn is_unshared_by_count(&self) -> bool {
         match self {
@@ -60,7 +60,7 @@ impl MaybeOwned<'_, ObjectRef> {
 }
 
 impl<T: Clone> MaybeOwned<'_, T> {
-    /// Returns an owned value, which may outlive the walk.
+    /// Converts into an owned value, which may outlive the walk.
     pub fn into_owned(self) -> T {
         match self {
             Self::Borrowed(value) => value.clone(),
@@ -81,13 +81,14 @@ impl<T> Deref for MaybeOwned<'_, T> {
     }
 }
 
-/// Returns `true` if an object has at most one reference beside the one that the walk owns.
+/// Returns `true` if an object has at most one strong reference besides the walk's own, and no weak reference.
 #[inline]
 pub fn is_unshared_while_owned(object: &ObjectRef) -> bool {
     object.strong_count() <= 2 && object.weak_count() == 1
 }
 
-/// Returns `true` if two values are certainly equal: the same number, or strings of one representation with equal content.
+/// Returns `true` if two values are bitwise identical inline values, or heap strings with equal content. `false` does not
+/// mean that they differ.
 #[cfg_attr(feature = "speed", inline(always))]
 pub fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
     let (left, right) = (lhs.as_raw(), rhs.as_raw());

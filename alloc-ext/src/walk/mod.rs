@@ -1,20 +1,20 @@
-//! The common engine of walks over values: children, identity maps, and a stack in a buffer instead of recursion.
+//! The common engine of walks over object graphs, with an explicit stack instead of recursion.
 //!
 //! | part | purpose |
 //! |---|---|
 //! | [`Field`], [`Fields`], [`for_each_field`] | reading and writing the reflected fields of a type |
-//! | [`Hooks`] | hooks that types register for an operation |
-//! | [`MaybeOwned`] | a value of the walk, borrowed or owned |
-//! | [`Elements`], [`Entries`], [`MapSlots`] | containers, read in place |
-//! | [`Children`] | elements, entries or fields of one object, in order |
-//! | [`Fold`], [`fold`] | the depth-first loop, with frames in a buffer |
-//! | [`IdentityMap`] | state of visited objects, by identity |
-//! | [`prefetch_next`] | a prefetch hint |
-//! | [`sort`] | canonical order for unordered parts |
-//! | [`with_callback`], [`CallbackState`] | the state of a walk while a hook runs, which may call back |
+//! | [`Hooks`] | lookup of the hooks that types register for an operation |
+//! | [`MaybeOwned`] | a value reached by a walk, borrowed or owned |
+//! | [`Elements`], [`Entries`], [`MapSlots`] | reading of containers in place |
+//! | [`Children`] | cursor over the elements, entries or fields of one object |
+//! | [`Fold`], [`fold`] | the depth-first loop, with an explicit stack of frames |
+//! | [`IdentityMap`] | map from visited objects to values, by identity |
+//! | [`prefetch_next`] | prefetch hint for the values visited next |
+//! | [`sort`] | in-place sort, for map entries that are visited in canonical order |
+//! | [`with_callback`], [`CallbackState`] | access to the state of a walk from the callback passed to a hook |
 //!
-//! Values may nest up to [`MAX_DEPTH`] levels, whatever the size of the thread's stack. Only hooks that call back nest
-//! native calls; [`ferrite_core::stack`] limits those before the stack overflows.
+//! Values may nest up to [`MAX_DEPTH`] levels, independently of the size of the thread's stack. Only hooks that call back
+//! into the walk nest native calls; [`ferrite_core::stack`] fails such calls before the stack overflows.
 
 mod callback_state;
 mod children;

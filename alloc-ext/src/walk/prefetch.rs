@@ -9,8 +9,8 @@ const DISTANCE: usize = 4096;
 /// Bytes per cache line.
 const LINE: usize = 64;
 
-/// Prefetches the memory one page beyond a value and one page beyond its object. The parts of a large value are mostly
-/// allocated one after another, so the next objects of the walk are likely to lie there; a wrong guess costs little.
+/// Prefetches the memory one page beyond a value and one page beyond its object. The objects of a large value are mostly
+/// allocated one after another, so the walk is likely to visit this memory next; a wrong guess costs little.
 #[inline(always)]
 pub fn prefetch_next(value: &Any) {
     let cell = core::ptr::from_ref(value);

@@ -1,4 +1,4 @@
-//! Class of modules on bare metal: operations alone.
+//! Class of modules on bare metal: only the operations.
 #![forbid(unsafe_code)]
 
 use crate::module::{ModuleImpl, ModuleOps, ops};

@@ -1,4 +1,4 @@
-//! Class of modules on hosts: operations and Rust type.
+//! Class of modules on hosts: the operations and the Rust type.
 #![forbid(unsafe_code)]
 
 use core::any::TypeId;
@@ -7,8 +7,8 @@ use crate::module::{ModuleImpl, ModuleOps, ops};
 
 pub(in crate::module) struct Class {
     pub ops: ModuleOps,
-    /// Identity of the implementation. The address of the class would not do, since the linker may merge classes with
-    /// identical code.
+    /// Returns the type id of the implementation. The address of the class does not identify it, since the linker may merge
+    /// classes with identical code.
     type_id: fn() -> TypeId,
 }
 

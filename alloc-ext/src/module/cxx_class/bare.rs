@@ -1,16 +1,16 @@
-//! Builds without C++: modules have no virtual table, and modules of C++ classes are refused.
+//! Builds without a C++ runtime: modules have no virtual table, and modules of C++ classes are not supported.
 #![forbid(unsafe_code)]
 
 use core::ffi::c_void;
 
 use crate::module::ModuleOps;
 
-/// Returns the virtual table pointer of modules made here: null.
+/// Returns null: modules created by this library have no virtual table.
 pub(in crate::module) fn vptr() -> *const c_void {
     core::ptr::null()
 }
 
-/// Returns the operations of modules of C++ classes: none.
+/// Returns `None`: modules of C++ classes are not supported.
 pub(in crate::module) fn ops() -> Option<&'static ModuleOps> {
     None
 }

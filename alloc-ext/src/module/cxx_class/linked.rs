@@ -1,4 +1,4 @@
-//! Modules as C++ classes, in libraries linked with a C++ runtime.
+//! Modules as C++ objects, in libraries linked with a C++ runtime.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -7,11 +7,11 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::module::ModuleOps;
 
-/// The class `tvm::ffi::ModuleObj`, provided by a library that is linked with a C++ runtime.
+/// Static data of the C++ class `tvm::ffi::ModuleObj`, provided by a library that is linked with a C++ runtime.
 pub struct CxxClass {
-    /// Virtual table pointer of modules made here, through which C++ calls them.
+    /// Virtual table pointer of modules created by this library, through which C++ code calls them.
     pub vptr: *const c_void,
-    /// Operations of all other modules, which call their virtual functions.
+    /// Operations of modules created by C++ code, which call their virtual functions.
     pub ops: ModuleOps,
 }
 
@@ -20,7 +20,7 @@ unsafe impl Sync for CxxClass {}
 
 static CLASS: AtomicPtr<CxxClass> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the class. C++ cannot call modules made earlier.
+/// Installs the class. C++ code cannot call modules created earlier.
 ///
 /// # Threads
 /// Any thread; one atomic store.
@@ -33,12 +33,12 @@ fn class() -> Option<&'static CxxClass> {
     unsafe { CLASS.load(Ordering::Acquire).as_ref() }
 }
 
-/// Returns the virtual table pointer of modules made here; null until the class is installed.
+/// Returns the virtual table pointer of modules created by this library; null until the class is installed.
 pub(in crate::module) fn vptr() -> *const c_void {
     class().map_or(ptr::null(), |class| class.vptr)
 }
 
-/// Returns the operations of modules of C++ classes.
+/// Returns the operations of modules of C++ classes; `None` until the class is installed.
 pub(in crate::module) fn ops() -> Option<&'static ModuleOps> {
     class().map(|class| &class.ops)
 }

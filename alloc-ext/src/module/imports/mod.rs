@@ -1,8 +1,8 @@
-//! Imports of a module: insertion with a check for cycles, iterative search, and the cached lookup for host code.
+//! Imports of modules: insertion with cycle detection, iterative search, and the cached lookup for host code.
 //!
-//! One lock guards the `imports_` and `import_lookup_cache_` fields of all modules, those of C++ included, which have no
-//! space for a lock. It is held only while the fields are read or changed. Code that allocates, creates errors or drops
-//! objects may run user callbacks, and so runs before or after.
+//! One lock guards the `imports_` and `import_lookup_cache_` fields of all modules. A lock per module is not possible, since
+//! modules created by C++ code have no space for one. The lock is held only while the fields are read or changed. Allocation,
+//! the creation of errors and the dropping of objects may run user callbacks, and therefore happen outside of the lock.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]
@@ -25,14 +25,14 @@ use super::record::{incomplete, module_obj};
 use super::{Module, Query, SearchTarget};
 use crate::containers::ArrayObject;
 
-/// Number of changes of any module's imports. A decision that was made without the lock is valid if this did not change
-/// since; otherwise it is made again. At least one of several competing threads makes progress.
+/// Lock of all imports, with the number of changes so far. A decision made without the lock is valid if the number is still
+/// the same under the lock; otherwise it is made again. At least one of several competing threads makes progress.
 pub(crate) static CHANGES: Lock<Cell<usize>> = Lock::new(Cell::new(0));
 
-/// Returns the current imports.
+/// Returns the current imports of a module. Later changes do not affect the returned Array.
 ///
 /// # Errors
-/// InternalError for a module without an array of imports.
+/// InternalError for a module without an Array of imports.
 pub(super) fn snapshot(module: &Module) -> Result<ArrayObject> {
     let guard = CHANGES.lock();
     // SAFETY: the module is alive, and the lock guards the field.
@@ -41,9 +41,9 @@ pub(super) fn snapshot(module: &Module) -> Result<ArrayObject> {
     imports.and_then(|imports| imports.downcast().ok()).ok_or_else(|| incomplete("imports"))
 }
 
-/// Runs `body` on the imports under the lock and returns its result, which tells whether it changed them. Returns `None`
-/// without running it if any module's imports changed since `before`. `body` must not run user callbacks, not even an
-/// allocator.
+/// Runs `body` on the imports of a module under the lock, and returns its result: whether it changed the imports. Returns
+/// `None` without running `body` if the imports of any module changed since `before`. `body` must not run user callbacks,
+/// including a user's allocator.
 fn change(
     module: &Module,
     before: usize,
@@ -60,7 +60,8 @@ fn change(
     in_time.then_some(changed)
 }
 
-/// Replaces the imports, unless any module's imports changed since `before`. Returns whether it did.
+/// Replaces the imports of a module, unless the imports of any module changed since `before`. Returns `true` if they were
+/// replaced.
 fn replace(module: &Module, imports: &ArrayObject, before: usize) -> bool {
     let mut imports = Some(imports.as_object().clone());
     let replaced = change(module, before, &mut |present| {
@@ -77,10 +78,11 @@ fn changes() -> usize {
 /// Appends `other` to the imports of `module`.
 ///
 /// # Errors
-/// RuntimeError if `other` is `module` or imports it, directly or not; MemoryError.
+/// RuntimeError if `other` is `module` or imports it, directly or indirectly; TypeError if an import is not a module;
+/// InternalError for a module without an Array of imports; MemoryError.
 ///
 /// # Upstream
-/// `ModuleObj::ImportModule` in `module.cc`. Here concurrent imports into one module all succeed, and concurrent imports
+/// `ModuleObj::ImportModule` in `module.cc`. Unlike upstream, this is thread-safe: concurrent imports are not lost and
 /// cannot form a cycle.
 pub fn append(module: &Module, other: &Module) -> Result<()> {
     loop {
@@ -98,29 +100,29 @@ pub fn append(module: &Module, other: &Module) -> Result<()> {
     }
 }
 
-/// Appends to a copy with spare capacity, since snapshots must not change. Returns `false` if imports changed since
-/// `before`.
+/// Appends `other` to a copy of the imports, since snapshots must not change. Returns `false` if the imports of any module
+/// changed since `before`.
 fn append_to_copy(module: &Module, other: &Module, before: usize) -> Result<bool> {
     let mut imports = snapshot(module)?;
     imports.push(Any::from(other.clone()))?;
     Ok(replace(module, &imports, before))
 }
 
-/// Removes all imports.
+/// Removes all imports of a module.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Upstream
-/// `ModuleObj::ClearImports` in `module.cc`, which keeps the lookup cache, too.
+/// `ModuleObj::ClearImports` in `module.cc`. Like upstream, keeps the lookup cache.
 pub fn clear(module: &Module) -> Result<()> {
     let empty = ArrayObject::with_capacity(0)?;
     while !replace(module, &empty, changes()) {}
     Ok(())
 }
 
-/// Searches the imports of `module` depth first, visiting each module once. Returns the answer of the first module that has
-/// one, or None.
+/// Searches the imports of `module` depth-first, visiting each module once. Returns the first answer that is not None, or
+/// None.
 ///
 /// # Errors
 /// Errors of the searched modules; TypeError if an import is not a module; MemoryError.
@@ -140,7 +142,7 @@ pub(super) fn search(module: &Module, target: SearchTarget<'_>) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Pushes the imports of a module so that the first one is on top.
+/// Pushes the imports of a module in reverse order, so that the first import is on top.
 fn push_reversed(waiting: &mut Buffer<Module>, module: &Module) -> Result<()> {
     for import in snapshot(module)?.as_slice().iter().rev() {
         waiting.try_push(import.get::<Module>()?)?;
@@ -148,9 +150,10 @@ fn push_reversed(waiting: &mut Buffer<Module>, module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// Looks up a function for host code: in the imports depth first, then in the global table. Caches the result in the module.
+/// Looks up a function for host code: in the imports depth-first, then in the global function table. Caches the result in
+/// the module.
 ///
-/// The result is borrowed from the module.
+/// The result is borrowed from the module's cache, and stays valid as long as the module.
 ///
 /// # Errors
 /// RuntimeError if there is no such function; MemoryError; errors of the searched modules.
@@ -175,8 +178,8 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
     }
 }
 
-/// Caches the result of a lookup, unless another thread was faster. The first result for a name is final, since callers may
-/// have borrowed it.
+/// Caches a function found by a lookup, and returns it; `None` if nothing was found. If another thread has cached a function
+/// for the name, returns that one: the first result for a name is final, since callers may have borrowed it.
 fn remember(module: &Module, name: &String, found: &Any) -> Result<Found> {
     let function = found.view().object_ptr();
     while function.is_some() {
@@ -200,10 +203,11 @@ fn remember(module: &Module, name: &String, found: &Any) -> Result<Found> {
     Ok(None)
 }
 
-/// A function borrowed from a cache, if there is one.
+/// A function borrowed from a cache; `None` if the cache lacks the name.
 type Found = Option<NonNull<TVMFFIObject>>;
 
-/// Runs `body` on the lookup cache under the lock. It must not run user callbacks, not even an allocator.
+/// Runs `body` on the lookup cache of a module under the lock, and returns its result. `body` must not run user callbacks,
+/// including a user's allocator. Raises InternalError for a module without a cache.
 fn with_cache(module: &Module, body: &mut dyn FnMut(&mut LookupCache) -> Found) -> Result<Found> {
     let guard = CHANGES.lock();
     // SAFETY: the module is alive, and the lock gives exclusive access to the field.
@@ -212,7 +216,7 @@ fn with_cache(module: &Module, body: &mut dyn FnMut(&mut LookupCache) -> Found) 
     result.ok_or_else(|| incomplete("import lookup cache"))
 }
 
-/// Returns the reference in a field of a module if its object is of class `T`.
+/// Casts a reference in a field of a module to class `T`; `None` if it is null or of another class.
 fn of_class<T: ObjectClass>(word: &mut Option<ObjectRef>) -> Option<&mut T> {
     let is_of_class = word.as_ref().is_some_and(ObjectRef::is_instance::<T>);
     // SAFETY: references to objects of all classes have one layout, and the object is of class `T`.

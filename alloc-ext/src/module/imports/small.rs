@@ -1,9 +1,9 @@
-//! Small builds always append to a copy of the imports.
+//! Stub for size-optimised builds, which always append to a copy of the imports.
 #![forbid(unsafe_code)]
 
 use super::Module;
 
-/// Returns `Some(false)`: never appends in place.
+/// Returns `Some(false)`: nothing was appended.
 #[inline(always)]
 pub(super) fn append(_module: &Module, _other: &Module, _before: usize) -> Option<bool> {
     Some(false)

@@ -1,4 +1,4 @@
-//! Modules in a hash table.
+//! Module set for speed-optimised builds: a hash table.
 #![forbid(unsafe_code)]
 
 use ferrite_core::ObjectRef;
@@ -11,15 +11,15 @@ use crate::walk::IdentityMap;
 pub(crate) struct ModuleSet(IdentityMap<()>);
 
 impl ModuleSet {
-    /// Returns an empty set. Does not allocate.
+    /// Creates an empty set. Does not allocate.
     pub(crate) const fn new() -> Self {
         Self(IdentityMap::new())
     }
 
-    /// Adds a module. Returns `false` if it is there already.
+    /// Adds a module. Returns `false` if it is already in the set.
     ///
     /// # Errors
-    /// AllocError when out of memory; the set is unchanged. No error object is made, so the caller may hold a lock.
+    /// AllocError when out of memory; the set is unchanged. No error object is created, so the caller may hold a lock.
     pub(crate) fn add(&mut self, module: &Module) -> Result<bool, AllocError> {
         self.0.reserve_one()?;
         let len = self.0.len();
@@ -28,7 +28,7 @@ impl ModuleSet {
         Ok(self.0.len() != len)
     }
 
-    /// Removes a module. Returns the reference to it, or `None` if it is not in the set. Does not allocate.
+    /// Removes a module. Returns the set's reference to it; `None` if it is not in the set. Does not allocate.
     pub(crate) fn remove(&mut self, module: &Module) -> Option<ObjectRef> {
         self.0.remove(module.as_object())?
     }

@@ -1,7 +1,7 @@
-//! A set of modules, which it keeps alive: for modules that stay loaded, and as the visited set of a search through imports.
+//! A set that keeps its modules alive: the modules that stay loaded, and the visited set of a search through imports.
 //!
-//! The interface is `ModuleSet::{new, add, remove}`. The fast form is a hash table; the small one a list with linear search,
-//! since firmware has few modules.
+//! Both files define `ModuleSet::{new, add, remove}`. Speed-optimised builds use a hash table, size-optimised builds a list
+//! with linear search, since firmware has few modules.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

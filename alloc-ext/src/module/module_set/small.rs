@@ -1,4 +1,4 @@
-//! Modules in a list that is searched linearly.
+//! Module set for size-optimised builds: a list with linear search.
 #![forbid(unsafe_code)]
 
 use ferrite_core::memory::{AllocError, Buffer};
@@ -9,15 +9,15 @@ use crate::module::Module;
 pub(crate) struct ModuleSet(Buffer<Module>);
 
 impl ModuleSet {
-    /// Returns an empty set. Does not allocate.
+    /// Creates an empty set. Does not allocate.
     pub(crate) const fn new() -> Self {
         Self(Buffer::new())
     }
 
-    /// Adds a module. Returns `false` if it is there already.
+    /// Adds a module. Returns `false` if it is already in the set.
     ///
     /// # Errors
-    /// AllocError when out of memory; the set is unchanged. No error object is made, so the caller may hold a lock.
+    /// AllocError when out of memory; the set is unchanged. No error object is created, so the caller may hold a lock.
     pub(crate) fn add(&mut self, module: &Module) -> Result<bool, AllocError> {
         let is_new = self.position(module).is_none();
         if is_new {
@@ -26,7 +26,7 @@ impl ModuleSet {
         Ok(is_new)
     }
 
-    /// Removes a module. Returns the reference to it, or `None` if it is not in the set. Does not allocate.
+    /// Removes a module. Returns the set's reference to it; `None` if it is not in the set. Does not allocate.
     pub(crate) fn remove(&mut self, module: &Module) -> Option<Module> {
         self.0.swap_remove(self.position(module)?)
     }

@@ -1,4 +1,4 @@
-//! Correspondence between objects of the left and the right side.
+//! Bindings: a one-to-one mapping between variables or graph nodes of the left and the right value.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,7 +7,7 @@ use ferrite_core::object::ObjectRef;
 
 use crate::walk::IdentityMap;
 
-/// Pairs of corresponding variables or graph nodes. An object is in at most one pair.
+/// One-to-one mapping between variables or graph nodes of the left and the right value.
 #[derive(Default)]
 pub(super) struct Bindings {
     by_left: IdentityMap<Any>,
@@ -15,7 +15,7 @@ pub(super) struct Bindings {
 }
 
 impl Bindings {
-    /// Returns whether two objects are a pair; `None` if neither is in any pair.
+    /// Returns whether two objects are bound to each other; `None` if neither is bound.
     pub(super) fn are_bound(&self, lhs: &ObjectRef, rhs: &ObjectRef) -> Option<bool> {
         match self.by_left.get(lhs) {
             Some(partner) => Some(partner.as_object().is_some_and(|partner| partner.ptr_eq(rhs))),
@@ -23,7 +23,7 @@ impl Bindings {
         }
     }
 
-    /// Adds a pair.
+    /// Binds two objects to each other.
     ///
     /// # Errors
     /// MemoryError.
@@ -32,12 +32,12 @@ impl Bindings {
         self.by_right.insert(rhs, Any::new(lhs.clone()))
     }
 
-    /// Returns the right object of a pair by its left one.
+    /// Returns the right object that a left object is bound to.
     pub(super) fn to_right(&self, lhs: &Any) -> Option<&Any> {
         self.by_left.get(lhs)
     }
 
-    /// Returns the left object of a pair by its right one.
+    /// Returns the left object that a right object is bound to.
     pub(super) fn to_left(&self, rhs: &Any) -> Option<&Any> {
         self.by_right.get(rhs)
     }

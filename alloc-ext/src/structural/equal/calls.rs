@@ -1,4 +1,4 @@
-//! Bodies of the global functions for structural equality and hash.
+//! Implementations of the global functions for structural equality and hash.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,7 +7,7 @@ use ferrite_core::error::Result;
 use super::{Options, walks};
 use crate::operation::{Answer, Operand, Operands, Operations};
 
-/// Operations and their operands: values, and the flags `map_free_vars` and `skip_tensor_content`.
+/// The operations, with their operands: the values, and the flags `map_free_vars` and `skip_tensor_content`.
 #[derive(Clone, Copy)]
 pub(super) enum Structure {
     Equal(Operand<0, Any>, Operand<1, Any>, Operand<2, bool>, Operand<3, bool>),

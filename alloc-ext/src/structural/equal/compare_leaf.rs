@@ -1,4 +1,4 @@
-//! Structural equality of leaves.
+//! Structural equality of leaves: numbers, strings, bytes, shapes and tensors.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -10,10 +10,10 @@ use super::tensors;
 use crate::containers::key;
 use crate::walk::same_number_or_text;
 
-/// Compares two values if either is a leaf or their types differ; `None` for two containers or objects of one type.
+/// Compares two values if either is a leaf or their types differ; `None` for two containers or objects of the same type.
 ///
 /// # Errors
-/// Errors of tensors.
+/// InternalError for tensors whose content must be compared but cannot be read.
 #[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
     if same_number_or_text(lhs, rhs) {
@@ -25,7 +25,7 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
     compare_any_leaves(lhs, rhs, skip_tensor_content)
 }
 
-/// General case of [`compare_leaves`], without its fast path.
+/// Implements [`compare_leaves`] without the fast path.
 pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
     let (left, right) = (lhs.as_view(), rhs.as_view());
     let (index, other) = (left.type_index(), right.type_index());

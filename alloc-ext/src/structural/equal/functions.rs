@@ -11,7 +11,7 @@ use crate::containers::Tuple;
 use crate::operation::operation;
 use crate::reflection::AccessPath;
 
-/// Static function table of this module, without functions that return access paths.
+/// Static function table of this module, without the functions that return access paths.
 ///
 /// # Upstream
 /// The registrations in `structural_equal.cc` and `structural_hash.cc`.
@@ -20,7 +20,8 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     operation!(Hash of Structure, "ffi.StructuralHash", (Any, bool, bool) -> i64),
 ];
 
-/// Functions that return access paths, whose class [`crate::reflection::install`] registers.
+/// Static table of the functions that return access paths. Separate, because [`crate::reflection::install`] must have
+/// registered the class.
 pub static PATH_FUNCTIONS: &[StaticFunction] =
     &[static_function!("ffi.GetFirstStructuralMismatch", first_mismatch)];
 

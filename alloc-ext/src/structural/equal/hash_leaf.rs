@@ -1,4 +1,4 @@
-//! Structural hashes of leaves, equal to upstream's.
+//! Structural hash of leaves: numbers, strings, bytes, shapes and tensors. Equal to upstream's hash.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -9,13 +9,13 @@ use super::tensors;
 use crate::containers::key;
 use crate::dataclass::{combine, type_key_hash};
 
-/// Canonical bits for every NaN.
+/// Canonical bits of a NaN, hashed for every NaN.
 const NAN_BITS: u64 = 0x7ff8 << 48;
 
 /// Returns the hash of a leaf; `None` for containers and other objects.
 ///
 /// # Errors
-/// Errors of tensors.
+/// InternalError for a tensor whose content must be hashed but cannot be read.
 #[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     match hash_plain(value) {
@@ -54,12 +54,13 @@ pub(super) fn hash_plain(value: &Any) -> Option<u64> {
     }
 }
 
-/// Returns `true` for the bits of a NaN. Compares bits, since small cores have no instructions for 64-bit floats.
+/// Returns `true` if the bits are those of a NaN. Compares integers, since small cores have no 64-bit floating-point
+/// instructions.
 pub(super) fn is_nan(bits: u64) -> bool {
     bits << 1 > f64::INFINITY.to_bits() << 1
 }
 
-/// Returns the hash of a number or string by its bits, without canonical NaN; `None` for other values.
+/// Returns the hash of a number or string without canonicalising NaN; `None` for other values.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) fn hash_bits(value: &Any) -> Option<u64> {

@@ -1,16 +1,16 @@
-//! Structural equality, structural hash, and the first mismatch of two values.
+//! Structural equality, structural hash, and the first structural mismatch of two values.
 //!
 //! Values are structurally equal if they have the same content. The [`StructuralKind`](super::StructuralKind) of a type
-//! determines how its variables and shared objects count. A type may replace comparison and hash by the hooks `__s_equal__`
-//! and `__s_hash__`.
+//! determines how variables and shared objects are compared. A type may replace comparison and hash by the hooks
+//! `__s_equal__` and `__s_hash__`.
 //!
 //! | part | content |
 //! |---|---|
-//! | `compare`, `compare_leaf` | the walk that compares two values, and its leaves |
-//! | `bindings` | corresponding variables of both sides |
+//! | `compare`, `compare_leaf` | the comparison walk, and the comparison of leaves |
+//! | `bindings` | mapping between variables of the left and the right value |
 //! | `trace` | the path to the first difference |
-//! | `hash`, `hash_leaf` | the walk that hashes a value, and its leaves |
-//! | `walks` | entry points: a walk for each operation, or in small builds one walk for both |
+//! | `hash`, `hash_leaf` | the hash walk, and the hash of leaves |
+//! | `walks` | entry points: one walk per operation, or one walk for both in size-optimised builds |
 //! | `tensors` | equality and hash of tensors |
 
 mod bindings;

@@ -14,7 +14,7 @@ use crate::dataclass::combine;
 /// Device type of CPU memory.
 const CPU: i32 = 1;
 
-/// Returns the extents of a shape or tensor; `None` for other values.
+/// Returns the dimensions of a shape or tensor; `None` for other values.
 pub(super) fn extents(value: &Any) -> Option<&[i64]> {
     match value.type_index() {
         type_index::SHAPE => value.as_object()?.as_class().map(Shape::as_slice),
@@ -23,15 +23,16 @@ pub(super) fn extents(value: &Any) -> Option<&[i64]> {
     }
 }
 
-/// Returns `true` if two shapes or tensors have the same extents.
+/// Returns `true` if two shapes or tensors have the same dimensions.
 pub(super) fn same_extents(lhs: &Any, rhs: &Any) -> bool {
     extents(lhs) == extents(rhs)
 }
 
-/// Returns `true` if two tensors of equal extents are equal.
+/// Returns `true` if two tensors of the same shape have the same dtype and, unless `skip_content` is set, the same content.
 ///
 /// # Errors
-/// InternalError if the content counts, but is not contiguous in CPU memory.
+/// InternalError if the content must be compared but is not contiguous in CPU memory; ValueError if the size overflows or
+/// the data pointer is null; TypeError if a value is not a tensor.
 pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<bool> {
     let (left, right) = (tensor_of(lhs)?, tensor_of(rhs)?);
     if core::ptr::eq(left.as_raw(), right.as_raw()) {
@@ -45,7 +46,7 @@ pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<
     Ok(content(left)? == content(right)?)
 }
 
-/// Returns the hash of a tensor from the hash of its extents.
+/// Returns the hash of a tensor, given the hash of its shape.
 ///
 /// # Errors
 /// Errors of [`equal_content`].
@@ -64,7 +65,7 @@ fn tensor_of(value: &Any) -> Result<TensorRef<'_>> {
     TensorRef::from_view(value.as_view()).ok_or_else(|| plain_error!(TYPE_ERROR, "Expected a tensor"))
 }
 
-/// Refuses tensors whose content cannot be read. Names are for error messages.
+/// Raises InternalError for a tensor that is not contiguous in CPU memory. The names are for error messages.
 fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> {
     for (tensor, name) in tensors {
         let device = tensor.device().device_type;
@@ -90,7 +91,7 @@ fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> 
     Ok(())
 }
 
-/// Returns the bytes of the elements from the data pointer on. Like upstream, ignores the byte offset.
+/// Returns the bytes of the elements, starting at the data pointer. Like upstream, ignores the byte offset.
 fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
     let size = tensor
         .size_bytes()

@@ -1,4 +1,4 @@
-//! Shared by the tests of this folder: values, and texts of differences.
+//! Helpers for the tests of this folder: construction of values, and formatting of differences.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -29,7 +29,7 @@ pub(super) fn dict(entries: &[(Any, Any)]) -> Result<Any> {
     Ok(Any::new(dict))
 }
 
-/// Returns whether two values are equal. Asserts that equal values have equal hashes and no difference, and that both
+/// Returns `true` if two values are equal. Asserts that equal values have equal hashes and no mismatch, and that both
 /// implementations agree.
 pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
     let equal = structural_equal(lhs, rhs, options)?;
@@ -44,7 +44,7 @@ pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
     Ok(equal)
 }
 
-/// Returns the kinds and keys of the steps to the first difference.
+/// Formats an access path as the kinds and keys of its steps.
 pub(super) fn steps(path: &AccessPath) -> Result<std::string::String> {
     let mut text = std::string::String::new();
     for step in path.to_steps()?.iter() {

@@ -1,4 +1,4 @@
-//! The path to the first difference, from the inside out.
+//! Trace of the path to the first difference, recorded from the innermost step outwards.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,10 +7,10 @@ use ferrite_core::memory::Buffer;
 
 use crate::reflection::{AccessKind, AccessPath, AccessStep};
 
-/// Steps on both sides, innermost first.
+/// Path to the first difference: steps on both sides, innermost first.
 pub(super) struct Trace {
     steps: Buffer<[AccessStep; 2]>,
-    /// Constructor of steps; an address, so that comparisons without a path do not link the class.
+    /// Constructor of steps. A function pointer, so that programs that only compare do not link the step class.
     make: fn(AccessKind, Any) -> Result<AccessStep>,
 }
 
@@ -36,7 +36,7 @@ impl Trace {
         Ok(self.steps.try_push([(self.make)(lhs.0, lhs.1)?, (self.make)(rhs.0, rhs.1)?])?)
     }
 
-    /// Returns both paths.
+    /// Returns the left and the right path.
     ///
     /// # Errors
     /// MemoryError.

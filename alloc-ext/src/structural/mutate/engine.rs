@@ -1,4 +1,4 @@
-//! The library's own mutators: callbacks by type, and replacements of variables.
+//! This library's own mutators: callbacks by type, and the variable remap.
 
 use core::ptr::{self, NonNull};
 
@@ -18,13 +18,13 @@ use crate::structural::native;
 use crate::structural::walker;
 use crate::walk::IdentityMap;
 
-/// Rule of a mutator.
+/// Rule by which a mutator rewrites values.
 pub enum Rule {
     /// A callback replaces a value, then the children of the result are mapped.
     PreOrder(MapCallbacks),
     /// The children of a value are mapped, then a callback replaces the result.
     PostOrder(MapCallbacks),
-    /// A callback rewrites a value and decides about its children.
+    /// A callback rewrites a value, and decides whether its children are visited.
     Mutate(Callbacks),
 }
 
@@ -43,14 +43,14 @@ impl Rule {
 /// Callbacks of a map.
 #[derive(Default)]
 pub struct MapCallbacks {
-    /// Callbacks that take the value. Matched first.
+    /// Callbacks that take the value. Tried first.
     pub plain: Callbacks,
-    /// Callbacks that take the value and the definition region.
+    /// Callbacks that take the value and its definition region.
     pub with_region: Callbacks,
 }
 
 impl MapCallbacks {
-    /// Calls the first callback that accepts the value; `None` if there is none.
+    /// Calls the first callback that accepts the value and returns its result; `None` if there is none.
     pub fn call(&self, value: AnyView<'_>, region: DefRegion) -> Option<Result<Any>> {
         if let Some(callback) = self.plain.find(value.type_index()) {
             return Some(native::call_function(&callback.function, &[value]));
@@ -60,14 +60,14 @@ impl MapCallbacks {
     }
 }
 
-/// Data of a mutator of this library, after the common head.
+/// State of a mutator of this library, stored after the common head.
 ///
 /// # Upstream
 /// `StructuralMapDynEngine` in `extra/structural_mutate.h` and `StructuralMutateDynEngine` in `structural_mutate.cc`.
 pub struct Engine {
-    /// The rule that it follows.
+    /// The rule by which the mutator rewrites values.
     pub rule: Rule,
-    /// Replacements of variables and shared nodes.
+    /// Variable remap: replacements of variables and graph nodes.
     var_remap: ObjectMutex<IdentityMap<Any>>,
 }
 
@@ -87,7 +87,7 @@ impl Engine {
         walker::create(&VTABLE, Self { rule, var_remap: ObjectMutex::new(IdentityMap::default()) })
     }
 
-    /// Returns the engine of a mutator if this library created it.
+    /// Returns the engine of a mutator; `None` if C++ code created the mutator.
     pub fn of(mutator: &StructuralMutator) -> Option<&Self> {
         let vtable = walker::vtable(mutator).ok()?;
         // SAFETY: only `mutator` creates objects with this table, and they cannot be copied.
@@ -120,7 +120,8 @@ fn object_of(var: AnyView<'_>) -> Result<Any> {
     var.to_owned()
 }
 
-/// Implements a function of the table, or a hook, that takes a mutator and a value.
+/// Runs the body of a C function of the table, or of a native hook, that takes a mutator and a value. Returns the result, or
+/// the error as a value.
 ///
 /// # Safety
 /// `mutator` must be a live mutator or null, and `value` a live value; both are borrowed.

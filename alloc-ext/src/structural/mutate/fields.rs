@@ -1,4 +1,4 @@
-//! Objects without a hook: a shallow copy receives the rewritten fields.
+//! Default mutation of objects without a hook: the rewritten fields are stored in a shallow copy.
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::{Any, AnyView};
@@ -14,38 +14,39 @@ use crate::structural::walker;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Field, Fields};
 
-/// Outcome of entering an object or plain value with the default mutation.
+/// Outcome of starting the default mutation of a value that is not a container.
 pub enum Begun {
-    /// The result, without visiting children.
+    /// The result, known without visiting fields.
     Answer(Any),
-    /// Fields to visit.
+    /// The fields to visit.
     Body(FieldsBody),
 }
 
-/// Fields of an object that are being rewritten.
+/// An object whose fields are being rewritten: an iterator over the fields, and the copy that receives changes.
 ///
 /// # Upstream
 /// `MutateReflectedFieldsExpected` in `extra/structural_mutate.h`.
 pub struct FieldsBody {
-    /// Remaining fields.
+    /// Fields not visited yet.
     fields: Fields,
     field: Option<Field>,
     /// Value of the current field.
     value: Any,
-    /// The copy that receives changes.
+    /// Shallow copy that receives changes.
     copy: Any,
     is_changed: bool,
     kind: Option<StructuralKind>,
 }
 
 impl FieldsBody {
-    /// Enters an object.
+    /// Starts rewriting an object.
     ///
-    /// Variables and shared nodes that were visited before have a result already. A variable that is used, not defined,
-    /// stays unchanged.
+    /// A variable or graph node that was visited before has a result in the mutator's variable remap. A variable outside of
+    /// its definition region stays unchanged.
     ///
     /// # Errors
-    /// Errors of the mutator; TypeError if the type's shallow copy does not return a distinct object of the same type.
+    /// Errors of the mutator and of the type's shallow copy; TypeError if the type has none, or it does not return a distinct
+    /// object of the same type; InternalError for an unregistered type.
     pub fn begin(mutator: &StructuralMutator, value: AnyView<'_>) -> Result<Begun> {
         let Some(entry) = type_table::type_info(value.type_index()) else {
             plain_bail!(INTERNAL_ERROR, "There is no type with index {}", value.type_index());
@@ -70,10 +71,11 @@ impl FieldsBody {
         }))
     }
 
-    /// Returns the next field value that may change, and sets its definition region.
+    /// Returns the next field value to rewrite, skipping those for which `is_kept` returns `true`, and sets its definition
+    /// region. Returns `None` at the end.
     ///
     /// # Errors
-    /// Errors of the getter.
+    /// Errors of the getter; RuntimeError if the field has no getter.
     pub fn next<'a>(
         &mut self,
         mutator: &StructuralMutator,
@@ -97,10 +99,10 @@ impl FieldsBody {
         Ok(None)
     }
 
-    /// Receives the new value of the current field.
+    /// Stores the result for the current field in the copy, if it changed.
     ///
     /// # Errors
-    /// Errors of the setter; TypeError if there is none.
+    /// Errors of the setter; TypeError if the field has no setter.
     pub fn feed(&mut self, mutator: &StructuralMutator, outer: DefRegion, answer: Any) -> Result<()> {
         walker::set_region(mutator, self.inside(outer));
         let value = core::mem::take(&mut self.value);
@@ -117,7 +119,7 @@ impl FieldsBody {
         Ok(())
     }
 
-    /// Returns the result for the object, and stores it in the mutator if the walk may reach the object again.
+    /// Returns the result for the object, and stores it in the variable remap if the walk may reach the object again.
     ///
     /// # Errors
     /// Errors of the mutator.
@@ -138,13 +140,13 @@ impl FieldsBody {
         Ok(answer)
     }
 
-    /// Returns the definition region of the fields.
+    /// Returns the definition region of the fields, given the one that contains the object.
     fn inside(&self, outer: DefRegion) -> DefRegion {
         if self.kind == Some(StructuralKind::FreeVar) { outer.inside_variable() } else { outer }
     }
 }
 
-/// Returns `true` if objects of this kind are rewritten once and share the result.
+/// Returns `true` if objects of this kind are rewritten only once: all references to an object are replaced by one result.
 fn has_identity(kind: Option<StructuralKind>) -> bool {
     matches!(kind, Some(StructuralKind::FreeVar | StructuralKind::DagNode))
 }

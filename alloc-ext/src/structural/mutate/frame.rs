@@ -1,4 +1,4 @@
-//! Frames of the mutating walk.
+//! Frames of the mutation walk.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::{Any, AnyView};
@@ -8,27 +8,27 @@ use super::mutator::InplaceMode;
 use super::slots::SlotsBody;
 use crate::structural::DefRegion;
 
-/// A value on the path from the root.
+/// A value being mutated.
 pub struct MutationTarget<'a> {
-    /// The value, which is kept alive by its container, its parent's frame, or `after`.
+    /// The value, kept alive by its container, its parent's frame, or `after`.
     pub value: AnyView<'a>,
     /// Whether it may be changed in place.
     pub mode: InplaceMode,
-    /// Step that follows the default mutation.
+    /// Step to run after the default mutation.
     pub after: After,
-    /// Whether the value is added to the context of errors that occur in it.
+    /// Whether the value is added to the context of errors that occur inside it.
     pub is_reported: bool,
 }
 
-/// Step that follows the default mutation of a value.
+/// Step to run after the default mutation of a value.
 #[derive(Default)]
 pub enum After {
-    /// None.
+    /// No further step.
     #[default]
     Nothing,
-    /// A callback replaced the original by this value, which is the result if its children stay unchanged.
+    /// A callback has replaced the original by this value, which is the result if its children stay unchanged.
     Replaced(Any),
-    /// A callback receives the result.
+    /// A callback is called with the result, and may replace it.
     Callback,
 }
 
@@ -50,11 +50,11 @@ impl<'a> MutationTarget<'a> {
 pub struct Frame<'a> {
     pub target: MutationTarget<'a>,
     pub body: Body<'a>,
-    /// Definition region around the value.
+    /// Definition region that contains the value.
     pub region: DefRegion,
 }
 
-/// Children of a value, and the progress of the walk.
+/// Cursor over the children of a value being mutated.
 pub enum Body<'a> {
     /// Elements of a sequence, or values of a map.
     Slots(SlotsBody<'a>),

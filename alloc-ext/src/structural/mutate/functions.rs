@@ -34,7 +34,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi.StructuralMutatorWithDefRegionKind", with_def_region_kind),
 ];
 
-/// Number of the order in which callbacks run before children are mapped.
+/// Value of the `order` argument for pre-order: callbacks run before children are mapped.
 const PRE_ORDER: i32 = 0;
 
 fn structural_map(
@@ -54,7 +54,7 @@ fn structural_mutate(root: Any, callbacks: Array<Tuple<(i32, Function, bool)>>) 
     follow(Rule::Mutate(Callbacks::with_flags(&callbacks)?), root)
 }
 
-/// Rewrites a value by a rule, in place if the caller passed the only reference to it.
+/// Rewrites a value by a rule, and returns the result. May change the value in place if `root` is its only reference.
 pub(super) fn follow(rule: Rule, root: Any) -> Result<Any> {
     let mutator = Engine::mutator(rule)?;
     let mode = InplaceMode::Allow.inside(root.view());

@@ -1,4 +1,4 @@
-//! Mutation hooks of built-in types, which C++ and Rust clients call through the attribute columns.
+//! Mutation hooks of built-in types, called by C++ and Rust clients through the attribute columns.
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::error::Result;
@@ -10,7 +10,7 @@ use super::mutator::InplaceMode;
 use super::unchanged::UNCHANGED;
 use crate::structural::native::{self, NativeHook};
 
-/// Types whose values are never changed.
+/// Types without children, whose hooks return the value unchanged.
 const LEAVES: [i32; 3] = [type_index::STR, type_index::BYTES, type_index::BIG_INT];
 const CONTAINERS: [i32; 4] = [type_index::ARRAY, type_index::LIST, type_index::MAP, type_index::DICT];
 

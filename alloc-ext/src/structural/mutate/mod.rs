@@ -1,15 +1,15 @@
 //! Structural maps and mutations: callbacks and type hooks rewrite values.
 //!
-//! Unchanged values keep their identity. Changed values are copied first, unless neither they nor any value on the path from
-//! the root is shared; then they may be changed in place.
+//! Unchanged values keep their identity. A value is copied before it is changed, unless neither it nor any value on the path
+//! from the root is shared; then it may be changed in place.
 //!
 //! | part | content |
 //! |---|---|
-//! | `mutator` | calls through the function table of any mutator, of this library or of C++ |
-//! | `engine` | this library's mutators: callbacks by type, and replacements of variables |
-//! | `mutation`, `frame` | the walk and its frames |
-//! | `slots`, `fields` | children of containers and of other objects |
-//! | `hooks` | hooks of built-in types, for any mutator |
+//! | `mutator` | calls through the function table of a mutator, created by this library or by C++ |
+//! | `engine` | this library's own mutators: callbacks by type, and the variable remap |
+//! | `mutation`, `frame` | the mutation walk and its frames |
+//! | `slots`, `fields` | rewriting of the children of containers and of other objects |
+//! | `hooks` | mutation hooks of built-in types |
 
 mod engine;
 mod fields;

@@ -1,4 +1,4 @@
-//! The mutating walk, which calls callbacks and hooks, and visits all other values in a loop.
+//! The mutation walk: calls callbacks and hooks, and visits all other values iteratively.
 
 use core::mem;
 use core::ops::ControlFlow;
@@ -26,32 +26,32 @@ pub const MUTATE: &str = "__s_mutate__";
 /// Attribute column of hooks that may change the value in place.
 pub const MAYBE_INPLACE_MUTATE: &str = "__s_maybe_inplace_mutate__";
 
-/// Extent of a mutation.
+/// Part of the mutation of a value to run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Callbacks, then the default mutation.
+    /// The whole mutation: callbacks and the default mutation.
     Mutate,
-    /// The default mutation: the hook of the type, or its fields.
+    /// The default mutation: by the hook of the type, otherwise by fields.
     Default,
-    /// The hook of a container only. The caller of the hook adds the value to the context of errors.
+    /// The hook of a container. The caller of the hook adds the value to the context of errors.
     Hook,
 }
 
 /// A value to mutate.
 pub struct Node<'a> {
-    /// The value, which its container or its parent's frame keeps alive.
+    /// The value, kept alive by its container or its parent's frame.
     pub value: AnyView<'a>,
     /// Whether it may be changed in place.
     pub mode: InplaceMode,
-    /// Extent of the mutation.
+    /// Part of the mutation to run.
     pub step: Step,
 }
 
-/// Rewrites a value. The result may be [`UNCHANGED`].
+/// Rewrites a value by a mutator, and returns the new value or [`UNCHANGED`].
 ///
 /// # Errors
-/// Errors of callbacks and hooks, with the context of their position; ValueError beyond the depth of [`crate::walk`], or if
-/// nested calls would overflow the stack; MemoryError. In-place changes are not reverted.
+/// Errors of callbacks and hooks, with the path to the value as context; ValueError beyond the depth limit of
+/// [`crate::walk`], or if nested calls would overflow the stack; MemoryError. In-place changes are not reverted.
 pub fn run(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode, step: Step) -> Result<Any> {
     stack::nest(|| {
         let mut mutation = Mutation {
@@ -66,7 +66,7 @@ pub fn run(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode, s
 
 struct Mutation<'a> {
     mutator: &'a StructuralMutator,
-    /// `None` for a mutator from C++, whose own functions mutate all children.
+    /// Engine of the mutator; `None` for a mutator created by C++ code, whose functions mutate all children.
     engine: Option<&'a Engine>,
     hooks: Hooks,
     inplace_hooks: Hooks,
@@ -133,7 +133,7 @@ impl<'a> Fold for Mutation<'a> {
 }
 
 impl<'a> Mutation<'a> {
-    /// Returns `true` if a value certainly stays unchanged: a leaf for which there is neither a callback nor a hook.
+    /// Returns `true` if a value is known to stay unchanged: a leaf whose type has neither a callback nor a hook.
     fn is_kept(&self, value: AnyView<'_>) -> bool {
         let type_index = value.type_index();
         let is_leaf =
@@ -141,7 +141,7 @@ impl<'a> Mutation<'a> {
         is_leaf && self.engine.is_some_and(|engine| !engine.rule.takes(type_index))
     }
 
-    /// Calls the callback of a mutation, which also decides about the children.
+    /// Calls the callback of [`Rule::Mutate`] and returns its result. The callback decides whether the children are visited.
     fn rewrite(&self, callback: &Callback, node: &Node<'_>) -> Result<Any> {
         let (mutator, mode) = (AnyView::from(self.mutator), AnyView::from(node.mode as i32));
         let outcome = if callback.wants_more {
@@ -152,7 +152,7 @@ impl<'a> Mutation<'a> {
         reported(outcome, node.value)
     }
 
-    /// Calls the callback of a pre-order map. Its result is mapped instead of the value.
+    /// Calls the callback of a pre-order map, and enters its result instead of the value.
     fn map_first(
         &mut self,
         callbacks: &MapCallbacks,
@@ -199,7 +199,7 @@ impl<'a> Mutation<'a> {
         Entered::Frame(Frame { target, body, region: walker::region(self.mutator) })
     }
 
-    /// Starts the default mutation of a value other than a container, by the hook of its type or by its fields.
+    /// Starts the default mutation of a value that is not a container, by the hook of its type or by its fields.
     fn begin(&self, value: AnyView<'_>, mode: InplaceMode) -> Result<Begun> {
         let type_index = value.type_index();
         if is_leaf(type_index) {
@@ -229,7 +229,7 @@ impl<'a> Mutation<'a> {
         unsafe { native::call_hook(column, hook, self.mutator, value) }.map(Begun::Answer)
     }
 
-    /// Completes the default mutation of a value.
+    /// Runs the step after the default mutation of a value, and returns the final result.
     fn finish(&self, after: After, value: AnyView<'_>, answer: Any) -> Result<Any> {
         match (after, self.engine.map(|engine| &engine.rule)) {
             (After::Replaced(replacement), _) => Ok(value_or(answer, replacement)),
@@ -248,7 +248,7 @@ impl<'a> Mutation<'a> {
     }
 }
 
-/// Returns `true` if this library's own hook leaves objects of a type unchanged.
+/// Returns `true` for the types whose objects have no children and stay unchanged.
 fn is_leaf(type_index: i32) -> bool {
     matches!(type_index, type_index::STR | type_index::BYTES | type_index::BIG_INT)
 }
@@ -257,7 +257,7 @@ fn is_callable(hook: AnyView<'_>) -> bool {
     matches!(hook.type_index(), type_index::OPAQUE_PTR | type_index::FUNCTION)
 }
 
-/// Adds the value to the context of an error that occurred in it.
+/// Adds the value to the error context if `outcome` is an error. Returns `outcome`.
 fn reported<T>(outcome: Result<T>, value: AnyView<'_>) -> Result<T> {
     outcome.inspect_err(|error| add_visit_context(error, value))
 }

@@ -10,21 +10,21 @@ use crate::reflection::StructuralMutator;
 use crate::structural::native::{self, NativeHook};
 use crate::structural::walker::{self, Walker};
 
-/// Permission to change a value in place.
+/// Permission for a mutator to change a value in place.
 ///
 /// # Upstream
 /// `InplaceMode` in `extra/structural_mutate.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(i32)]
 pub enum InplaceMode {
-    /// Denied: changed values are copied first.
+    /// Denied: the value is copied before it is changed.
     Disallow = 0,
-    /// Granted: there is no other reference.
+    /// Granted: the value has no other reference.
     Allow = 1,
 }
 
 impl InplaceMode {
-    /// Returns the mode for a child of a value with this mode: in-place changes also require that the child is unshared.
+    /// Returns the mode for a child of a value with this mode. In-place changes also require that the child is unshared.
     pub fn inside(self, value: AnyView<'_>) -> Self {
         match value.object_ptr() {
             // SAFETY: the view borrows a live object.
@@ -45,9 +45,9 @@ type VarRemapSet =
 pub struct MutatorVTable {
     /// Returns the rewritten value and leaves the original unchanged.
     pub mutate: Option<NativeHook>,
-    /// Rewrites an unshared value, possibly in place.
+    /// Returns the rewritten value, which may be the original changed in place. The original must be unshared.
     pub maybe_inplace_mutate: Option<NativeHook>,
-    /// Returns the replacement of a variable, or None.
+    /// Returns the replacement of a variable, None if it has none.
     pub var_remap_get: Option<NativeHook>,
     /// Sets the replacement of a variable.
     pub var_remap_set: Option<VarRemapSet>,
@@ -62,17 +62,18 @@ unsafe impl Walker for StructuralMutator {
     }
 }
 
-/// Rewrites a value by the mutator's own function, by the in-place one if the mode allows it.
+/// Rewrites a value by the mutator's `maybe_inplace_mutate` function if the mode allows in-place changes, otherwise by
+/// `mutate`.
 ///
 /// # Errors
-/// Errors of the mutator; ValueError if it lacks the function.
+/// Errors of the mutator; ValueError if its table lacks the function.
 pub fn mutate(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode) -> Result<Any> {
     let vtable = walker::vtable(mutator)?;
     let hook = if mode == InplaceMode::Allow { vtable.maybe_inplace_mutate } else { vtable.mutate };
     call(mutator, hook, value)
 }
 
-/// Returns the replacement of a variable, or None.
+/// Returns the replacement of a variable, None if it has none.
 ///
 /// # Errors
 /// Errors of [`mutate`].

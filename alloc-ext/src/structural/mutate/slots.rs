@@ -1,4 +1,4 @@
-//! Sequences and maps, whose values are replaced in place, or in a copy from the first change on.
+//! Default mutation of containers: elements and map values are replaced in place, or in a copy made at the first change.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -10,19 +10,19 @@ use super::mutator::InplaceMode;
 use super::unchanged::{UNCHANGED, is_same, is_unchanged};
 use crate::containers::Slots;
 
-/// Elements of a container that are being rewritten.
+/// Cursor over the elements of a container being rewritten, with the copy that receives changes.
 pub struct SlotsBody<'a> {
-    /// Index of the current element; `None` before the first.
+    /// Slot index of the current element; `None` before the first.
     place: Option<u64>,
     element: AnyView<'a>,
-    /// Reference to the current element, if a callback could remove it from the container.
+    /// Owned reference to the current element, if a callback could remove it from the container.
     held: Any,
-    /// Copy that receives changes; None if there is none yet, or changes are made in place.
+    /// Copy that receives changes; None before the first change, or if changes are made in place.
     copy: Any,
 }
 
 impl<'a> SlotsBody<'a> {
-    /// Returns the elements of a container; `None` for other values.
+    /// Creates a cursor over the elements of a container; `None` for other values.
     pub fn of(value: AnyView<'a>) -> Option<Self> {
         let is_container = matches!(
             value.type_index(),
@@ -31,10 +31,10 @@ impl<'a> SlotsBody<'a> {
         is_container.then_some(Self { place: None, element: AnyView::NONE, held: Any::NONE, copy: Any::NONE })
     }
 
-    /// Returns the next element that may change.
+    /// Returns the next element to rewrite, skipping those for which `is_kept` returns `true`; `None` at the end.
     ///
     /// # Errors
-    /// TypeError for an element that is not a valid value.
+    /// TypeError for an element with an invalid type index.
     pub fn next(
         &mut self,
         target: &MutationTarget<'a>,
@@ -61,7 +61,7 @@ impl<'a> SlotsBody<'a> {
         }
     }
 
-    /// Receives the new value of the current element.
+    /// Stores the result for the current element in the container or its copy, if it changed.
     ///
     /// # Errors
     /// MemoryError.
@@ -77,7 +77,7 @@ impl<'a> SlotsBody<'a> {
         Ok(())
     }
 
-    /// Returns the container that receives changes.
+    /// Returns the container that receives changes: the original, or a copy made on the first call.
     fn target(&mut self, target: &MutationTarget<'a>) -> Result<Slots<'_>> {
         let source = || Slots::of(target.value).ok_or_else(not_a_container);
         if target.mode == InplaceMode::Allow {
@@ -89,7 +89,7 @@ impl<'a> SlotsBody<'a> {
         Slots::of(self.copy.view()).ok_or_else(not_a_container)
     }
 
-    /// Returns the result for the container.
+    /// Returns the result for the container: the copy, or [`UNCHANGED`] if there is none.
     pub fn leave(&mut self) -> Any {
         if self.copy.is_none() { UNCHANGED } else { core::mem::take(&mut self.copy) }
     }

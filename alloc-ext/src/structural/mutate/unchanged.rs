@@ -1,4 +1,4 @@
-//! The result that stands for an unchanged value.
+//! Marker that mutators return for an unchanged value.
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload};
 use ferrite_core::any::{Any, AnyView};
@@ -14,19 +14,19 @@ pub const UNCHANGED: Any = {
     unsafe { Any::from_raw(TVMFFIAny { type_index: type_index::UNCHANGED, small_str_len: 0, payload }) }
 };
 
-/// Returns `true` if a result is the marker.
+/// Returns `true` if a result is [`UNCHANGED`].
 pub fn is_unchanged(answer: &Any) -> bool {
     answer.type_index() == type_index::UNCHANGED
 }
 
-/// Returns `true` if two values are bitwise equal: the same plain value, or the same object.
+/// Returns `true` if two values are bitwise identical: the same inline value, or the same object.
 pub fn is_same(lhs: AnyView<'_>, rhs: AnyView<'_>) -> bool {
     lhs.type_index() == rhs.type_index()
         && lhs.as_raw().small_str_len == rhs.as_raw().small_str_len
         && lhs.payload_bits() == rhs.payload_bits()
 }
 
-/// Returns the result, or the original if the result is the marker.
+/// Returns a mutator's result, or `unchanged` if the result is [`UNCHANGED`].
 ///
 /// # Upstream
 /// `UnchangedOr::ValueOrUnchanged` in `extra/structural_mutate.h`.

@@ -1,4 +1,4 @@
-//! Access paths of an error context: all paths through a value that pass its nodes in order.
+//! Search for the access paths of an error context: all paths through a value that pass the context's nodes in order.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -15,13 +15,13 @@ use crate::containers::Array;
 use crate::reflection::{AccessKind, AccessPath, AccessStep, VisitErrorContext};
 use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, IdentityKey, IdentityMap, fold};
 
-/// Finds the paths from `root` to the innermost node of the context that pass its other nodes in order, with any steps
-/// between them. Containers are searched, but are not nodes.
+/// Finds the paths from `root` to the innermost node of the context that pass the other nodes in order, with any steps in
+/// between. Containers are searched, but do not match nodes of the context.
 ///
-/// With `allow_prefix_match`, paths that pass only the outer nodes count, too, up to where they end.
+/// With `allow_prefix_match`, also returns paths that match only the outer nodes, where no longer match exists.
 ///
 /// # Errors
-/// Errors of getters; ValueError for a value that nests too deep; MemoryError.
+/// Errors of field getters; ValueError for a value that is nested too deeply; MemoryError.
 ///
 /// # Upstream
 /// `VisitErrorContext::FindAccessPaths` in `visit_error_context.cc`.
@@ -43,7 +43,7 @@ pub fn find_access_paths(
     Ok(finder.found)
 }
 
-/// Returns the nodes to pass, innermost first. Merges consecutive duplicates.
+/// Returns the nodes that a path has to pass, innermost first. Merges consecutive duplicates.
 fn pattern_of(context: &VisitErrorContext) -> Result<Buffer<ObjectRef>> {
     let mut pattern: Buffer<ObjectRef> = Buffer::new();
     for entry in context.reverse_visit_pattern().iter() {
@@ -60,7 +60,7 @@ fn is_container(value: &Any) -> bool {
     matches!(value.type_index(), type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT)
 }
 
-/// A step, which becomes an object only if a path needs it.
+/// Access step, converted into an object only if a path needs it.
 enum Step {
     Attr(Field),
     ArrayItem(usize),
@@ -70,19 +70,19 @@ enum Step {
 struct Finder {
     pattern: Buffer<ObjectRef>,
     allow_prefix_match: bool,
-    /// Number of nodes of the pattern on the current path.
+    /// Number of pattern nodes matched on the current path.
     met: usize,
     /// Steps of the current path.
     steps: Buffer<Step>,
-    /// Path objects for the first steps, created on demand.
+    /// Path objects for the prefixes of the current path, created on demand.
     paths: Buffer<AccessPath>,
     found: Array<AccessPath>,
-    /// Whether a value need not be searched: it is on the current path, so that searching it would not terminate, or it
-    /// contains no match. Keeps the search linear in the number of values.
+    /// Whether a value can be skipped: it is on the current path, so that searching it would not terminate, or it contains no
+    /// match. Keeps the search linear in the number of values.
     barren: IdentityMap<bool>,
 }
 
-/// A search in a value after a number of matched nodes.
+/// Search of a value, given the number of pattern nodes already matched.
 struct Search {
     value: Any,
     met: usize,
@@ -102,7 +102,7 @@ impl IdentityKey for Search {
 
 struct Frame {
     search: Search,
-    /// Whether the value itself is a node of the pattern.
+    /// Whether the value itself matched a node of the pattern.
     is_node: bool,
     has_step: bool,
     found_before: usize,
@@ -171,7 +171,7 @@ impl Finder {
         Ok(self.pattern.get(place).is_some_and(|node| node.ptr_eq(&object)))
     }
 
-    /// Pushes a frame for a value, unless it need not be searched.
+    /// Returns a frame for searching a value, or a result if the value can be skipped.
     fn open(&mut self, value: Any, step: Option<Step>, is_node: bool) -> Result<Entered<Frame, ()>> {
         let search = Search { met: self.met + usize::from(is_node), value };
         if self.barren.get(&search) == Some(&true) {
@@ -185,7 +185,7 @@ impl Finder {
         Ok(Entered::Frame(Frame { search, is_node, has_step, found_before, children }))
     }
 
-    /// Returns `true` if the current path has steps and passes some, but not all, nodes.
+    /// Returns `true` if the current path is not empty and passes some but not all pattern nodes.
     fn met_some(&self) -> bool {
         self.met > 0 && self.met < self.pattern.len() && !self.steps.is_empty()
     }
@@ -202,7 +202,7 @@ impl Finder {
         }
     }
 
-    /// Records the current path.
+    /// Adds the current path to the results.
     fn record(&mut self) -> Result<()> {
         while let Some(step) = self.steps.get(self.paths.len()) {
             let step = step.to_access_step()?;
@@ -230,7 +230,7 @@ impl Step {
     }
 }
 
-/// Returns the next child and the step to it.
+/// Returns the next child and the step to it; `None` at the end.
 fn next_child(children: &mut Children<'_>) -> Option<(Any, Option<Step>)> {
     let place = children.passed();
     let child = children.take()?.into_owned();

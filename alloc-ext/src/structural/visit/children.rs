@@ -1,4 +1,4 @@
-//! Children of a visited value, with their definition regions.
+//! Iterator over the children of a visited value, with their definition regions.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
@@ -10,11 +10,11 @@ use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::Fields;
 
-/// Iterator over the elements of a sequence, the values of a map (in earlier releases of upstream also its keys), or the
-/// fields of another object.
+/// Iterator over the elements of a sequence, the values of a map (for earlier upstream releases also its keys), or the fields
+/// of any other object.
 ///
-/// Keeps its value alive and tolerates changes: removed elements and entries are skipped, and added ones may or may not be
-/// visited.
+/// Keeps the visited value alive and tolerates changes to it: removed elements and entries are skipped, and added ones may or
+/// may not be visited.
 pub(super) struct VisitChildren {
     children: Children,
     region: DefRegion,
@@ -28,7 +28,8 @@ enum Children {
     Fields { object: Any, fields: Fields },
 }
 
-/// Alternation of keys and values: only values are visited, except in releases that visit each key before its value.
+/// Alternation between the keys and values of a map. Only values are visited, except for upstream releases that visit each key
+/// before its value.
 struct Halves {
     gives_keys: bool,
     key_is_given: bool,
@@ -39,7 +40,7 @@ impl Halves {
         Halves { gives_keys: upstream_release::visits_give_keys(), key_is_given: false }
     }
 
-    /// Returns `true` if a key is next, and advances to its value.
+    /// Returns `true` if a key is visited next. Advances from key to value.
     fn take_key(&mut self) -> bool {
         self.key_is_given = self.gives_keys && !self.key_is_given;
         self.key_is_given
@@ -47,7 +48,7 @@ impl Halves {
 }
 
 impl VisitChildren {
-    /// Creates an iterator over a value in a region; `None` for a value that is not an object.
+    /// Creates an iterator over the children of a value in a region; `None` if the value is not an object.
     ///
     /// # Errors
     /// InternalError for an object of an unregistered type.
@@ -82,10 +83,10 @@ impl VisitChildren {
         Ok(Self { children: Children::Fields { object: object.clone(), fields: Fields::of(entry) }, region })
     }
 
-    /// Returns the next child and its definition region.
+    /// Returns the next child and its definition region; `None` at the end.
     ///
     /// # Errors
-    /// Errors of getters.
+    /// Errors of field getters; RuntimeError for a field without a getter.
     pub(super) fn next(&mut self) -> Result<Option<(Any, DefRegion)>> {
         let child = match &mut self.children {
             Children::Array { array, next } => {

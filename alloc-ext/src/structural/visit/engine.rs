@@ -1,7 +1,7 @@
-//! The library's own visitors: callbacks by type, and an iterative walk.
+//! This library's own visitors: callbacks by type, and an iterative walk.
 //!
-//! The callbacks of a visitor never change, so threads and nested calls may share it; the state of a walk is local. Only the
-//! definition region is stored in the visitor, where C++ code reads it.
+//! The state of a walk is local, so nested calls may share a visitor. Only the definition region is stored in the visitor,
+//! where C++ code reads it.
 
 use core::ops::ControlFlow;
 
@@ -35,15 +35,15 @@ pub enum WalkOrder {
     Post,
 }
 
-/// Walks over a value and calls a callback for every node but None: the first of `callbacks` that accepts its type with the
-/// node, otherwise the first of `with_region` with the node and its definition region.
+/// Walks over a value and calls a callback for every node except None. The first of `callbacks` that accepts the node's type
+/// receives the node; if none does, the first of `with_region` receives the node and its definition region.
 ///
-/// A callback returns None or an int to continue, 1 in order [`WalkOrder::Pre`] to skip the children of the node, or an
-/// interrupt to end the walk.
+/// A callback returns None or an int to continue, or an interrupt, which ends the walk and is returned. In [`WalkOrder::Pre`],
+/// 1 skips the children of the node.
 ///
 /// # Errors
-/// Errors of callbacks, hooks and getters, with a [`VisitErrorContext`](crate::reflection::VisitErrorContext); TypeError for
-/// any other result of a callback; ValueError if values or calls nest too deep; MemoryError.
+/// Errors of callbacks, hooks and field getters, with a [`VisitErrorContext`](crate::reflection::VisitErrorContext); TypeError
+/// for any other result of a callback; ValueError if values or calls are nested too deeply; MemoryError.
 ///
 /// # Upstream
 /// `StructuralWalkExpected` in `structural_visit.cc`.
@@ -56,8 +56,9 @@ pub fn structural_walk(
     run(Rule::Walk { callbacks, with_region, order }, root)
 }
 
-/// Visits a value. The first callback that accepts the type of a node receives the node and the visitor, and decides whether
-/// to visit the children. Children of nodes without a callback are always visited. A callback returns None or an interrupt.
+/// Visits a value. The first callback that accepts the type of a node receives the node and the visitor, and may visit the
+/// children through the visitor. The children of nodes without a callback are always visited. A callback returns None to
+/// continue, or an interrupt, which ends the visit and is returned.
 ///
 /// # Errors
 /// Errors of [`structural_walk`].
@@ -74,7 +75,7 @@ fn run(rule: Rule, root: &Any) -> Result<Option<VisitInterrupt>> {
     stack::nest(|| walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, root.clone()))
 }
 
-/// Data of a visitor of this library.
+/// State of a visitor of this library, stored after the common head.
 struct Engine {
     rule: Rule,
     hooks: Hooks,
@@ -88,7 +89,7 @@ enum Rule {
 static VTABLE: VisitorVTable = VisitorVTable { visit: Some(visit_by_engine) };
 
 /// # Safety
-/// `visitor` must be alive and have the table of this file, and hence an [`Engine`]; `value` must be a valid value.
+/// `visitor` must be null or a live visitor with `VTABLE`, and hence an [`Engine`]; `value` must be a valid value.
 unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     serve(|| {
         // SAFETY: the caller guarantees the visitor.
@@ -102,13 +103,13 @@ unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAn
     })
 }
 
-/// Walks from a value in the visitor's current region, which is restored at the end.
+/// Walks over a value in the visitor's current definition region, which is restored at the end.
 fn walk(visitor: &StructuralVisitor, engine: &Engine, value: Any) -> Result<Option<VisitInterrupt>> {
     let region = walker::region(visitor);
     walker::in_region(visitor, region, || fold(&mut Walk { visitor, engine }, Node { value, region }))
 }
 
-/// A walk by a visitor.
+/// A walk in progress.
 struct Walk<'a> {
     visitor: &'a StructuralVisitor,
     engine: &'a Engine,
@@ -126,13 +127,13 @@ struct Frame {
 
 /// Outcome of entering a node.
 enum Inside {
-    /// The node is complete.
+    /// The node is complete; carries the interrupt, if any.
     Done(Option<VisitInterrupt>),
-    /// Children to visit.
+    /// The node's children have to be visited.
     Open(VisitChildren),
 }
 
-/// Decision of a callback.
+/// Decision of a callback on how to continue.
 enum Answer {
     GoOn,
     Skip,
@@ -203,7 +204,7 @@ impl Walk<'_> {
         if interrupt.is_some() { Ok(Inside::Done(interrupt)) } else { self.after(node).map(Inside::Done) }
     }
 
-    /// Calls the callback that precedes the children of a node.
+    /// Calls the callback that runs before the children of a node are visited.
     fn before(&self, node: &Node) -> Result<Answer> {
         match &self.engine.rule {
             Rule::Walk { order: WalkOrder::Pre, .. } => self.call_back(node),
@@ -217,7 +218,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Calls the callback that follows the children of a node.
+    /// Calls the callback that runs after the children of a node have been visited.
     fn after(&self, node: &Node) -> Result<Option<VisitInterrupt>> {
         let Rule::Walk { order: WalkOrder::Post, .. } = &self.engine.rule else { return Ok(None) };
         walker::set_region(self.visitor, node.region);
@@ -243,7 +244,7 @@ impl Walk<'_> {
     }
 }
 
-/// Converts the result of a walk's callback.
+/// Converts the result of a callback of [`structural_walk`].
 ///
 /// # Upstream
 /// `WalkResult` in `extra/structural_visit.h`.

@@ -1,4 +1,4 @@
-//! Visit hooks of containers, which C++ code calls through the attribute column.
+//! Visit hooks of containers, called by C++ code through the attribute column.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -14,10 +14,10 @@ use super::visitor::{COLUMN, visit_children};
 use crate::reflection::StructuralVisitor;
 use crate::structural::native::{self, NativeHook, serve};
 
-/// The address of the hook in a static, since the compiler may emit the function more than once.
+/// Address of the hook. A static, since the compiler may emit the function more than once.
 static VISIT_CONTAINER: NativeHook = visit_container;
 
-/// Registers the hooks of Array, List, Map and Dict unless they are registered already.
+/// Registers the visit hooks of Array, List, Map and Dict, unless they are registered already.
 ///
 /// # Errors
 /// MemoryError.
@@ -31,7 +31,7 @@ pub fn install() -> Result<()> {
     Ok(())
 }
 
-/// Returns `true` if a hook is this one, which implements the default visit.
+/// Returns `true` if a hook is this library's container hook, which implements the default visit.
 pub(super) fn is_own(hook: AnyView<'_>) -> bool {
     // Compares payloads: a 32-bit address is not the low half of the payload on all targets.
     let own = VISIT_CONTAINER as *mut c_void;
@@ -50,7 +50,7 @@ unsafe extern "C" fn visit_container(visitor: *mut TVMFFIObject, value: TVMFFIAn
     })
 }
 
-/// Returns the visitor of a native call.
+/// Returns the visitor passed to a native hook.
 ///
 /// # Errors
 /// ValueError for null.

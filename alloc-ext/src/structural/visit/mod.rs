@@ -1,12 +1,12 @@
-//! Structural visits and walks: callbacks for all nodes of a value, until one interrupts.
+//! Structural visits and walks: call user callbacks for the nodes of a value, until one returns an interrupt.
 //!
 //! | part | content |
 //! |---|---|
-//! | `visitor` | calls through the function table of any visitor, of this library or of C++ |
-//! | `engine` | this library's visitors: callbacks, and the iterative walk |
-//! | `children` | children of a value with their definition regions |
-//! | `hooks` | hooks of containers in the column `__s_visit__` |
-//! | `access_paths` | access paths to the nodes of an error context |
+//! | `visitor` | calls through the function table of a visitor, created by this library or by C++ |
+//! | `engine` | this library's own visitors: callbacks by type, and the iterative walk |
+//! | `children` | iterator over the children of a value, with their definition regions |
+//! | `hooks` | visit hooks of containers, in the column `__s_visit__` |
+//! | `access_paths` | search for the access paths of an error context |
 //! | `functions` | the global functions |
 
 mod access_paths;

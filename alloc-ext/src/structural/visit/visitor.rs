@@ -10,7 +10,7 @@ use crate::structural::native::{NativeHook, call_hook, call_native, wrong_result
 use crate::structural::walker::{self, Walker};
 use crate::walk::Hooks;
 
-/// Attribute column of hooks that visit the children of a type's values.
+/// Attribute column of visit hooks, which visit the children of a value.
 pub(super) const COLUMN: &str = "__s_visit__";
 
 /// Function table of a visitor.
@@ -19,7 +19,7 @@ pub(super) const COLUMN: &str = "__s_visit__";
 /// `StructuralVisitorVTable` in `extra/structural_visit.h`.
 #[repr(C)]
 pub struct VisitorVTable {
-    /// Visits a value. Returns None, an interrupt, or an error.
+    /// Visits a value. Returns None to continue, an interrupt, or an error object.
     pub visit: Option<NativeHook>,
 }
 
@@ -32,10 +32,10 @@ unsafe impl Walker for StructuralVisitor {
     }
 }
 
-/// Visits a value by the visitor's own function.
+/// Visits a value by the function in the visitor's table. Returns the interrupt, if any.
 ///
 /// # Errors
-/// Errors of the visitor; ValueError if it has no function table.
+/// Errors of the visitor; ValueError if it has no table, or its table lacks the function.
 ///
 /// # Upstream
 /// `StructuralVisitorObj::VisitExpected` in `extra/structural_visit.h`.
@@ -47,11 +47,12 @@ pub fn visit(visitor: &StructuralVisitor, value: AnyView<'_>) -> Result<Option<V
     interrupt_of(unsafe { call_native(hook, visitor, value)? })
 }
 
-/// Visits the children of a value: by the hook of its type if it has one, else elements, values of entries, or fields.
+/// Visits the children of a value: by the hook of its type, otherwise its elements, map values or fields. Returns the
+/// interrupt, if any.
 ///
 /// # Errors
-/// Errors of the hook, of getters and of the visitor; TypeError for a hook that cannot be called; ValueError if calls nest
-/// too deep; InternalError for an object of an unregistered type.
+/// Errors of the hook, of field getters and of the visitor; TypeError for a hook that is not callable; ValueError if calls
+/// are nested too deeply; InternalError for an object of an unregistered type.
 ///
 /// # Upstream
 /// `StructuralVisitorObj::DefaultVisitExpected` in `extra/structural_visit.h`.
@@ -62,7 +63,7 @@ pub fn default_visit(visitor: &StructuralVisitor, value: &Any) -> Result<Option<
     })
 }
 
-/// Visits the children of a value by the hook of its type; `None` if it has none.
+/// Visits the children of a value by the hook of its type; `None` if the type has no hook of its own.
 pub(super) fn visit_by_hook(
     hooks: Hooks,
     visitor: &StructuralVisitor,
@@ -76,7 +77,7 @@ pub(super) fn visit_by_hook(
     Some(unsafe { call_hook(COLUMN, hook, visitor, value.view()) }.and_then(interrupt_of))
 }
 
-/// Visits the children of a value, regardless of hooks.
+/// Visits the children of a value without calling the hook of its type. Returns the interrupt, if any.
 pub(super) fn visit_children(visitor: &StructuralVisitor, value: &Any) -> Result<Option<VisitInterrupt>> {
     let Some(mut children) = VisitChildren::of(value, walker::region(visitor))? else { return Ok(None) };
     while let Some((child, region)) = children.next()? {
@@ -88,7 +89,7 @@ pub(super) fn visit_children(visitor: &StructuralVisitor, value: &Any) -> Result
     Ok(None)
 }
 
-/// Converts the result of a hook or callback.
+/// Converts the result of a hook or callback to an interrupt; `None` for None. Raises TypeError for any other value.
 pub(super) fn interrupt_of(result: Any) -> Result<Option<VisitInterrupt>> {
     match result.try_get()? {
         Some(interrupt) => Ok(interrupt),

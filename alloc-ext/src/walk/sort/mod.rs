@@ -1,7 +1,6 @@
-//! In-place sorting of values whose equal elements are identical: the standard library's sort in fast builds, a comb sort
-//! in small ones.
+//! Unstable in-place sorting: the standard library's sort in speed-optimised builds, a comb sort in size-optimised builds.
 //!
-//! The interface is one function, `sort(values: &mut [T])`.
+//! Both files define one function, `sort(values: &mut [T])`.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "speed")]

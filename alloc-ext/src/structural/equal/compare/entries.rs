@@ -1,4 +1,4 @@
-//! Frames of compared Maps and Dicts.
+//! Comparison frame of two Maps or Dicts.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -11,15 +11,16 @@ use crate::reflection::AccessKind;
 use crate::structural::DefRegion;
 use crate::walk::{Entries, MaybeOwned};
 
-/// Comparison of two maps.
+/// A comparison of two maps in progress.
 pub(super) struct EntriesFrame<'w> {
     lhs: Entries<'w>,
     rhs: Entries<'w>,
     region: DefRegion,
-    /// The last key, and its counterpart on the right if that is bound.
+    /// Left key of the entry being compared.
     key: Option<MaybeOwned<'w>>,
+    /// Right key that the left key is bound to, if any.
     partner: Option<Any>,
-    /// Whether the right map lacks that key.
+    /// Whether the right map lacks the key.
     is_missing: bool,
 }
 
@@ -66,7 +67,7 @@ impl<'w> EntriesFrame<'w> {
         Ok(None)
     }
 
-    /// Appends the path step to the last key.
+    /// Appends the path step to the entry being compared.
     pub(super) fn trace(&self, trace: &mut Trace) -> Result<()> {
         let kind = if self.is_missing { AccessKind::MapItemMissing } else { AccessKind::MapItem };
         let key = self.key.as_deref().cloned().unwrap_or_default();
@@ -74,8 +75,8 @@ impl<'w> EntriesFrame<'w> {
         trace.push((AccessKind::MapItem, key), (kind, partner))
     }
 
-    /// Returns `true` if the maps are equal, given that the right one has all entries of the left one. Otherwise appends the
-    /// path step to a key that the left one lacks.
+    /// Returns `true` if the maps are equal, given that the right map has all entries of the left map. Otherwise appends the
+    /// path step to a key that only the right map has.
     pub(super) fn finish(&mut self, bindings: &Bindings, trace: Option<&mut Trace>) -> Result<bool> {
         if self.have_same_len() {
             return Ok(true);

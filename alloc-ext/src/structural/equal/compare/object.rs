@@ -1,4 +1,4 @@
-//! Frames of objects compared by fields.
+//! Comparison frame of two objects, which are compared field by field.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
@@ -14,9 +14,9 @@ use crate::reflection::AccessKind;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Field, Fields};
 
-/// Comparison of two objects of one type.
+/// A comparison of two objects of the same type in progress.
 pub(super) struct ObjectFrame<'w> {
-    /// The objects, with the definition region around them.
+    /// The objects, with the definition region that contains them.
     pub pair: NodePair<'w>,
     pub kind: StructuralKind,
     /// Definition region of the fields.
@@ -65,7 +65,7 @@ impl<'w> ObjectFrame<'w> {
         Ok(None)
     }
 
-    /// Appends the path step to the last field.
+    /// Appends the path step to the field being compared.
     pub(super) fn trace(&self, trace: &mut Trace) -> Result<()> {
         let name = String::from_bytes(self.last.map_or(b"", Field::name))?;
         trace.push_same(AccessKind::Attr, name.into())

@@ -1,4 +1,4 @@
-//! Nodes of the comparing walk.
+//! Nodes of the comparison walk.
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectRef;
@@ -6,7 +6,7 @@ use ferrite_core::object::ObjectRef;
 use crate::structural::DefRegion;
 use crate::walk::MaybeOwned;
 
-/// Two objects of one type to compare, with the definition region around them.
+/// Two objects of the same type to compare, with the definition region that contains them.
 #[derive(Clone, Copy)]
 pub(super) struct Pair<T> {
     pub lhs: T,
@@ -14,11 +14,11 @@ pub(super) struct Pair<T> {
     pub region: DefRegion,
 }
 
-/// Two objects that the walk has reached.
+/// Node of the comparison walk: two objects, each borrowed or owned.
 pub(super) type NodePair<'w> = Pair<MaybeOwned<'w, ObjectRef>>;
 
 impl<'w> NodePair<'w> {
-    /// Creates a pair from two values of one type that are not leaves, and hence objects.
+    /// Creates a pair from two values of the same type; `None` if they are not objects.
     #[cfg_attr(feature = "speed", inline(always))]
     pub(super) fn of(lhs: MaybeOwned<'w>, rhs: MaybeOwned<'w>, region: DefRegion) -> Option<Self> {
         Some(Self { lhs: lhs.into_object()?, rhs: rhs.into_object()?, region })
@@ -32,7 +32,7 @@ impl<'w> NodePair<'w> {
 }
 
 impl Pair<ObjectRef> {
-    /// Converts owned objects into a node.
+    /// Converts a pair of owned objects into a node.
     #[inline(always)]
     pub(super) fn into_node<'w>(self) -> NodePair<'w> {
         Pair { lhs: MaybeOwned::Owned(self.lhs), rhs: MaybeOwned::Owned(self.rhs), region: self.region }

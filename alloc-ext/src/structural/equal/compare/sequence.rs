@@ -1,4 +1,4 @@
-//! Frames of compared Arrays and Lists.
+//! Comparison frame of two Arrays or Lists.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -11,7 +11,7 @@ use crate::reflection::AccessKind;
 use crate::structural::DefRegion;
 use crate::walk::{Elements, prefetch_next, rest_of};
 
-/// Comparison of two sequences.
+/// A comparison of two sequences in progress.
 pub(super) struct SequenceFrame<'w> {
     lhs: Elements<'w>,
     rhs: Elements<'w>,
@@ -21,18 +21,18 @@ pub(super) struct SequenceFrame<'w> {
     next: usize,
 }
 
-/// Outcome of comparing elements up to the next nested ones.
+/// Outcome of comparing elements up to the next pair of containers or objects.
 enum Equal {
-    /// All common elements are equal.
+    /// All elements up to the shorter length are equal.
     All,
     /// Two leaves differ.
     ToDifference,
-    /// Two elements are not leaves. The number of their own first elements known to be equal.
+    /// Two elements are containers or objects. Carries the length of their equal prefix, if they are Arrays; otherwise 0.
     ToInner(usize),
 }
 
 impl<'w> SequenceFrame<'w> {
-    /// Creates a frame for two sequences whose first `next` elements are equal.
+    /// Creates a frame for two sequences whose first `next` elements are already known to be equal.
     #[inline]
     pub(super) fn behind(next: usize, pair: NodePair<'w>) -> Self {
         let (lhs, rhs) = (Elements::of(pair.lhs), Elements::of(pair.rhs));
@@ -44,8 +44,8 @@ impl<'w> SequenceFrame<'w> {
         self.lhs.len() == self.rhs.len()
     }
 
-    /// Returns the next two elements that are not leaves, with the number of their own first elements known to be equal.
-    /// `None` at the end, or if `differs` was set.
+    /// Returns the next pair of elements that are containers or objects, with the length of their equal prefix if they are
+    /// Arrays. Returns `None` at the end, or after setting `differs`.
     #[cfg_attr(feature = "speed", inline(always))]
     pub(super) fn next(
         &mut self,
@@ -68,7 +68,7 @@ impl<'w> SequenceFrame<'w> {
         Ok(pair.map(|pair| (pair, equal)))
     }
 
-    /// Advances past the next two elements that are not known to be equal.
+    /// Advances past the next pair of elements that are not known to be equal.
     #[cfg_attr(feature = "speed", inline(always))]
     fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Equal> {
         // SAFETY: comparing leaves runs no user callback.
@@ -98,13 +98,13 @@ impl<'w> SequenceFrame<'w> {
         Ok(Equal::All)
     }
 
-    /// Appends the path step to the last element.
+    /// Appends the path step to the element being compared.
     pub(super) fn trace(&self, trace: &mut Trace) -> Result<()> {
         trace.push_same(AccessKind::ArrayItem, index_of(self.next.saturating_sub(1)))
     }
 
-    /// Returns `true` if the sequences are equal, given that all common elements are. Otherwise appends the path step to the
-    /// first element that only one of them has.
+    /// Returns `true` if the sequences are equal, given that their elements are equal up to the shorter length. Otherwise
+    /// appends the path step to the first element that only one sequence has.
     pub(super) fn finish(&self, trace: Option<&mut Trace>) -> Result<bool> {
         let (left, right) = (self.lhs.len(), self.rhs.len());
         if left == right {

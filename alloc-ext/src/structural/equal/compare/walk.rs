@@ -1,4 +1,4 @@
-//! The comparing walk and its state.
+//! The comparison walk and its state.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -29,18 +29,18 @@ use crate::walk::{
     with_callback,
 };
 
-/// State of a comparison.
+/// State of a structural comparison.
 #[derive(Default)]
 pub struct Comparer {
     pub(super) skip_tensor_content: bool,
     bindings: Bindings,
-    /// Path to the first difference, if the caller needs it.
+    /// Path to the first difference; `None` if the caller does not need it.
     trace: Option<Trace>,
     types: KindCache,
     hooks: Hooks,
 }
 
-/// A walk over two borrowed values.
+/// A comparison walk over two borrowed values.
 pub(super) struct Walk<'c, 'w> {
     pub comparer: &'c mut Comparer,
     lent: PhantomData<&'w Any>,
@@ -62,7 +62,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     type Value = bool;
     const NAME: &'static str = "StructuralEqual";
 
-    /// Enters two containers or objects of one type. Leaves never get here.
+    /// Enters two containers or objects of the same type. Leaves are compared without entering.
     fn enter(
         &mut self,
         pair: NodePair<'w>,
@@ -130,7 +130,7 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl<'w> Walk<'_, 'w> {
-    /// Pops the frame of two containers of different sizes, unless the path to the difference is needed. Returns whether the
+    /// Pops the topmost frame if its containers differ in size and no path to the difference is needed. Returns `true` if the
     /// frame was kept.
     pub(super) fn keep_container(&self, open: &mut Buffer<Frame<'w>>) -> bool {
         let is_kept = self.comparer.trace.is_some() || open.last().is_none_or(Frame::have_same_len);
@@ -144,7 +144,8 @@ impl<'w> Walk<'_, 'w> {
         if self.keep_container(open) { Entered::Open } else { Entered::Value(false) }
     }
 
-    /// Decides whether two objects are equal without their fields, or returns what comparing the fields needs.
+    /// Decides by identity, bindings or hook whether two objects are equal; otherwise returns the state for comparing their
+    /// fields.
     #[inline(always)]
     pub(super) fn enter_object(
         &mut self,
@@ -191,7 +192,7 @@ impl Comparer {
         Self { skip_tensor_content, trace, hooks: Hooks::new("__s_equal__"), ..Self::default() }
     }
 
-    /// Returns `true` if two values are equal.
+    /// Returns `true` if two values are structurally equal.
     ///
     /// # Errors
     /// Errors of [`structural_equal`](super::super::structural_equal).
@@ -212,12 +213,12 @@ impl Comparer {
         }
     }
 
-    /// Returns the path to the first difference.
+    /// Returns the path to the first difference; empty if none was recorded.
     pub fn into_trace(self) -> Trace {
         self.trace.unwrap_or_else(Trace::new)
     }
 
-    /// Decides by identity and bindings, if the kind allows it.
+    /// Decides equality by identity or bindings; `None` if the structural kind requires comparing the content.
     #[inline(always)]
     fn compare_by_identity(&self, pair: Pair<&ObjectRef>, kind: StructuralKind) -> Option<bool> {
         match kind {
@@ -228,7 +229,7 @@ impl Comparer {
         }
     }
 
-    /// Returns `true` if two objects are equal, given that their content is. Binds variables and graph nodes.
+    /// Returns `true` if two objects of equal content are equal by their structural kind. Binds variables and graph nodes.
     #[inline]
     fn finish_object(&mut self, pair: Pair<&ObjectRef>, kind: StructuralKind) -> Result<bool> {
         let binds = match kind {
@@ -259,7 +260,7 @@ impl Comparer {
         )
     }
 
-    /// Creates the callback by which a hook compares two children of its objects.
+    /// Creates the callback passed to a comparison hook, which compares two children of the hook's objects.
     fn callback(slot: CallbackState<Self>, region: DefRegion) -> Result<Function> {
         Function::from_typed(move |lhs: AnyArg, rhs: AnyArg, kind: i32, name: AnyArg| -> Result<bool> {
             let region = region.in_callback(kind);

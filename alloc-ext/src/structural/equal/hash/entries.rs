@@ -1,4 +1,4 @@
-//! Frames of hashed Maps and Dicts. Entries are sorted by the hashes of their keys, so that their order does not count.
+//! Hash frame of a Map or Dict. Entries are sorted by key hash, so that the hash does not depend on insertion order.
 
 use core::ops::Range;
 
@@ -12,23 +12,23 @@ use crate::dataclass::combine;
 use crate::structural::DefRegion;
 use crate::walk::{IdentityMap, MapSlots, prefetch_next, sort};
 
-/// An entry whose key has been hashed.
+/// A map entry whose key has been hashed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HashedEntry {
     key: u64,
     value: Value,
 }
 
-/// Value of such an entry.
+/// Value of a [`HashedEntry`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Value {
     /// Hash of a number or string.
     Hashed(u64),
-    /// Index of the entry, for any other value.
+    /// Slot index of the entry in its map, for any other value.
     At(u64),
 }
 
-/// Entries of one map in `Hasher::entries`, sorted by key hash.
+/// The entries of one map in `Hasher::entries`, sorted by key hash.
 pub(super) struct Collected {
     /// Range of the entries.
     pub range: Range<usize>,
@@ -36,8 +36,8 @@ pub(super) struct Collected {
     pub is_flat: bool,
 }
 
-/// Hashes the keys of a map, and the values that are numbers or strings. Omits entries whose key is neither a plain value
-/// nor in `known`.
+/// Hashes the keys of a map and all values that are numbers or strings, and appends the entries to `entries`. Omits entries
+/// whose key is neither a number or string nor an object in `known`.
 ///
 /// # Errors
 /// MemoryError.
@@ -106,14 +106,15 @@ impl Collector<'_> {
     }
 }
 
-/// Entries not hashed yet, and the hash of those before.
+/// Range of the entries not hashed yet, and the hash so far.
 pub(super) struct Rest {
     pub range: Range<usize>,
     pub hash: u64,
 }
 
 impl Rest {
-    /// Hashes entries up to one whose value is not hashed yet, and returns the index of that one.
+    /// Hashes entries up to and including the next key whose value has no hash yet. Returns the slot index of that entry,
+    /// `None` at the end.
     #[inline(always)]
     pub(super) fn next(&mut self, entries: &[HashedEntry]) -> Option<u64> {
         let mut rest = entries.get(self.range.clone()).unwrap_or_default();
@@ -144,12 +145,12 @@ fn ties(entries: &[HashedEntry], key: u64) -> usize {
     entries.iter().take_while(|other| other.key == key).count()
 }
 
-/// Hash of a map in progress.
+/// A hash of a map in progress.
 pub(super) struct EntriesFrame<'w> {
     map: MapSlots<'w>,
     region: DefRegion,
     is_shared: bool,
-    /// Index of the map's first entry in `Hasher::entries`; entries of nested maps follow.
+    /// Index of the map's first entry in `Hasher::entries`. The entries of nested maps follow.
     first: usize,
     pub rest: Rest,
 }
@@ -160,8 +161,8 @@ impl<'w> EntriesFrame<'w> {
         Self { map, region, is_shared, first: rest.range.start, rest }
     }
 
-    /// Returns the next value that is not a leaf, after hashing the leaves before it. Skips entries that hooks have removed
-    /// from a Dict, unless their values were numbers or strings.
+    /// Hashes leaves up to the next container or object, and returns it; `None` at the end. Skips entries that hooks have
+    /// removed from a Dict, unless their values were numbers or strings.
     pub(super) fn next(
         &mut self,
         entries: &[HashedEntry],
@@ -181,7 +182,7 @@ impl<'w> EntriesFrame<'w> {
         Ok(None)
     }
 
-    /// Removes the entries of this map and of nested ones from the buffer.
+    /// Removes the entries of this map and of nested maps from the buffer.
     pub(super) fn forget_entries(&self, entries: &mut Buffer<HashedEntry>) {
         entries.truncate(self.first);
     }

@@ -1,10 +1,10 @@
-//! The walk that hashes a value.
+//! The walk that computes the structural hash of a value.
 //!
 //! | part | content |
 //! |---|---|
 //! | `walk` | the walk and its state |
-//! | `node` | nodes of the walk |
-//! | `sequence`, `entries`, `object` | frames |
+//! | `node` | nodes of the walk: an object to hash |
+//! | `sequence`, `entries`, `object` | frames: they hash leaves and yield the next child |
 
 mod entries;
 mod node;

@@ -1,4 +1,4 @@
-//! Nodes of the hashing walk.
+//! Nodes of the hash walk.
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectRef;
@@ -7,11 +7,11 @@ use crate::dataclass::{combine, type_key_hash};
 use crate::structural::DefRegion;
 use crate::walk::MaybeOwned;
 
-/// An object to hash, with the definition region around it.
+/// An object to hash, with the definition region that contains it.
 pub(super) struct Node<'w> {
     pub object: MaybeOwned<'w, ObjectRef>,
     pub region: DefRegion,
-    /// Whether the walk may reach the object again. Also set for everything in a shared container, since hashes of
+    /// Whether the walk may reach the object again. Also set for all objects inside a shared container, since the hashes of
     /// containers are not cached.
     pub is_shared: bool,
 }
@@ -22,7 +22,7 @@ impl<'w> Node<'w> {
         Self { object, region, is_shared }
     }
 
-    /// Creates a node from an element of a container that is not a leaf, and hence an object. `is_shared` tells whether the
+    /// Creates a node from an element of a container; `None` if the element is not an object. `is_shared`: whether the
     /// container is shared.
     #[inline(always)]
     pub(super) fn inside(value: MaybeOwned<'w>, region: DefRegion, is_shared: bool) -> Option<Self> {
@@ -38,7 +38,7 @@ impl<'w> Node<'w> {
     }
 }
 
-/// Returns the initial hash of a container: its type and size.
+/// Returns the initial hash of a container, from its type and size.
 pub(super) fn first_hash(type_index: i32, len: usize) -> u64 {
     combine(type_key_hash(type_index), len as u64)
 }

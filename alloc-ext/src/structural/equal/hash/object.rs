@@ -1,4 +1,4 @@
-//! Frames of objects hashed by fields.
+//! Hash frame of an object, which is hashed field by field.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
@@ -11,7 +11,7 @@ use crate::dataclass::combine;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Fields, MaybeOwned};
 
-/// Hash of an object in progress.
+/// A hash of an object in progress.
 pub(super) struct ObjectFrame<'w> {
     pub object: MaybeOwned<'w, ObjectRef>,
     pub identity: Identity,
@@ -21,17 +21,17 @@ pub(super) struct ObjectFrame<'w> {
     pub hash: u64,
 }
 
-/// Properties of an object that its hash depends on, beside its content.
+/// Properties other than content that affect the hash of an object, or its caching.
 #[derive(Clone, Copy)]
 pub(super) struct Identity {
     pub kind: StructuralKind,
-    /// Definition region around the object.
+    /// Definition region that contains the object.
     pub region: DefRegion,
-    /// Whether its hash has to be cached.
+    /// Whether the hash must be cached.
     pub may_be_revisited: bool,
 }
 
-/// Initial state for hashing an object by its fields.
+/// Initial state for hashing the fields of an object.
 pub(super) struct ObjectStart {
     pub identity: Identity,
     /// Definition region of the fields.
@@ -47,7 +47,8 @@ impl<'w> ObjectFrame<'w> {
         Self { object, identity, region, fields, hash }
     }
 
-    /// Returns the next field value that is not a leaf, with its definition region, after hashing the leaves before it.
+    /// Hashes leaves up to the next field value that is a container or object, and returns it with its definition region;
+    /// `None` at the end.
     #[inline(always)]
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<(ObjectRef, DefRegion)>> {
         let object: &ObjectRef = &self.object;

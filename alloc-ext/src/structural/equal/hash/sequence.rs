@@ -1,4 +1,4 @@
-//! Frames of hashed Arrays and Lists.
+//! Hash frame of an Array or List.
 
 use core::slice;
 
@@ -12,7 +12,7 @@ use crate::dataclass::combine;
 use crate::structural::DefRegion;
 use crate::walk::{Elements, elements_of_array, prefetch_next};
 
-/// Hash of a sequence in progress.
+/// A hash of a sequence in progress.
 pub(super) struct SequenceFrame<'w> {
     elements: Elements<'w>,
     region: DefRegion,
@@ -24,7 +24,7 @@ pub(super) struct SequenceFrame<'w> {
 
 /// Next child of a sequence.
 pub(super) enum Next<'w> {
-    /// An Array whose first `next` elements are leaves, with their hash.
+    /// An Array whose first `next` elements have already been hashed into `hash`.
     Array { node: Node<'w>, next: usize, hash: u64 },
     /// Any other object.
     Node(Node<'w>),
@@ -38,7 +38,7 @@ impl<'w> SequenceFrame<'w> {
         frame
     }
 
-    /// Creates a frame for a sequence whose first `next` elements have this hash.
+    /// Creates a frame for a sequence whose first `next` elements have already been hashed into `hash`.
     #[inline(always)]
     pub(super) fn behind(next: usize, hash: u64, node: Node<'w>) -> Self {
         let Node { object, region, is_shared } = node;
@@ -47,8 +47,8 @@ impl<'w> SequenceFrame<'w> {
         Self { elements, region, is_shared, len, next, hash }
     }
 
-    /// Hashes elements up to one that is neither a leaf nor an Array of leaves. Arrays of leaves are hashed without a frame:
-    /// most Arrays are of that kind, and a frame would be stored and reloaded at once.
+    /// Hashes elements up to one that is neither a leaf nor an Array of leaves, and returns it; `None` at the end. Most Arrays
+    /// consist of leaves and are hashed without a frame, which would be stored and reloaded at once.
     #[inline(always)]
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Next<'w>>> {
         // SAFETY: hashing leaves runs no user callback.
@@ -72,7 +72,7 @@ impl<'w> SequenceFrame<'w> {
     }
 }
 
-/// Elements not hashed yet, and the hash of those before.
+/// The elements not hashed yet, and the hash so far.
 struct Rest<'a> {
     elements: slice::Iter<'a, Any>,
     hash: u64,
@@ -93,7 +93,7 @@ impl<'a> Rest<'a> {
         self.hash = combine(self.hash, hash);
     }
 
-    /// Hashes elements up to one that is not a leaf.
+    /// Hashes elements up to the first that is not a leaf.
     #[inline(always)]
     fn skip_leaves(&mut self, skip_tensor_content: bool) -> Result<()> {
         while let Some(element) = self.first() {
@@ -104,8 +104,8 @@ impl<'a> Rest<'a> {
         Ok(())
     }
 
-    /// Hashes leaves and Arrays of leaves. If it ends at an Array, returns the number of its first elements that are leaves,
-    /// and their hash.
+    /// Hashes leaves and Arrays of leaves, up to any other element. If that element is an Array, returns the number of its
+    /// leading leaves and the hash so far of that Array.
     #[inline(always)]
     fn skip_flat(&mut self, skip_tensor_content: bool) -> Result<Option<(usize, u64)>> {
         loop {

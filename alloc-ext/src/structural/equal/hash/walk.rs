@@ -1,4 +1,4 @@
-//! The hashing walk and its state.
+//! The hash walk and its state.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -25,23 +25,23 @@ use crate::walk::{
     fold, is_unshared_while_owned, reserve_frame, with_callback,
 };
 
-/// State of a hash.
+/// State of a structural hash computation.
 #[derive(Default)]
 pub struct Hasher {
     skip_tensor_content: bool,
-    /// Hashes of visited objects that the walk may reach again.
+    /// Cached hashes of the visited objects that the walk may reach again.
     known: IdentityMap<u64>,
     /// Entries of all open maps, outermost map first.
     entries: Buffer<HashedEntry>,
-    /// Number of variables defined so far. A variable is hashed by its number.
+    /// Number of variables defined so far. A variable is hashed by its sequence number.
     variables: u32,
-    /// Number of graph nodes so far. A graph node is hashed by its number, so that sharing counts.
+    /// Number of graph nodes visited so far. A graph node is hashed by its sequence number, so that sharing affects the hash.
     nodes: u32,
     types: KindCache,
     hooks: Hooks,
 }
 
-/// A walk over a borrowed value.
+/// A hash walk over a borrowed value.
 struct Walk<'h, 'w> {
     hasher: &'h mut Hasher,
     lent: PhantomData<&'w Any>,
@@ -63,7 +63,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     type Value = u64;
     const NAME: &'static str = "StructuralHash";
 
-    /// Enters a container or object. Leaves never get here.
+    /// Enters a container or object. Leaves are hashed without entering.
     fn enter(&mut self, node: Node<'w>, open: &mut Buffer<Frame<'w>>) -> Result<Entered<Frame<'w>, u64>> {
         match node.object.type_index() {
             type_index::ARRAY | type_index::LIST => {
@@ -83,7 +83,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(Entered::Open)
     }
 
-    /// Pushes frames of Arrays and objects itself, to avoid a round trip through a node.
+    /// Pushes the frames of Arrays and objects directly, without creating a node first.
     #[inline(always)]
     fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<NextChild<Node<'w>, u64>> {
         let skip_tensor_content = self.hasher.skip_tensor_content;
@@ -163,7 +163,7 @@ impl<'w> Walk<'_, 'w> {
         Ok(Entered::Open)
     }
 
-    /// Descends from an object to an object in one of its fields without making a node.
+    /// Descends from an object to an object in one of its fields, without creating a node first.
     #[inline(always)]
     fn enter_field(
         &mut self,
@@ -184,7 +184,7 @@ impl<'w> Walk<'_, 'w> {
         }
     }
 
-    /// Hashes an object without its fields, or returns what hashing the fields needs.
+    /// Returns the cached hash of an object or the result of its hook; otherwise returns the state for hashing its fields.
     #[inline(always)]
     fn enter_object(
         &mut self,
@@ -216,7 +216,7 @@ impl Hasher {
         Self { skip_tensor_content, hooks: Hooks::new("__s_hash__"), ..Self::default() }
     }
 
-    /// Returns the hash of a value.
+    /// Returns the structural hash of a value.
     ///
     /// # Errors
     /// Errors of [`structural_hash`](super::super::structural_hash).
@@ -235,7 +235,7 @@ impl Hasher {
         }
     }
 
-    /// Returns the hash of an object from the hash of its content.
+    /// Returns the hash of an object from the hash of its content, and caches it if necessary.
     #[inline(always)]
     fn finish_object(&mut self, object: &ObjectRef, identity: Identity, content: u64) -> Result<u64> {
         if identity.may_be_revisited { self.remember(object, identity, content) } else { Ok(content) }
@@ -274,7 +274,7 @@ impl Hasher {
         Ok(hash as u64)
     }
 
-    /// Creates the callback by which a hook adds a child of its object to a hash.
+    /// Creates the callback passed to a hash hook, which combines a child of the hook's object into a hash.
     fn callback(slot: CallbackState<Self>, region: DefRegion) -> Result<Function> {
         Function::from_typed(move |value: AnyArg, so_far: u64, kind: i32| -> Result<i64> {
             let region = region.in_callback(kind);
@@ -287,7 +287,7 @@ impl Hasher {
     }
 }
 
-/// Returns the next number, from 0.
+/// Returns the next sequence number, starting from 0.
 fn count(counter: &mut u32) -> u64 {
     let number = *counter;
     *counter = number.wrapping_add(1);

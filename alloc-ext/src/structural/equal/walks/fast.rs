@@ -1,4 +1,4 @@
-//! Equality and hash by separate walks over borrowed values, with tight loops for runs of leaves.
+//! Equality and hash for speed-optimised builds: one walk per operation over borrowed values, with tight loops over leaves.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;

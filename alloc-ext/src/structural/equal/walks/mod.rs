@@ -1,7 +1,7 @@
 //! Entry points of structural equality and hash: `equal` and `hash`.
 //!
-//! Fast builds have a walk for each operation over borrowed values (`fast.rs`). Small builds have one walk for both
-//! (`small.rs`), with the state of visited objects in a Dict (`visited`).
+//! Speed-optimised builds have one walk per operation over borrowed values (`fast.rs`). Size-optimised builds have one walk
+//! for both operations (`small.rs`), which keeps the state of visited objects in a Dict (`visited`).
 
 #[cfg(feature = "speed")]
 mod fast;

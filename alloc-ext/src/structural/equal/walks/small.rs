@@ -1,4 +1,4 @@
-//! Equality and hash by one walk, which takes a third of the code of two.
+//! Equality and hash for size-optimised builds: one walk for both operations, a third of the code size of two walks.
 #![forbid(unsafe_code)]
 
 use core::cmp::Ordering;
@@ -39,28 +39,28 @@ fn start(compares: bool, lhs: &Any, rhs: &Any, options: Options) -> Result<u64> 
     walk.run(lhs, rhs, options.region())
 }
 
-/// A walk, or the part of one that a hook requests. The result for a value is its hash, or in a comparison 1 if it equals
-/// the right value.
+/// A hash or comparison walk, also used for the nested walks that hooks request. Its result is the hash of the value, or in
+/// a comparison 1 if the values are equal and 0 otherwise.
 #[derive(Clone)]
 struct Walk {
     /// Whether the walk compares two values instead of hashing one.
     compares: bool,
     skip_tensor_content: bool,
     hooks: Hooks,
-    /// Shared by all parts of a walk.
+    /// State of visited objects, shared with nested walks.
     known: VisitedObjects,
 }
 
-/// A value to enter, and in a comparison the right value.
+/// A value to enter; in a comparison, two values.
 struct Node {
     lhs: Any,
     rhs: Any,
     region: DefRegion,
-    /// Whether there is a shared container between this value and the last object.
+    /// Whether a container on the path from the nearest enclosing object to this value is shared.
     is_in_shared: bool,
 }
 
-/// A container or object whose children are being visited.
+/// A container or object whose children are being visited; in a comparison, two.
 struct Frame {
     lhs: ObjectRef,
     rhs: Option<ObjectRef>,
@@ -70,17 +70,18 @@ struct Frame {
     inner: DefRegion,
     /// Whether the walk may reach the object again.
     is_shared: bool,
-    /// Index of the container's next entry, and the number of remaining entries.
+    /// Index of the container's next entry.
     place: usize,
+    /// Number of remaining entries.
     left: usize,
-    /// Entries of a hashed map, in reverse order.
+    /// Remaining entries of a map being hashed, largest key hash first.
     keys: Buffer<Key>,
     /// Remaining fields of an object.
     fields: Fields,
     hash: u64,
 }
 
-/// An entry of a hashed map. Ordered by its key's hash alone.
+/// An entry of a map being hashed. Ordered by the hash of its key alone.
 #[derive(Clone, Copy)]
 struct Key {
     hash: u64,
@@ -109,7 +110,7 @@ impl Ord for Key {
 }
 
 impl Walk {
-    /// Returns the result for a value. The right side is ignored for a hash.
+    /// Returns the result for a value. A hash walk ignores the right value.
     fn run(&self, lhs: &Any, rhs: &Any, region: DefRegion) -> Result<u64> {
         let rhs = if self.compares { rhs.clone() } else { Any::NONE };
         let mut node = Node { lhs: lhs.clone(), rhs, region, is_in_shared: false };
@@ -135,7 +136,7 @@ impl Walk {
         }
     }
 
-    /// Enters a value, which is moved out of the node. Returns `true` if its result is known, `false` if a frame was pushed.
+    /// Enters a value, which is moved out of the node. Returns `true` if `result` was set, `false` if a frame was pushed.
     fn enter(&self, node: &mut Node, open: &mut Buffer<Frame>, result: &mut u64) -> Result<bool> {
         if self.leaf(node, result)? {
             return Ok(true);
@@ -167,7 +168,7 @@ impl Walk {
         Ok(is_known)
     }
 
-    /// Computes the result for a leaf. Returns `false` for other values.
+    /// Computes the result for a leaf; returns `false` for other values.
     fn leaf(&self, node: &Node, result: &mut u64) -> Result<bool> {
         let known = if self.compares {
             compare_any_leaves(&node.lhs, &node.rhs, self.skip_tensor_content)?.map(u64::from)
@@ -178,7 +179,7 @@ impl Walk {
         Ok(known.is_some())
     }
 
-    /// Enters a container or object.
+    /// Enters a container or object. Returns `true` if `result` was set, `false` if its children have to be visited.
     fn enter_frame(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
         let Some(container) = Container::of(&frame.lhs) else { return self.enter_object(frame, result) };
         (frame.place, frame.left) = (container.first(), container.len());
@@ -215,7 +216,8 @@ impl Walk {
         Ok(true)
     }
 
-    /// Collects the entries of a map whose keys are plain values or have a known hash. Other entries are omitted.
+    /// Collects the entries of a map, sorted by key hash. Omits entries whose key is neither a number or string nor an object
+    /// with a known hash.
     fn put_keys(&self, map: Container<'_>, keys: &mut Buffer<Key>) -> Result<()> {
         let (mut key, mut value) = (Any::NONE, Any::NONE);
         let mut place = map.first();
@@ -237,7 +239,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Moves the next child into the node. Returns `false` at the end.
+    /// Moves the next child into the node; returns `false` at the end.
     fn next(&self, frame: &mut Frame, node: &mut Node) -> Result<bool> {
         let Frame { lhs, rhs, place, left, keys, hash, .. } = frame;
         let Some(container) = Container::of(lhs) else { return frame.next_field(node) };
@@ -267,7 +269,7 @@ impl Walk {
         }
     }
 
-    /// Computes the result for a value whose children have all been visited.
+    /// Computes the result for a container or object whose children have all been visited.
     fn leave(&self, frame: &Frame, result: &mut u64) -> Result<()> {
         if Container::of(&frame.lhs).is_some() {
             *result = if self.compares { frame.have_same_len().into() } else { frame.hash };
@@ -300,7 +302,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Computes the result for an object if its fields are not needed. Returns `false` otherwise.
+    /// Computes the result for an object by identity, bindings or cached hash; returns `false` if its fields must be visited.
     fn is_known(&self, frame: &Frame, result: &mut u64) -> Result<bool> {
         let mut known = Any::NONE;
         let Some(rhs) = &frame.rhs else {
@@ -324,7 +326,7 @@ impl Walk {
         })
     }
 
-    /// Calls the hook of a type. Its result does not include the contribution of the structural kind.
+    /// Calls the hook for the type of a frame's object. The result does not include the contribution of the structural kind.
     fn call_hook(&self, hook: &Function, frame: &Frame) -> Result<u64> {
         stack::nest(|| {
             let callback = callback(self.clone(), frame.inner)?;
@@ -363,8 +365,7 @@ impl Frame {
         self.rhs.as_ref().is_some_and(|rhs| len(rhs) == len(&self.lhs))
     }
 
-    /// Returns `true` if the hash of an object must be cached. Always the case for kinds that are hashed by number; for
-    /// others, hashing again would give the same result.
+    /// Returns `true` if the hash of an object must be cached: objects that are hashed by sequence number, and shared objects.
     fn may_be_revisited(&self) -> bool {
         matches!(self.kind, StructuralKind::FreeVar | StructuralKind::DagNode) || self.is_shared
     }
@@ -380,8 +381,8 @@ fn take_object(value: &mut Any) -> Option<ObjectRef> {
     core::mem::take(value).into_object().ok()
 }
 
-/// Hashes keys up to one with a unique hash, and returns the index of that one. Values of keys with equal hashes have no
-/// order and do not count.
+/// Combines key hashes into `hash` up to and including the next unique one, and returns the index of its entry; `None` at
+/// the end. Values of keys with equal hashes have no defined order and are ignored.
 fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
     let mut alike = 0;
     loop {
@@ -398,7 +399,7 @@ fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
     }
 }
 
-/// Creates the callback by which a hook compares two children of its objects, or adds a child of its object to a hash.
+/// Creates the callback passed to a hook, which compares two children of its objects or combines a child into a hash.
 fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
     const COMPARED: Types = Types::new(&[Type::AnyView, Type::AnyView, Type::Int, Type::AnyView], Type::Bool);
     const HASHED: Types = Types::new(&[Type::AnyView, Type::Int, Type::Int], Type::Int);

@@ -1,4 +1,4 @@
-//! State of visited objects in a Dict, whose code size-optimised builds contain anyway, and which hooks can share.
+//! State of visited objects, stored in a Dict: size-optimised builds contain its code anyway, and nested walks can share it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,28 +7,29 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use crate::containers::{Container, DictObject};
 
-/// Side of an object. Keys are the sum of address and side, which is unique because addresses are even and larger than both.
+/// Side of a comparison on which an object occurs. A Dict key is the sum of address and side, which is unique because
+/// addresses are even and larger than 1.
 #[derive(Clone, Copy)]
 pub(super) enum Side {
     Left = 0,
     Right = 1,
 }
 
-/// Objects that are hashed by number.
+/// Counters of the objects that are hashed by sequence number. The values are Dict keys.
 #[derive(Clone, Copy)]
 pub(super) enum Counted {
-    /// Variables defined so far.
+    /// Number of variables defined so far.
     Variables = 0,
-    /// Graph nodes so far.
+    /// Number of graph nodes visited so far.
     Nodes = 1,
 }
 
-/// State of visited objects on the left, and their counterparts on the right.
+/// State of visited left objects, the left counterparts of right objects, and the counters. Clones share one Dict.
 #[derive(Clone)]
 pub(super) struct VisitedObjects(DictObject);
 
 impl VisitedObjects {
-    /// Creates an empty map.
+    /// Creates an empty state.
     ///
     /// # Errors
     /// MemoryError.
@@ -36,8 +37,8 @@ impl VisitedObjects {
         DictObject::with_capacity(0).map(Self)
     }
 
-    /// Copies the state of a left object, or the left counterpart of a right object, to `known`. Leaves `known` unchanged if
-    /// there is none.
+    /// Copies the state of a left object, or the left counterpart of a right object, to `known`. Leaves `known` unchanged for
+    /// an unknown object.
     ///
     /// # Errors
     /// None: keys are numbers.
@@ -56,8 +57,8 @@ impl VisitedObjects {
         }
     }
 
-    /// Sets the state of a left object and its right counterpart. Keeps both alive if they are the same, or if the state is
-    /// the right object.
+    /// Sets the state of a left object and its right counterpart. Keeps both alive if they are the same object, or if the
+    /// state is the right object.
     ///
     /// # Errors
     /// MemoryError.
@@ -66,7 +67,7 @@ impl VisitedObjects {
         self.put(key(right, Side::Right), Any::new(left.clone()))
     }
 
-    /// Returns the next number of a counter, from 0.
+    /// Returns the value of a counter and increments it. Counters start at 0.
     ///
     /// # Errors
     /// MemoryError.
@@ -92,7 +93,7 @@ impl VisitedObjects {
     }
 }
 
-/// Returns the key of an object and side.
+/// Returns the Dict key for an object on a side.
 fn key(object: &ObjectRef, side: Side) -> usize {
     object.as_ptr().addr() + side as usize
 }

@@ -1,4 +1,4 @@
-//! Fast paths that compare leaves without pushing a frame: a frame would be stored and reloaded at once, and the load would
+//! Fast paths that compare leaves without pushing a frame. A frame would be stored and reloaded at once, and the load would
 //! wait for the store.
 #![forbid(unsafe_code)]
 
@@ -17,11 +17,12 @@ use crate::structural::equal::compare::walk::{Frame, Walk};
 use crate::structural::equal::compare_leaf::compare_leaves;
 use crate::walk::{NextChild, elements_of_array, prefetch_next, reserve_frame};
 
-/// Compares two Arrays up to the first elements that are not equal leaves. Returns `None` if the Arrays are equal, as most
-/// are; otherwise the number of their first elements known to be equal, 0 for values other than Arrays of one size.
+/// Compares two Arrays up to the first pair of elements that are not equal leaves. Returns `None` if the Arrays are equal,
+/// which is the common case, otherwise the length of the prefix known to be equal: 0 if the values are not Arrays, or of
+/// different sizes.
 ///
 /// # Errors
-/// Errors of tensors.
+/// InternalError for tensors whose content must be compared but cannot be read.
 #[inline(always)]
 pub(in crate::structural::equal::compare) fn compare_arrays(
     lhs: &Any,
@@ -43,8 +44,8 @@ pub(in crate::structural::equal::compare) fn compare_arrays(
     Ok(None)
 }
 
-/// Descends from the topmost frame to Arrays in sequences and to objects in fields without a node between, so that the frame
-/// is built in place.
+/// Descends from the topmost frame to its next child. Builds the frames of Arrays in sequences and of objects in fields in
+/// place, without creating a node first.
 ///
 /// # Errors
 /// Errors of the walk.

@@ -1,4 +1,4 @@
-//! No fast paths.
+//! Stubs for size-optimised builds, which have no fast paths.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
