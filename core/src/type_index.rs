@@ -1,7 +1,7 @@
 //! Type indices fixed by the ABI, and predicates on their ranges.
 #![forbid(unsafe_code)]
 
-/// Any type; only as the declared type of a field.
+/// Any type; used only as the declared type of a field.
 pub const ANY: i32 = -1;
 /// No value.
 pub const NONE: i32 = 0;
@@ -11,7 +11,7 @@ pub const INT: i32 = 1;
 pub const BOOL: i32 = 2;
 /// A 64-bit float.
 pub const FLOAT: i32 = 3;
-/// An opaque address.
+/// An opaque pointer.
 pub const OPAQUE_PTR: i32 = 4;
 /// A `DLDataType`.
 pub const DATA_TYPE: i32 = 5;
@@ -19,21 +19,21 @@ pub const DATA_TYPE: i32 = 5;
 pub const DEVICE: i32 = 6;
 /// A borrowed `DLTensor` pointer.
 pub const DL_TENSOR_PTR: i32 = 7;
-/// A borrowed zero-terminated string; views only.
+/// A borrowed NUL-terminated string; only in views.
 pub const RAW_STR: i32 = 8;
-/// A borrowed byte array; views only.
+/// A borrowed byte array; only in views.
 pub const BYTE_ARRAY_PTR: i32 = 9;
-/// An rvalue reference to an object pointer, from which the callee may move; views only.
+/// An rvalue reference to an object pointer, from which the callee may move; only in views.
 pub const OBJECT_RVALUE_REF: i32 = 10;
 /// A string of up to seven bytes, stored inline.
 pub const SMALL_STR: i32 = 11;
-/// Up to seven bytes, stored inline.
+/// A byte string of up to seven bytes, stored inline.
 pub const SMALL_BYTES: i32 = 12;
-/// The result of a structural mutator that leaves a value unchanged.
+/// A marker that a structural mutator returns if it leaves a value unchanged.
 pub const UNCHANGED: i32 = 13;
-/// The first index of objects.
+/// The first type index of objects.
 pub const STATIC_OBJECT_BEGIN: i32 = 64;
-/// The root of all object types, `ffi.Object`.
+/// `ffi.Object`, the root of all object types.
 pub const OBJECT: i32 = 64;
 /// `ffi.String`.
 pub const STR: i32 = 65;
@@ -63,24 +63,24 @@ pub const DICT: i32 = 76;
 pub const VISIT_INTERRUPT: i32 = 77;
 /// `ffi.BigInt`.
 pub const BIG_INT: i32 = 78;
-/// One past the last static index.
+/// One past the last statically assigned index.
 pub const STATIC_OBJECT_END: i32 = 79;
-/// The first index allocated at run time.
+/// The first index assigned at run time.
 pub const DYN_OBJECT_BEGIN: i32 = 128;
 
-/// Returns `true` if values of this type point to an object and share its reference count.
+/// Returns `true` if values of this type are object references, which share the object's reference count.
 #[inline]
 pub const fn is_object(type_index: i32) -> bool {
     type_index >= STATIC_OBJECT_BEGIN
 }
 
-/// Returns `true` if the index is allocated at run time.
+/// Returns `true` if the index is assigned at run time.
 #[inline]
 pub const fn is_dynamic(type_index: i32) -> bool {
     type_index >= DYN_OBJECT_BEGIN
 }
 
-/// Returns `true` if values of this type borrow from the caller, so that they may be views but not owned values.
+/// Returns `true` if values of this type borrow from the caller, so that they can only be views, not owned values.
 #[inline]
 pub const fn is_view_only(type_index: i32) -> bool {
     matches!(type_index, RAW_STR | BYTE_ARRAY_PTR | OBJECT_RVALUE_REF)

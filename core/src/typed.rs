@@ -1,4 +1,4 @@
-//! Typed functions: Rust types determine how arguments are checked, converted and described.
+//! Typed functions: Rust functions whose parameter types determine how arguments are checked, converted and described.
 #![forbid(unsafe_code)]
 
 use crate::any::{Any, AnyView};
@@ -10,13 +10,13 @@ use crate::{store_forwarding, upstream_release};
 
 /// A return type of typed functions: a value, nothing, or a `Result` of either.
 pub trait IntoResult {
-    /// The type as signatures and schemas show it.
+    /// Description of the type for signatures and schemas.
     const TEXT: &'static TypeText;
 
     /// Converts the return value into the result of the packed call.
     ///
     /// # Errors
-    /// The error of the function.
+    /// The error that the function returned.
     fn into_result(self) -> Result<Any>;
 }
 
@@ -36,18 +36,18 @@ impl<T: AnyCompatible> IntoResult for Result<T> {
     }
 }
 
-/// The parameter and result types of a function, for messages and schemas.
+/// Parameter and result types of a function, for messages and schemas.
 pub struct Signature<'a> {
     params: &'a [TargetTexts],
-    /// `None` for a packed function, whose schema has no types.
+    /// `None` for a packed function, whose schema lists no types.
     result: Option<&'static TypeText>,
 }
 
 impl<'a> Signature<'a> {
-    /// The signature of functions that take any arguments.
+    /// Signature of packed functions, which accept any arguments.
     pub const PACKED: Signature<'static> = Signature { params: &[], result: None };
 
-    /// Makes the signature of a function with these types.
+    /// Creates the signature of a function with these parameter and result types.
     pub const fn new(params: &'a [TargetTexts], result: &'static TypeText) -> Self {
         Signature { params, result: Some(result) }
     }
@@ -71,7 +71,7 @@ impl<'a> Signature<'a> {
         out.put(b"]}}");
     }
 
-    /// Writes the type schema in the form of releases up to 0.1.14.
+    /// Writes the type schema in the form of upstream releases up to 0.1.14.
     fn write_args_schema(&self, result: &TypeText, out: &mut Writer<'_>) {
         out.put(b"{\"type\":\"ffi.Function\",\"args\":[");
         result.write_schema(out);
@@ -82,7 +82,7 @@ impl<'a> Signature<'a> {
         out.put(b"]}");
     }
 
-    /// Writes `(0: int, 1: str) -> void`.
+    /// Writes the signature for messages, such as `(0: int, 1: str) -> void`.
     fn write(&self, out: &mut Writer<'_>) {
         out.put(b"(");
         for (index, param) in self.params.iter().enumerate() {
@@ -100,16 +100,16 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// The name and signature of a function, for the messages of its calls.
+/// The name and signature of a called function, for error messages.
 pub struct Callee<'a> {
-    /// The name; may be empty.
+    /// The name of the function; may be empty.
     pub name: &'a str,
-    /// Its types.
+    /// The signature of the function.
     pub signature: &'a Signature<'a>,
 }
 
 impl Callee<'_> {
-    /// Converts the argument at `index`.
+    /// Converts the argument at `index` to `T`.
     fn argument<T: AnyCompatible>(&self, args: &[AnyView<'_>], index: usize) -> Result<T> {
         let Some(arg) = args.get(index) else { return Err(self.wrong_count(args.len())) };
         let view = store_forwarding::view(arg);
@@ -119,7 +119,7 @@ impl Callee<'_> {
         }
     }
 
-    /// Makes the TypeError for the argument at `index`.
+    /// Creates the TypeError for an argument of the wrong type at `index`.
     #[cold]
     #[inline(never)]
     pub fn wrong_type(&self, index: usize, view: AnyView<'_>) -> Error {
@@ -136,7 +136,7 @@ impl Callee<'_> {
         })
     }
 
-    /// Makes the TypeError for a call with `count` arguments.
+    /// Creates the TypeError for a call with a wrong number of arguments, `count`.
     #[cold]
     #[inline(never)]
     pub fn wrong_count(&self, count: usize) -> Error {
@@ -165,9 +165,10 @@ impl Callee<'_> {
     }
 }
 
-/// A typed function: a closure or function of up to eight arguments whose types convert from and to Any.
+/// A typed function: a function or closure of up to eight parameters, whose parameter and result types convert from and
+/// to Any.
 ///
-/// `Args` is the tuple of argument types; the compiler infers it.
+/// `Args` is the tuple of parameter types, which the compiler infers.
 ///
 /// # Upstream
 /// `details::unpack_call` and `FunctionInfo` in `function_detail.h`.
@@ -180,10 +181,11 @@ pub trait TypedFn<Args> {
     /// The signature of the function.
     const SIGNATURE: &'static Signature<'static>;
 
-    /// Calls the function with packed arguments. Errors show `callee`, which must have the signature of this function.
+    /// Calls the function with packed arguments. Error messages show `callee`, which must have this function's
+    /// signature.
     ///
     /// # Errors
-    /// TypeError for a wrong number or type of arguments; MemoryError; errors of the function itself.
+    /// TypeError for a wrong number or type of arguments; MemoryError; errors of the function.
     fn invoke(&self, callee: &Callee<'_>, args: &[AnyView<'_>]) -> Result<Any>;
 }
 
@@ -222,7 +224,7 @@ typed_functions! {
     8: 0 A, 1 B, 2 C, 3 D, 4 E, 5 G, 6 H, 7 I;
 }
 
-/// Returns the signature of a function given by value, for macros that cannot name its type.
+/// Returns the signature of a function passed by reference, for macros that cannot name its type.
 pub const fn signature_of<Args, F: TypedFn<Args>>(_: &F) -> &'static Signature<'static> {
     F::SIGNATURE
 }

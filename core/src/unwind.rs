@@ -1,12 +1,12 @@
-//! Panics at the boundary to C: caught where panics unwind, an abort elsewhere.
+//! Handling of panics at the boundary to C: they are caught in builds that unwind, and abort in others.
 #![forbid(unsafe_code)]
 
 use crate::error::Result;
 
-/// Runs `body`; a panic becomes an InternalError.
+/// Runs `body` and converts a panic into an InternalError.
 ///
 /// # Errors
-/// Those of `body`, and InternalError with the panic's message.
+/// Errors of `body`. InternalError with the panic's message if `body` panics.
 #[cfg(feature = "std")]
 #[inline(always)]
 pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -27,16 +27,16 @@ fn panic_error(payload: &(dyn core::any::Any + Send)) -> crate::error::Error {
     crate::plain_error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload"))
 }
 
-/// Runs `body`. Panics do not unwind in this build; they end in the panic handler.
+/// Runs `body`. Panics do not unwind in this build: the panic handler does not return.
 ///
 /// # Errors
-/// Those of `body`.
+/// Errors of `body`.
 #[cfg(not(feature = "std"))]
 pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     body()
 }
 
-/// Runs `body` where no error can be returned. A panic is logged and does not propagate.
+/// Runs `body` where no error can be returned. A panic is logged and not propagated.
 #[cfg(feature = "std")]
 pub fn contain_panic(body: impl FnOnce()) {
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,7 +46,7 @@ pub fn contain_panic(body: impl FnOnce()) {
     }
 }
 
-/// Runs `body`. Panics do not unwind in this build; they end in the panic handler.
+/// Runs `body`. Panics do not unwind in this build: the panic handler does not return.
 #[cfg(not(feature = "std"))]
 pub fn contain_panic(body: impl FnOnce()) {
     body();

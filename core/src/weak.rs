@@ -1,4 +1,4 @@
-//! Weak references, which keep the memory of an object allocated but not its content alive.
+//! Weak references, which keep the memory of an object allocated but do not keep its content alive.
 
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
@@ -7,7 +7,7 @@ use crate::abi::TVMFFIObject;
 use crate::object::{ObjectClass, ObjectRef};
 use crate::{refcount, release};
 
-/// One weak reference to an object of class `T`.
+/// A weak reference to an object of class `T`.
 ///
 /// # Upstream
 /// `tvm::ffi::WeakObjectPtr` in `object.h`.
@@ -22,7 +22,7 @@ unsafe impl<T> Send for WeakObjectRef<T> {}
 unsafe impl<T> Sync for WeakObjectRef<T> {}
 
 impl<T: ObjectClass> WeakObjectRef<T> {
-    /// Makes a weak reference to the object of a strong one.
+    /// Creates a weak reference to the object of a strong reference.
     pub fn new(strong: &T) -> WeakObjectRef<T> {
         let object = ManuallyDrop::new(strong.as_object().clone());
         let pointer = object.as_ptr();
@@ -34,7 +34,7 @@ impl<T: ObjectClass> WeakObjectRef<T> {
         }
     }
 
-    /// Returns a strong reference, or `None` if the object is destroyed.
+    /// Returns a strong reference, or `None` if the object has been destroyed.
     pub fn upgrade(&self) -> Option<T> {
         // SAFETY: the weak reference keeps the header readable; a successful upgrade owns a strong reference.
         unsafe {

@@ -1,11 +1,11 @@
-//! Short texts as 64-bit words, for comparison and hashing.
+//! Short byte strings as 64-bit words, for comparison and hashing.
 #![forbid(unsafe_code)]
 
-/// The odd number nearest to 2^64 divided by the golden ratio. Multiplication by it spreads neighbouring keys; the
-/// upper bits of the product are a hash (Fibonacci hashing).
+/// The odd number nearest to 2^64 divided by the golden ratio, for Fibonacci hashing: the upper bits of a product with
+/// it are a hash, and neighbouring keys are spread.
 pub const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Packs a text of up to 8 bytes into a zero-padded little-endian word; `None` for a longer text.
+/// Packs up to 8 bytes into a zero-padded little-endian word. Returns `None` for a longer string.
 #[inline]
 pub fn short(text: &[u8]) -> Option<u64> {
     match text.len() {
@@ -15,10 +15,10 @@ pub fn short(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// Whether the ends of texts are read in wide loads, which take 160 bytes of flash more than a byte loop.
+/// Whether [`tail`] uses wide loads, which take 160 bytes of flash more than a byte loop.
 const WIDE: bool = cfg!(feature = "speed");
 
-/// Packs the last `len` bytes of a text, at most 7, into the low bytes of a zero-padded word.
+/// Packs the last `len` bytes of a string, at most 7, into a zero-padded little-endian word.
 #[cfg_attr(feature = "speed", inline)]
 pub fn tail(text: &[u8], len: usize) -> u64 {
     debug_assert!(len < 8 && len <= text.len());
@@ -44,10 +44,11 @@ pub fn tail(text: &[u8], len: usize) -> u64 {
     }
 }
 
-/// Whether texts of 17 to 32 bytes are compared inline, too. Size-optimised builds call the library function.
+/// Whether strings of 17 to 32 bytes are compared inline, too. Size-optimised builds call the library function.
 const UP_TO_32: bool = cfg!(feature = "speed");
 
-/// Returns `true` if two texts are equal. For short texts, for which a call takes longer than the comparison.
+/// Returns `true` if two byte strings are equal. Short strings are compared inline, since a call would take longer than
+/// the comparison.
 #[inline]
 pub fn are_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {

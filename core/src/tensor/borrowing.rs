@@ -1,4 +1,4 @@
-//! Tensor objects over borrowed data: imports of managed tensors, and views of other tensors.
+//! Tensor objects over borrowed data: imports of managed tensors, and views of other objects' data.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -11,20 +11,20 @@ use crate::object_alloc::{self, ObjectRecord, allocate};
 use crate::shape::row_major_strides_reversed;
 use crate::{refcount, store_forwarding, type_index};
 
-/// The kind of owner that keeps the data alive.
+/// Kind of the owner that keeps the data alive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Owner {
-    /// A managed tensor of the versioned form.
+    /// A managed tensor in DLPack's versioned form.
     Versioned,
-    /// A managed tensor of the legacy form.
+    /// A managed tensor in DLPack's legacy form.
     Managed,
-    /// An object: mostly the tensor that this one is a view of.
+    /// An object; usually the tensor of which this one is a view.
     Object,
 }
 
-/// A tensor over borrowed data. Lists follow in place: the strides of an import that has none, shape and strides of a
-/// view.
+/// Record of a tensor over borrowed data. Copied lists follow inline: the strides of an import that has none, or the
+/// shape and strides of a view.
 #[repr(C)]
 struct BorrowingTensor {
     header: TVMFFIObject,
@@ -68,14 +68,14 @@ unsafe impl ObjectRecord for BorrowingTensor {
     }
 }
 
-/// The deleter of these tensors. Its address, unique since it is never inlined, identifies them.
+/// Deleter of tensors over borrowed data, which its address identifies. Never inlined, so that the address is unique.
 #[inline(never)]
 unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
     // SAFETY: only set as the deleter of these records.
     unsafe { object_alloc::delete::<BorrowingTensor>(object, flags) };
 }
 
-/// Returns the flags of the import at the end of a chain of views; 0 if there is none.
+/// Returns the DLPack flags of the import at the end of a chain of views. Returns 0 if there is none.
 ///
 /// # Safety
 /// `object` must be a live tensor object.
@@ -95,8 +95,8 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
     0
 }
 
-/// Claims the export slot of a tensor for a managed tensor of either form; `None` if the tensor has no slot or the slot
-/// is in use.
+/// Claims the export slot of a tensor for a managed tensor of either form. Returns `None` if the tensor has no slot or
+/// the slot is in use.
 ///
 /// # Safety
 /// `object` must be a live tensor object, and stay alive until [`release_export_slot`].
@@ -110,7 +110,7 @@ pub(super) unsafe fn claim_export_slot(object: *mut TVMFFIObject) -> Option<NonN
     }
 }
 
-/// Releases the export slot of a managed tensor that is no longer used.
+/// Releases the export slot of a tensor, whose managed tensor is no longer used.
 ///
 /// # Safety
 /// The caller claimed the slot of this live object with [`claim_export_slot`].
@@ -120,7 +120,7 @@ pub(super) unsafe fn release_export_slot(object: *mut TVMFFIObject) {
     unsafe { export_slot::release(&(*object.cast::<BorrowingTensor>()).is_exported) };
 }
 
-/// Returns the record of a tensor of this file; `None` for other tensors.
+/// Returns the record of a tensor over borrowed data, or `None` for other tensors.
 ///
 /// # Safety
 /// `object` must be a live tensor object.
@@ -131,9 +131,9 @@ unsafe fn record_of(object: *mut TVMFFIObject) -> Option<*mut BorrowingTensor> {
     ptr::fn_addr_eq(deleter, BorrowingTensor::DELETER).then_some(object.cast())
 }
 
-/// Makes a tensor like `prototype` that owns the keeper of its data; the keeper of a view is another tensor, which is
-/// retained. A view copies shape and strides. Missing strides become those of a compact tensor, except for imports
-/// without dimensions, which keep null strides as upstream.
+/// Creates a tensor like `prototype` that owns `keeper`, which keeps the data alive. The keeper of a view is an object,
+/// which is retained, and the shape and strides of a view are copied. Missing strides become those of a compact tensor,
+/// except for imports without dimensions, whose strides stay null as in upstream.
 ///
 /// # Safety
 /// The shape of `prototype` was checked, and the keeper is live and of the stated kind.
@@ -180,7 +180,7 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
     Ok(Tensor(object))
 }
 
-/// Makes a tensor for an import that has strides; otherwise as [`make`].
+/// Creates a tensor like [`make`] for an import that has strides, so that no list is copied.
 ///
 /// # Safety
 /// As [`make`].
@@ -196,7 +196,7 @@ pub(super) unsafe fn make_without_lists(
     Ok(Tensor(unsafe { allocate::<BorrowingTensor>(type_index::TENSOR, 0, init) }?))
 }
 
-/// Writes the fields beside the header.
+/// Writes all fields except the header.
 ///
 /// # Safety
 /// `record` belongs to a new object.

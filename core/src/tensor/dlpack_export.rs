@@ -1,4 +1,4 @@
-//! DLPack export: managed tensors of both forms over tensors of this library.
+//! DLPack export: managed tensors, in both forms, that refer to this library's tensors.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -15,13 +15,13 @@ use crate::memory;
 use crate::object::ObjectRef;
 
 impl Tensor {
-    /// Makes a managed tensor of the legacy form that shares data, shape and strides with this tensor and
-    /// keeps it alive.
+    /// Creates a managed tensor in DLPack's legacy form. It shares data, shape and strides with this tensor and keeps
+    /// it alive.
     ///
-    /// The caller owns the result and calls its deleter once, on any thread.
+    /// The caller owns the result and must call its deleter once, on any thread.
     ///
     /// # Errors
-    /// MemoryError when out of memory.
+    /// MemoryError.
     ///
     /// # Upstream
     /// `TVMFFITensorToDLPack`.
@@ -29,13 +29,13 @@ impl Tensor {
         export(self, DLPackForm::Legacy).map(NonNull::cast)
     }
 
-    /// Makes a managed tensor of the versioned form, as [`Tensor::to_dlpack`] does.
+    /// Creates a managed tensor in DLPack's versioned form, like [`Tensor::to_dlpack`].
     ///
-    /// The flags are 0, or those of the versioned managed tensor from which this tensor, or the tensor that it views,
-    /// was imported.
+    /// If this tensor, or the tensor of which it is a view, was imported from a versioned managed tensor, the flags are
+    /// the same. Otherwise they are 0.
     ///
     /// # Errors
-    /// MemoryError when out of memory.
+    /// MemoryError.
     ///
     /// # Upstream
     /// `TVMFFITensorToDLPackVersioned`, whose flags are always 0, so that a read-only tensor loses its flag.
@@ -44,10 +44,10 @@ impl Tensor {
     }
 }
 
-/// Makes a managed tensor of either form, as [`Tensor::to_dlpack`] and [`Tensor::to_dlpack_versioned`] do.
+/// Creates a managed tensor of either form, like [`Tensor::to_dlpack`] and [`Tensor::to_dlpack_versioned`].
 ///
 /// # Errors
-/// MemoryError when out of memory.
+/// MemoryError.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
@@ -86,7 +86,7 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
     Ok(block)
 }
 
-/// Allocates memory for a managed tensor.
+/// Allocates a managed tensor outside of its tensor object.
 fn allocate(form: DLPackForm) -> Result<NonNull<c_void>> {
     let layout = match form {
         DLPackForm::Legacy => Layout::new::<DLManagedTensor>(),
@@ -108,10 +108,11 @@ unsafe extern "C" fn delete_versioned<const IN_TENSOR: bool>(managed: *mut DLMan
     unsafe { delete::<_, IN_TENSOR>(managed, |record| record.manager_ctx) };
 }
 
-/// Deletes a record, which lies in the tensor or in its own memory, and releases its reference; null is ignored.
+/// Deletes a managed tensor and releases its reference to the tensor object. Null is ignored.
 ///
 /// # Safety
-/// `managed` must be null or a record of this file that is no longer used; `IN_TENSOR` says where it lies.
+/// `managed` must be null, or an exported record that is no longer used. `IN_TENSOR` is true if the record is in the
+/// tensor's export slot.
 unsafe fn delete<M, const IN_TENSOR: bool>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
     let Some(managed) = NonNull::new(managed) else { return };
     // SAFETY: the record owns one reference to the tensor object and came from `export`. Until the reference is

@@ -1,4 +1,4 @@
-//! DLPack import: tensors over managed tensors of other libraries, in both forms.
+//! DLPack import: tensors, from managed tensors of both forms, over data of other libraries.
 
 use core::ffi::c_void;
 use core::slice;
@@ -13,26 +13,26 @@ use crate::error::{Error, Result};
 use crate::shape::{has_possible_size, is_small};
 use crate::{plain_ensure, plain_error};
 
-/// The two forms of managed tensors.
+/// The two forms of managed tensors in DLPack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DLPackForm {
-    /// [`DLManagedTensor`], as before DLPack 1.0.
+    /// [`DLManagedTensor`], without a version, as before DLPack 1.0.
     Legacy,
-    /// [`DLManagedTensorVersioned`].
+    /// [`DLManagedTensorVersioned`], as since DLPack 1.0.
     Versioned,
 }
 
 impl Tensor {
-    /// Makes a tensor over a managed tensor of the legacy form and takes ownership of it; its deleter runs with the
-    /// last reference.
+    /// Creates a tensor over a managed tensor in legacy form and takes ownership of the latter. Its deleter runs when
+    /// the last reference is dropped.
     ///
-    /// `require_alignment` applies to the first element, in bytes: a power of two, or 0 for any. Missing strides become
-    /// those of a compact tensor. On failure the caller keeps the managed tensor.
+    /// `require_alignment` is the required alignment of the first element in bytes: a power of two, or 0 for any.
+    /// Missing strides become those of a compact tensor. On failure the caller still owns the managed tensor.
     ///
     /// # Errors
-    /// RuntimeError when the data is not aligned or contiguous as required; ValueError when `managed` is null, its
-    /// shape is invalid (negative number of dimensions, missing extents, negative extents, more elements than memory
-    /// can hold) or the alignment is not a power of two; MemoryError when out of memory.
+    /// RuntimeError if the data is not aligned or contiguous as required. ValueError if `managed` is null, its shape is
+    /// invalid (negative number of dimensions, missing extents, negative extents, more elements than memory can hold)
+    /// or the required alignment is not a power of two. MemoryError.
     ///
     /// # Safety
     /// `managed` must be null or a managed tensor owned by the caller, valid until its deleter is called, which may
@@ -49,13 +49,13 @@ impl Tensor {
         unsafe { import(managed.cast(), require_alignment, require_contiguous, DLPackForm::Legacy) }
     }
 
-    /// Makes a tensor over a managed tensor of the versioned form, as [`Tensor::from_dlpack`] does.
+    /// Creates a tensor over a managed tensor in versioned form, like [`Tensor::from_dlpack`].
     ///
-    /// An export of the tensor has the same flags.
+    /// Exports of the tensor have the same flags.
     ///
     /// # Errors
-    /// As [`Tensor::from_dlpack`]; RuntimeError when the record has another major version, so that the caller may only
-    /// call its deleter, or when its flags say that elements narrower than a byte are padded.
+    /// As [`Tensor::from_dlpack`]. RuntimeError if the major version is not supported, in which case the caller may
+    /// only call the deleter, or if the flags say that elements narrower than a byte are padded.
     ///
     /// # Safety
     /// As [`Tensor::from_dlpack`].
@@ -72,10 +72,11 @@ impl Tensor {
     }
 }
 
-/// Makes a tensor over a managed tensor of either form, as [`Tensor::from_dlpack`] and [`Tensor::from_dlpack_versioned`] do.
+/// Creates a tensor over a managed tensor of either form, like [`Tensor::from_dlpack`] and
+/// [`Tensor::from_dlpack_versioned`].
 ///
 /// # Errors
-/// Those of the two functions.
+/// As the function for this form.
 ///
 /// # Safety
 /// As the function for this form.
@@ -97,8 +98,8 @@ pub unsafe fn import(
     }
 }
 
-/// The fast-path check of speed builds: returns `true` if a managed tensor has strides and cannot be refused, so that
-/// no error is needed.
+/// Returns `true` if a managed tensor has strides and can be imported without further checks. Fast path of speed
+/// builds.
 ///
 /// # Safety
 /// As [`import`]; `managed` is not null.
@@ -123,7 +124,7 @@ unsafe fn needs_no_checks(managed: *mut c_void, form: DLPackForm) -> bool {
     }
 }
 
-/// Returns the tensor in a record of either form, and the kind of owner that the record is.
+/// Returns the DLTensor in a managed tensor of either form, and the matching kind of owner.
 ///
 /// # Safety
 /// The record has this form.
@@ -140,7 +141,7 @@ unsafe fn described(managed: *mut c_void, form: DLPackForm) -> (*const DLTensor,
     }
 }
 
-/// The slow path of [`import`], for every managed tensor.
+/// The slow path of [`import`], with all checks.
 ///
 /// # Safety
 /// As [`import`].
@@ -180,7 +181,7 @@ unsafe fn import_checked(
     }
 }
 
-/// Checks the tensor of a producer against the requirements of the consumer.
+/// Checks a producer's tensor against the consumer's requirements.
 ///
 /// # Safety
 /// `shape` and `strides` of `tensor` must each be null or have `ndim` values if `ndim` is positive.
@@ -209,10 +210,10 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
     Ok(())
 }
 
-/// Checks that `tensor` has a shape whose elements fit the address space.
+/// Checks that the shape of `tensor` is valid and its elements fit the address space.
 ///
 /// # Errors
-/// ValueError that states the defect.
+/// ValueError that names the defect.
 ///
 /// # Safety
 /// The shape must be null or have `ndim` extents.

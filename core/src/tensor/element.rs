@@ -1,14 +1,14 @@
-//! Rust types of tensor elements.
+//! Rust types of tensor elements, and their dtypes.
 
 use crate::abi::DLDataType;
 use crate::dtype::code;
 
-/// A type with the same representation in tensors and in Rust.
+/// An element type with the same representation in tensors and in Rust.
 ///
 /// # Safety
 /// Every bit pattern must be a valid value, and elements of `DTYPE` must have the size of the type.
 pub unsafe trait Element: Copy + 'static {
-    /// The dtype of the elements.
+    /// Data type of the elements in DLPack's terms.
     const DTYPE: DLDataType;
 }
 
@@ -22,7 +22,7 @@ macro_rules! elements {
     )*};
 }
 
-/// The width of an element in bits.
+/// Width of an element in bits, as in its dtype.
 trait BitsInTensor: Sized {
     const BITS_IN_TENSOR: u8 = (size_of::<Self>() * 8) as u8;
 }

@@ -1,4 +1,4 @@
-//! Tensor objects: a DLTensor after the object header, over data of this or another library.
+//! Tensor objects: an object header followed by a DLTensor, whose data belongs to this library or another one.
 
 use core::fmt;
 
@@ -26,8 +26,8 @@ object_class!(
     @bare
     /// A reference to a tensor.
     ///
-    /// Tensors are shared: every owner, C and C++ included, may read the data, and a writer must ensure that no one
-    /// else uses it meanwhile. Shape, strides and dtype never change.
+    /// Tensors are shared. Every owner, including C and C++ code, may read the data; a writer must ensure that no one
+    /// else accesses it concurrently. Shape, strides and dtype never change.
     ///
     /// # Upstream
     /// `tvm::ffi::Tensor` of `include/tvm/ffi/container/tensor.h`.
@@ -35,7 +35,7 @@ object_class!(
 );
 object_conversions!(Tensor);
 
-/// The common head of tensor objects.
+/// Common start of the records of all tensor objects.
 #[repr(C)]
 struct TensorRecord {
     header: TVMFFIObject,
@@ -48,7 +48,7 @@ const _: () = assert!(size_of::<TensorRecord>() == 72 && core::mem::offset_of!(T
 const _: () = assert!(size_of::<TensorRecord>() == 64 && core::mem::offset_of!(TensorRecord, tensor) == 24);
 
 impl Tensor {
-    /// Borrows the DLTensor in the object as a pointer, valid while the reference lives.
+    /// Returns a pointer to the DLTensor in the object. It is valid for the lifetime of the reference.
     ///
     /// # Upstream
     /// `TVMFFITensorGetDLTensorPtr` of `include/tvm/ffi/c_api.h`.
@@ -69,32 +69,32 @@ impl Tensor {
         unsafe { TensorRef::from_raw(self.dl_tensor()) }
     }
 
-    /// Borrows the extents.
+    /// Borrows the shape.
     pub fn shape(&self) -> &[i64] {
         self.as_tensor_ref().shape()
     }
 
-    /// Borrows the strides in elements; `None` for a compact tensor without strides.
+    /// Borrows the strides, in elements. Returns `None` for a compact tensor without strides.
     pub fn strides(&self) -> Option<&[i64]> {
         self.as_tensor_ref().strides()
     }
 
-    /// The element type.
+    /// Returns the element type.
     pub fn dtype(&self) -> DLDataType {
         self.dl_tensor().dtype
     }
 
-    /// The device of the data.
+    /// Returns the device that stores the data.
     pub fn device(&self) -> DLDevice {
         self.dl_tensor().device
     }
 
-    /// Number of elements; `None` on overflow.
+    /// Computes the number of elements. Returns `None` on overflow.
     pub fn numel(&self) -> Option<i64> {
         self.as_tensor_ref().numel()
     }
 
-    /// Returns `true` if the elements are compact in row-major order.
+    /// Returns `true` if the elements are contiguous in row-major order.
     pub fn is_contiguous(&self) -> bool {
         self.as_tensor_ref().is_contiguous()
     }

@@ -1,4 +1,4 @@
-//! Tensors whose data the library allocates in main memory.
+//! Tensors that own their data, which the library allocates in main memory.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -11,10 +11,10 @@ use crate::object_alloc::{ObjectRecord, allocate};
 use crate::shape::{data_size_bytes, row_major_strides_reversed};
 use crate::{device, memory, plain_bail, plain_ensure, type_index};
 
-/// Alignment of the data in bytes: the maximum requirement of vector units of hosts, which compiled kernels assume.
+/// Alignment of the data in bytes: the largest that vector units of hosts require. Compiled kernels rely on it.
 const DATA_ALIGNMENT: usize = 64;
 
-/// A tensor that owns its data; shape and strides follow it in place, `ndim` values each.
+/// Record of a tensor that owns its data. Shape and strides follow inline, `ndim` values each.
 #[repr(C)]
 struct OwnedTensor {
     header: TVMFFIObject,
@@ -35,7 +35,7 @@ unsafe impl ObjectRecord for OwnedTensor {
     }
 }
 
-/// A block of zeroed main memory, or none for zero bytes.
+/// A block of zero-initialised main memory. For zero bytes, nothing is allocated.
 struct DataBlock {
     block: Option<NonNull<u8>>,
     layout: Layout,
@@ -70,11 +70,12 @@ impl Drop for DataBlock {
 }
 
 impl Tensor {
-    /// Makes a compact row-major tensor of zeros in main memory, aligned to 64 bytes. An empty tensor has null data.
+    /// Creates a compact row-major tensor of zeros in main memory, aligned to 64 bytes. The data pointer of an empty
+    /// tensor is null.
     ///
     /// # Errors
-    /// ValueError when an extent is negative, when the size overflows, when the number of dimensions overflows `i32` or
-    /// when `device` is not the CPU; MemoryError when out of memory.
+    /// ValueError if an extent is negative, if the size overflows, if the number of dimensions overflows `i32` or if
+    /// `device` is not the CPU. MemoryError.
     pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
         if device.device_type != device::kind::CPU {
             let name = device::type_name(device.device_type).unwrap_or("unknown");
@@ -118,10 +119,10 @@ impl Tensor {
         Ok(Tensor(object))
     }
 
-    /// Makes a tensor in main memory with a copy of `elements`, in row-major order.
+    /// Creates a tensor in main memory with a copy of `elements` in row-major order.
     ///
     /// # Errors
-    /// ValueError when the number of elements does not match `shape`; otherwise as [`Tensor::empty`].
+    /// ValueError if the number of elements does not match `shape`. Otherwise as [`Tensor::empty`].
     pub fn from_slice<T: Element>(elements: &[T], shape: &[i64]) -> Result<Tensor> {
         let cpu = DLDevice { device_type: device::kind::CPU, device_id: 0 };
         let tensor = Tensor::empty(shape, T::DTYPE, cpu)?;

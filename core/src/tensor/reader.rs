@@ -1,4 +1,4 @@
-//! Read access to a borrowed DLTensor: geometry and typed data.
+//! Read access to a borrowed DLTensor: its geometry, and its elements as typed slices.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
@@ -13,7 +13,7 @@ use crate::message::SHORT;
 use crate::text::SliceWriter;
 use crate::{plain_bail, plain_ensure, shape, type_index};
 
-/// A borrowed DLTensor of a tensor object or a caller: `Copy`, owns nothing.
+/// A borrowed DLTensor, which belongs to a tensor object or to the caller. It is `Copy` and owns nothing.
 #[derive(Clone, Copy)]
 pub struct TensorRef<'a> {
     tensor: *const DLTensor,
@@ -24,14 +24,16 @@ impl<'a> TensorRef<'a> {
     /// Borrows a DLTensor.
     ///
     /// # Safety
-    /// For `'a`, `tensor` must be valid; `shape` and, unless null, `strides` must have `ndim` readable extents, or may
-    /// be any pointers if `ndim` is not positive. Unless `device`, `dtype` or extents say otherwise, `data` plus
-    /// `byte_offset` must be the start of all elements, initialised and only written through [`TensorRef::data_mut`].
+    /// For `'a`, `tensor` must be valid, and `shape` and `strides` must each be null or point to `ndim` readable
+    /// values; if `ndim` is not positive, they may be any pointers. Unless device, dtype or extents rule out access to
+    /// the elements, these must start at `data` plus `byte_offset`, be initialised, and only be written through
+    /// [`TensorRef::data_mut`].
     pub const unsafe fn from_raw(tensor: *const DLTensor) -> TensorRef<'a> {
         TensorRef { tensor, lifetime: PhantomData }
     }
 
-    /// Borrows the tensor of a view: a tensor object or a DLTensor pointer. `None` for other values and null pointers.
+    /// Borrows the tensor that a view contains: a tensor object or a DLTensor pointer. Returns `None` for other values
+    /// and null pointers.
     pub fn from_view(view: &AnyView<'a>) -> Option<TensorRef<'a>> {
         let tensor: *const DLTensor = match view.type_index() {
             type_index::TENSOR => {
@@ -46,7 +48,7 @@ impl<'a> TensorRef<'a> {
         (!tensor.is_null()).then(|| unsafe { TensorRef::from_raw(tensor) })
     }
 
-    /// Returns the borrowed record.
+    /// Returns the borrowed DLTensor.
     pub const fn as_raw(self) -> *const DLTensor {
         self.tensor
     }
@@ -56,56 +58,57 @@ impl<'a> TensorRef<'a> {
         unsafe { *self.tensor }
     }
 
-    /// Borrows the extents; empty if the number of dimensions is negative or the list is null.
+    /// Borrows the shape. It is empty if the number of dimensions is negative or the list is null.
     pub fn shape(self) -> &'a [i64] {
         let tensor = self.get();
         // SAFETY: `from_raw` vouches for `ndim` extents.
         unsafe { extents(tensor.shape, tensor.ndim) }.unwrap_or_default()
     }
 
-    /// Borrows the strides in elements; `None` for a compact tensor without strides.
+    /// Borrows the strides, in elements. Returns `None` for a compact tensor without strides.
     pub fn strides(self) -> Option<&'a [i64]> {
         let tensor = self.get();
         // SAFETY: `from_raw` vouches for `ndim` strides.
         unsafe { extents(tensor.strides, tensor.ndim) }
     }
 
-    /// Number of dimensions; 0 if the record's number is negative.
+    /// Returns the number of dimensions, or 0 if the stored number is negative.
     pub fn ndim(self) -> usize {
         usize::try_from(self.get().ndim).unwrap_or(0)
     }
 
-    /// The element type.
+    /// Returns the element type.
     pub fn dtype(self) -> DLDataType {
         self.get().dtype
     }
 
-    /// The device of the data.
+    /// Returns the device that stores the data.
     pub fn device(self) -> DLDevice {
         self.get().device
     }
 
-    /// Distance in bytes from the data pointer to the first element.
+    /// Returns the distance in bytes from the data pointer to the first element.
     pub fn byte_offset(self) -> u64 {
         self.get().byte_offset
     }
 
-    /// The data pointer, which is an address only on devices with direct addressing.
+    /// Returns the data pointer. It is an address only on devices with direct addressing; on others it is a handle.
     pub fn data_ptr(self) -> *mut c_void {
         self.get().data
     }
 
-    /// Number of elements; `None` when an extent is negative or the number overflows.
+    /// Computes the number of elements. Returns `None` if an extent is negative or the number overflows.
     pub fn numel(self) -> Option<i64> {
         shape::product(self.shape())
     }
 
-    /// Size of the compact elements in bytes; `None` when it exceeds the maximum allocation.
+    /// Computes the size of the elements in bytes, as if they were compact. Returns `None` if it exceeds the maximum
+    /// allocation.
     pub fn size_bytes(self) -> Option<usize> {
         shape::data_size_bytes(self.shape(), self.dtype())
     }
 
-    /// Returns `true` if the elements are compact in row-major order.
+    /// Returns `true` if the elements are contiguous in row-major order.
     ///
     /// # Upstream
     /// `IsContiguous` of `include/tvm/ffi/container/tensor.h`.
@@ -113,8 +116,8 @@ impl<'a> TensorRef<'a> {
         self.strides().is_none_or(|strides| shape::is_contiguous(self.shape(), strides))
     }
 
-    /// Returns `true` if the first element is aligned: by its address if the device has direct addressing, else by its
-    /// offset.
+    /// Returns `true` if the first element is aligned to `alignment` bytes. On devices without direct addressing, only
+    /// the byte offset is checked.
     ///
     /// Every tensor counts as aligned to 0 bytes.
     ///
@@ -124,18 +127,18 @@ impl<'a> TensorRef<'a> {
         alignment == 0 || self.start().is_multiple_of(alignment)
     }
 
-    /// The address of the first element, or its offset if the device has no direct addressing.
+    /// Returns the address of the first element, or its byte offset on devices without direct addressing.
     pub(super) fn start(self) -> u64 {
         let tensor = self.get();
         let base = if is_direct_address(tensor.device) { tensor.data.addr() as u64 } else { 0 };
         base.wrapping_add(tensor.byte_offset)
     }
 
-    /// Borrows the elements of a compact tensor in host-accessible memory.
+    /// Borrows the elements of a contiguous tensor in host-accessible memory.
     ///
     /// # Errors
-    /// TypeError when the dtype does not match `T`; ValueError when the device is not host-accessible, or when elements
-    /// are not compact, missing, too many or not aligned for `T`.
+    /// TypeError if the dtype is not that of `T`. ValueError if the device is not host-accessible, or if the elements
+    /// are not contiguous, have no data, exceed the address space or are not aligned for `T`.
     pub fn data<T: Element>(self) -> Result<&'a [T]> {
         let (data, len) = self.elements::<T>()?;
         // SAFETY: `elements` checked pointer, length and alignment; `from_raw` vouches that the elements are
@@ -143,7 +146,7 @@ impl<'a> TensorRef<'a> {
         Ok(unsafe { core::slice::from_raw_parts(data, len) })
     }
 
-    /// Borrows the elements of a compact tensor for writing.
+    /// Borrows the elements of a contiguous tensor in host-accessible memory for writing.
     ///
     /// # Errors
     /// As [`TensorRef::data`].
@@ -157,7 +160,7 @@ impl<'a> TensorRef<'a> {
         Ok(unsafe { core::slice::from_raw_parts_mut(data, len) })
     }
 
-    /// Checks that the elements form a valid slice of `T`.
+    /// Checks that the elements form a valid slice of `T`. Returns its address and length.
     fn elements<T: Element>(self) -> Result<(*mut T, usize)> {
         let tensor = self.get();
         if tensor.dtype != T::DTYPE {
@@ -190,10 +193,10 @@ impl<'a> TensorRef<'a> {
     }
 }
 
-/// Borrows the list of `ndim` extents at `pointer`; `None` if null, empty if `ndim` is not positive.
+/// Borrows a list of `ndim` values. Returns `None` if `pointer` is null, and an empty list if `ndim` is not positive.
 ///
 /// # Safety
-/// `pointer` must be null, or point to `ndim` extents for `'a` if `ndim` is positive.
+/// If `ndim` is positive, `pointer` must be null or point to `ndim` values that are valid for `'a`.
 unsafe fn extents<'a>(pointer: *const i64, ndim: i32) -> Option<&'a [i64]> {
     match usize::try_from(ndim) {
         _ if pointer.is_null() => None,
@@ -221,7 +224,7 @@ fn dtype_mismatch<T>(expected: DLDataType, actual: DLDataType) -> Result<T> {
     plain_bail!(TYPE_ERROR, "expected a tensor of dtype `{}` but got `{}`", expected, actual)
 }
 
-/// Returns `true` if the data pointer of tensors on this device is an address to which byte offsets can be added.
+/// Returns `true` if data pointers on this device are addresses, to which byte offsets can be added.
 ///
 /// # Upstream
 /// `IsDirectAddressDevice` of `include/tvm/ffi/container/tensor.h`.
@@ -230,7 +233,7 @@ pub(crate) fn is_direct_address(device: DLDevice) -> bool {
         || matches!(device.device_type, kind::CUDA_MANAGED | kind::ROCM | kind::ROCM_HOST)
 }
 
-/// Returns `true` if the host can dereference the data pointer.
+/// Returns `true` if the host can dereference data pointers of this device.
 fn is_host(device: DLDevice) -> bool {
     matches!(device.device_type, kind::CPU | kind::CUDA_HOST | kind::ROCM_HOST | kind::CUDA_MANAGED)
 }

@@ -1,4 +1,4 @@
-//! Views: tensors over the data of another tensor with a geometry given by the caller.
+//! Views: tensors that share the data of another tensor and have a shape and strides given by the caller.
 
 use super::borrowing::{self, Owner};
 use super::{Tensor, dlpack_import};
@@ -8,11 +8,12 @@ use crate::object::ObjectRef;
 use crate::plain_ensure;
 
 impl Tensor {
-    /// Makes a tensor like `prototype` that keeps this tensor alive; shape and strides are copied, data is shared.
+    /// Creates a tensor like `prototype` that keeps this tensor alive. Shape and strides are copied; the data is
+    /// shared.
     ///
     /// # Errors
-    /// InternalError when the prototype has dimensions but no strides; ValueError when its shape is invalid, as in
-    /// [`Tensor::from_dlpack`]; MemoryError when out of memory.
+    /// InternalError if the prototype has dimensions but no strides. ValueError if its shape is invalid, as in
+    /// [`Tensor::from_dlpack`]. MemoryError.
     ///
     /// # Safety
     /// The shape of the prototype, and its strides unless null, must have `ndim` values if `ndim` is positive. Its data
@@ -28,11 +29,11 @@ impl Tensor {
         unsafe { Tensor::from_owner(&self.0, prototype) }
     }
 
-    /// Makes a tensor from `prototype` that keeps `owner`, an object of any class, alive; shape and strides are copied, data is
-    /// shared. Without strides it is compact.
+    /// Creates a tensor like `prototype` that keeps `owner`, an object of any class, alive. Shape and strides are
+    /// copied; the data is shared. Missing strides become those of a compact tensor.
     ///
     /// # Errors
-    /// ValueError when the shape of the prototype is broken, as in [`Tensor::from_dlpack`]; MemoryError when no memory is left.
+    /// ValueError if the shape of the prototype is invalid, as in [`Tensor::from_dlpack`]. MemoryError.
     ///
     /// # Safety
     /// As [`Tensor::create_unsafe_view`], with data that lives as long as `owner`.

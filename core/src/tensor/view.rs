@@ -1,4 +1,4 @@
-//! The parameter type of functions that take a tensor without retaining it.
+//! The parameter type for functions that borrow a tensor without retaining it.
 
 use core::ptr::NonNull;
 
@@ -9,10 +9,10 @@ use crate::convert::AnyCompatible;
 use crate::error::Result;
 use crate::{any_from, any_texts, plain_bail, type_index};
 
-/// A borrowed pointer to a DLTensor: a DLTensor pointer argument, or the record in a tensor object.
+/// A borrowed pointer to a DLTensor, from a DLTensor pointer argument or a tensor object.
 ///
-/// As an argument of a typed function it is valid until the function returns; the type system does not enforce that, so
-/// reading is unsafe.
+/// As an argument of a typed function, it is valid until the function returns. The type system does not enforce this,
+/// so reading is unsafe.
 ///
 /// # Upstream
 /// `tvm::ffi::TensorView` of `include/tvm/ffi/container/tensor.h`, and `DLTensor*`.
@@ -35,8 +35,8 @@ impl TensorView {
     /// Borrows the tensor.
     ///
     /// # Safety
-    /// The tensor must be alive for `'a`, and be as [`TensorRef::from_raw`] requires. Arguments are alive until their
-    /// call ends.
+    /// The tensor must be alive for `'a` and meet the requirements of [`TensorRef::from_raw`]. Arguments are alive
+    /// until their call ends.
     pub const unsafe fn as_tensor_ref<'a>(self) -> TensorRef<'a> {
         // SAFETY: the caller's promise.
         unsafe { TensorRef::from_raw(self.tensor.as_ptr()) }
@@ -60,13 +60,13 @@ unsafe impl AnyCompatible for TensorView {
         AnyView::pointer(type_index::DL_TENSOR_PTR, self.as_ptr().cast())
     }
 
-    /// Makes a value that points to the tensor without keeping it alive; upstream refuses this.
+    /// Creates a value that points to the tensor without keeping it alive. Upstream does not allow this conversion.
     fn into_any(self) -> Any {
         // SAFETY: a DLTensor pointer owns nothing.
         unsafe { Any::from_raw(*self.view().as_raw()) }
     }
 
-    /// Accepts a DLTensor pointer or a tensor; a null pointer is a ValueError.
+    /// Accepts a DLTensor pointer or a tensor object. A null pointer is a ValueError.
     fn try_from_view(view: AnyView<'_>) -> Result<Option<TensorView>> {
         if let Some(tensor) = TensorRef::from_view(&view) {
             return Ok(NonNull::new(tensor.as_raw().cast_mut()).map(TensorView::new));

@@ -1,11 +1,11 @@
-//! Helpers for text of any encoding.
+//! Output of text in any encoding: lossy display, writers into byte slices, and JSON escapes.
 #![forbid(unsafe_code)]
 
 mod lossy;
 
 use core::fmt::{self, Write};
 
-/// Displays bytes as text, with the replacement character for invalid UTF-8.
+/// Displays bytes as text, replacing invalid UTF-8 with the replacement character.
 pub struct Lossy<'a>(pub &'a [u8]);
 
 impl fmt::Display for Lossy<'_> {
@@ -33,15 +33,15 @@ impl fmt::Debug for Lossy<'_> {
     }
 }
 
-/// Writes into a byte slice and counts: text beyond the end of the slice is dropped, but counted.
+/// Writes text into a byte slice. Text beyond the end of the slice is dropped, but its length is counted.
 pub struct Writer<'a> {
     target: &'a mut [u8],
-    /// Bytes written so far, including those beyond the end of the slice.
+    /// Number of bytes written so far, including dropped ones.
     pub wanted: usize,
 }
 
 impl<'a> Writer<'a> {
-    /// Makes a writer at the start of `target`. With an empty slice it only counts.
+    /// Creates a writer at the start of `target`. With an empty slice it only counts.
     pub fn new(target: &'a mut [u8]) -> Writer<'a> {
         Writer { target, wanted: 0 }
     }
@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
         lossy::append(self, text);
     }
 
-    /// Writes bytes as text. In speed builds, invalid UTF-8 becomes the replacement character.
+    /// Writes bytes as text. In speed-optimised builds, invalid UTF-8 is replaced with the replacement character.
     pub fn put_lossy(&mut self, text: &[u8]) {
         lossy::put(self, text);
     }
@@ -104,15 +104,15 @@ impl Write for Writer<'_> {
     }
 }
 
-/// Writes into a byte slice; text beyond its end is dropped.
+/// Writes text into a byte slice. Text beyond the end of the slice is dropped.
 pub struct SliceWriter<'a> {
     target: &'a mut [u8],
-    /// Bytes written so far.
+    /// Number of bytes written so far.
     pub len: usize,
 }
 
 impl<'a> SliceWriter<'a> {
-    /// Makes a writer at the start of `target`.
+    /// Creates a writer at the start of `target`.
     pub fn new(target: &'a mut [u8]) -> SliceWriter<'a> {
         SliceWriter { target, len: 0 }
     }
@@ -128,11 +128,11 @@ impl Write for SliceWriter<'_> {
     }
 }
 
-/// Bytes that JSON strings escape as a backslash and a character.
+/// Characters that have a short escape in JSON strings: each with the character that follows the backslash.
 pub const ESCAPES: [[u8; 2]; 8] =
     [*b"\"\"", *b"\\\\", *b"//", *b"\x08b", *b"\x0cf", *b"\nn", *b"\rr", *b"\tt"];
 
-/// Writes the content of a JSON string, with quotes, backslashes, slashes and control characters escaped.
+/// Writes the content of a JSON string, escaping quotes, backslashes, slashes and control characters.
 pub fn write_json_escaped(out: &mut Writer<'_>, text: &[u8]) {
     for byte in text {
         match byte {

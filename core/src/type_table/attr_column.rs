@@ -1,7 +1,7 @@
 //! Type attributes: one column per attribute name, indexed by type index.
 //!
-//! C readers keep the pointer to a column and index its data in place, so a column never moves. Its data moves when it
-//! grows; old data stays readable forever.
+//! C readers keep the pointer to a column and index its data directly, so a column never moves. Its data moves when it
+//! grows, but old data stays readable forever.
 
 use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use core::cell::{Cell, UnsafeCell};
@@ -20,13 +20,13 @@ use super::provided::{ensure_provided, is_provided};
 // Unwritten cells are zero.
 const _: () = assert!(NONE == 0);
 
-/// The values of one attribute, for all types that have it.
+/// The column of one attribute: its values for all types that have the attribute.
 #[repr(C)]
 pub struct AttrColumn {
     column: UnsafeCell<TVMFFITypeAttrColumn>,
-    /// The capacity of the data; only accessed under the registry's lock.
+    /// Capacity of the data; only accessed under the registry's lock.
     capacity: Cell<i32>,
-    /// The types to which the library itself gave this attribute.
+    /// Types whose value the library itself registered.
     pub(super) own: LibraryTypes,
 }
 
@@ -45,12 +45,12 @@ impl AttrColumn {
         }
     }
 
-    /// The record that C code reads; valid forever.
+    /// Returns the record that C code reads; valid forever.
     pub fn as_ptr(&self) -> *const TVMFFITypeAttrColumn {
         self.column.get()
     }
 
-    /// Returns the attribute of a type; None if absent. Values are never removed.
+    /// Returns the attribute's value for a type, or None if the type has none. Values are never removed.
     ///
     /// # Threads
     /// Lock-free, allocates nothing.
@@ -87,7 +87,7 @@ impl AttrColumn {
     }
 }
 
-/// The layout of the values in a column.
+/// Memory layout of the array of values in a column.
 pub(super) const VALUES: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeAttrColumn, data) as u8,
     len: offset_of!(TVMFFITypeAttrColumn, size) as u8,
@@ -96,8 +96,8 @@ pub(super) const VALUES: ArrayLayout = ArrayLayout {
     first_capacity: 4,
 };
 
-/// Finds the column of an attribute, whose address never changes; `None` if no type has registered the attribute and
-/// the library does not use it.
+/// Finds the column of an attribute, whose address never changes. Returns `None` if no type has registered the
+/// attribute and the library does not use it.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -116,7 +116,7 @@ fn provided_column(name: &[u8]) -> Option<&'static AttrColumn> {
     columns::get(name)
 }
 
-/// Returns an attribute of a type; None if absent. Attributes are not inherited from the parent.
+/// Returns an attribute of a type, or None if the type does not have it. Attributes are not inherited from the parent.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.

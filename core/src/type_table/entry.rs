@@ -1,4 +1,4 @@
-//! Type entries: the record that C code reads, followed by state of the table's writers.
+//! Type entries: the record that C code reads, followed by the state for registrations.
 
 use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
@@ -16,28 +16,28 @@ use super::slots;
 
 /// A registered type, whose address never changes.
 ///
-/// C readers keep a pointer to the `TVMFFITypeInfo` inside, so Rust code never makes a reference to that record:
-/// accessors copy its constant fields and read the growing ones atomically.
+/// C readers keep a pointer to the `TVMFFITypeInfo` in it, so Rust code never creates a reference to that record:
+/// accessors copy its constant fields and read the fields that change atomically.
 #[repr(C)]
 pub struct TypeEntry {
     pub(super) info: UnsafeCell<TVMFFITypeInfo>,
-    /// Number of type indices reserved for the type itself and its children, from its own index on.
+    /// Number of type indices reserved for the type and its children, beginning with the type's own index.
     pub(super) num_slots: i32,
-    /// Whether children get other indices when the reserved ones are used up.
+    /// Whether children get other indices when all reserved indices are in use.
     pub(super) child_slots_can_overflow: bool,
     pub(super) own_fields: LibraryCount,
     pub(super) own_methods: LibraryCount,
     pub(super) link: slots::Link,
     allocated_slots: Cell<i32>,
-    /// Number of metadata records: one or none.
+    /// Number of metadata records: 0 or 1.
     pub(super) num_metadata: UnsafeCell<i32>,
-    /// Capacities for fields, methods and metadata.
+    /// Capacities of the arrays of fields, methods and metadata.
     pub(super) capacities: [Cell<i32>; 3],
-    /// The index of fields by name.
+    /// Index of the fields by name.
     pub(super) field_names: FieldNames,
 }
 
-/// The layout of the fields in an entry.
+/// Memory layout of the array of fields in an entry.
 pub(super) const FIELDS: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeInfo, fields) as u8,
     len: offset_of!(TVMFFITypeInfo, num_fields) as u8,
@@ -46,7 +46,7 @@ pub(super) const FIELDS: ArrayLayout = ArrayLayout {
     first_capacity: 4,
 };
 
-/// The layout of the methods in an entry.
+/// Memory layout of the array of methods in an entry.
 pub(super) const METHODS: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeInfo, methods) as u8,
     len: offset_of!(TVMFFITypeInfo, num_methods) as u8,
@@ -55,7 +55,7 @@ pub(super) const METHODS: ArrayLayout = ArrayLayout {
     first_capacity: 4,
 };
 
-/// The layout of the metadata in an entry: an array of at most one record.
+/// Memory layout of the array of metadata in an entry, which has at most one record.
 pub(super) const METADATA: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeInfo, metadata) as u8,
     len: offset_of!(TypeEntry, num_metadata) as u8,
@@ -85,7 +85,7 @@ pub(super) struct NewType<'a> {
 }
 
 impl TypeEntry {
-    /// Makes an entry without fields, methods and metadata. The key is followed by a zero.
+    /// Creates an entry without fields, methods and metadata. A NUL must follow the key in memory.
     pub(super) const fn new(new: NewType<'static>, ancestors: &'static [*const TVMFFITypeInfo]) -> Self {
         TypeEntry {
             info: UnsafeCell::new(TVMFFITypeInfo {
@@ -112,27 +112,27 @@ impl TypeEntry {
         }
     }
 
-    /// The record that C code reads; valid forever.
+    /// Returns the record that C code reads; valid forever.
     #[inline]
     pub fn as_ptr(&self) -> *const TVMFFITypeInfo {
         self.info.get()
     }
 
-    /// The type index.
+    /// Returns the type index.
     #[inline]
     pub fn type_index(&self) -> i32 {
         // SAFETY: the field never changes once the entry is shared.
         unsafe { (*self.as_ptr()).type_index }
     }
 
-    /// The number of ancestors.
+    /// Returns the number of ancestors.
     #[inline]
     pub fn type_depth(&self) -> i32 {
         // SAFETY: the field never changes once the entry is shared.
         unsafe { (*self.as_ptr()).type_depth }
     }
 
-    /// The type key.
+    /// Returns the type key.
     pub fn type_key(&self) -> &'static [u8] {
         // SAFETY: the field never changes once the entry is shared, and points to bytes that live forever.
         unsafe {
@@ -141,19 +141,19 @@ impl TypeEntry {
         }
     }
 
-    /// The hash of the type key, the same in every process.
+    /// Returns the hash of the type key, which is the same in every process.
     pub fn type_key_hash(&self) -> u64 {
         // SAFETY: the field never changes once the entry is shared.
         unsafe { (*self.as_ptr()).type_key_hash }
     }
 
-    /// The address of the ancestors.
+    /// Returns the address of the list of ancestors.
     pub(super) fn ancestors_ptr(&self) -> *const *const TVMFFITypeInfo {
         // SAFETY: the field never changes once the entry is shared.
         unsafe { (*self.as_ptr()).type_ancestors }
     }
 
-    /// The ancestors, root first.
+    /// Returns the ancestors, root first.
     #[inline]
     pub fn ancestors(&self) -> &'static [*const TVMFFITypeInfo] {
         // SAFETY: neither field changes once the entry is shared; a type of depth n has n ancestors, kept forever.
@@ -166,37 +166,37 @@ impl TypeEntry {
         }
     }
 
-    /// The fields registered so far, without those of ancestors. The slice does not grow with later registrations.
+    /// Returns the fields registered so far, without inherited ones. The slice does not grow with later registrations.
     pub fn fields(&self) -> &'static [TVMFFIFieldInfo] {
         // SAFETY: the array holds fields.
         unsafe { self.array(&FIELDS).published() }
     }
 
-    /// The methods registered so far. The slice does not grow with later registrations.
+    /// Returns the methods registered so far. The slice does not grow with later registrations.
     pub fn methods(&self) -> &'static [TVMFFIMethodInfo] {
         // SAFETY: the array holds methods.
         unsafe { self.array(&METHODS).published() }
     }
 
-    /// The metadata, once registered.
+    /// Returns the metadata, or `None` if none is registered.
     pub fn metadata(&self) -> Option<&'static TVMFFITypeMetadata> {
         // SAFETY: the array holds metadata.
         unsafe { self.array(&METADATA).published() }.first()
     }
 
-    /// Returns one of the growing arrays.
+    /// Returns the growing array with this layout.
     pub(super) fn array(&self, place: &'static ArrayLayout) -> GrowingArray<'_> {
         // SAFETY: the layouts of this file describe arrays that live as long as the entry.
         unsafe { GrowingArray::at(ptr::from_ref(self).cast_mut().cast(), place) }
     }
 
-    /// Number of reserved indices in use: the type itself and its children.
+    /// Returns the number of reserved indices in use, including the type's own.
     pub(super) fn allocated_slots<'a>(&'a self, _lock_held: &Arena) -> &'a Cell<i32> {
         &self.allocated_slots
     }
 }
 
-/// The fields of a type.
+/// Returns the fields of a type.
 ///
 /// # Safety
 /// The record belongs to an entry of this table.

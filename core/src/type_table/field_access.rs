@@ -10,10 +10,10 @@ use crate::object::ObjectRef;
 use crate::type_index::ARRAY;
 use crate::{plain_bail, raised_error, refcount, release, type_table};
 
-/// Reads a field with an object reference or null.
+/// Field getter for fields with an object reference or null. Returns 0.
 ///
 /// # Safety
-/// `field` is the address of a reference in a live object, `result` valid for a write.
+/// `field` is the address of a reference in a live object, and `result` is valid for a write.
 pub(super) unsafe extern "C" fn get_object(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
     // SAFETY: the caller vouches for the field.
     let object = unsafe { field.cast::<*mut TVMFFIObject>().read() };
@@ -27,10 +27,10 @@ pub(super) unsafe extern "C" fn get_object(field: *mut c_void, result: *mut TVMF
     0
 }
 
-/// Sets a field of type Array.
+/// Field setter for fields of type Array. Returns 0, or -1 with a TypeError raised for other values.
 ///
 /// # Safety
-/// `field` is the address of an owned reference in a live object, `value` a valid value.
+/// `field` is the address of an owned reference in a live object, and `value` is a valid value.
 pub(super) unsafe extern "C" fn set_array(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
     // SAFETY: the caller vouches for the value.
     match array_of(unsafe { AnyView::from_raw(value.read()) }) {

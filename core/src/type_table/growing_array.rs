@@ -1,4 +1,4 @@
-//! Growing arrays with lock-free readers: old blocks stay unchanged, and the length is published last.
+//! Growing arrays with lock-free readers. Old blocks stay unchanged, and the length is published last.
 
 use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use core::cell::Cell;
@@ -8,12 +8,12 @@ use core::slice;
 
 use super::arena::{Arena, NoMemory};
 
-/// The layout of an array in its owner: offsets of its fields in bytes, and the size of its records.
+/// Memory layout of an array: byte offsets of its fields within the owner, and the size of its records.
 #[derive(Clone, Copy)]
 pub(super) struct ArrayLayout {
     /// Offset of the pointer to the records.
     pub data: u8,
-    /// Offset of their number, an `i32`.
+    /// Offset of the number of records, an `i32`.
     pub len: u8,
     /// Offset of the capacity, an `i32` that is only accessed under the registry's lock.
     pub capacity: u8,
@@ -23,7 +23,7 @@ pub(super) struct ArrayLayout {
     pub first_capacity: u8,
 }
 
-/// A growing array whose fields lie at fixed offsets for C readers.
+/// A growing array whose pointer and length are fields of a record that C code reads.
 pub(super) struct GrowingArray<'a> {
     base: *mut u8,
     layout: &'static ArrayLayout,
@@ -31,11 +31,11 @@ pub(super) struct GrowingArray<'a> {
 }
 
 impl<'a> GrowingArray<'a> {
-    /// The array with this layout in the record at `base`.
+    /// Accesses the array with this layout in the record at `base`.
     ///
     /// # Safety
-    /// The fields live for `'a`, and the first two are only accessed atomically. The array has `len` records in a block
-    /// that lives forever.
+    /// The array's fields live for `'a`, and its pointer and length are only accessed atomically. The array has `len`
+    /// records in a block that lives forever.
     pub(super) unsafe fn at(base: *mut u8, layout: &'static ArrayLayout) -> Self {
         GrowingArray { base, layout, lifetime: PhantomData }
     }
@@ -50,7 +50,7 @@ impl<'a> GrowingArray<'a> {
         unsafe { AtomicI32::from_ptr(self.base.add(self.layout.len.into()).cast()) }
     }
 
-    /// The published records.
+    /// Returns the published records.
     ///
     /// # Safety
     /// The records have type `T`, and are written before they are published.
@@ -67,14 +67,14 @@ impl<'a> GrowingArray<'a> {
         unsafe { slice::from_raw_parts(data.cast(), len as usize) }
     }
 
-    /// The number of records.
+    /// Returns the number of published records.
     pub(super) fn len(&self) -> usize {
         self.len_part().load(Ordering::Relaxed) as usize
     }
 
-    /// Returns the address of a record, growing the array if needed. Unwritten records are zero.
+    /// Returns the address of the record at `index`, growing the array if needed. Unwritten records are zero.
     ///
-    /// When the block is too small, all records move to one of at least twice the capacity.
+    /// If the block is too small, all records are copied to one with at least twice the capacity.
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn place(&self, arena: &Arena, index: usize) -> Result<NonNull<u8>, NoMemory> {
@@ -97,7 +97,7 @@ impl<'a> GrowingArray<'a> {
         Ok(unsafe { NonNull::new_unchecked(self.data().load(Ordering::Relaxed).add(index * record_bytes)) })
     }
 
-    /// Publishes the records up to this one.
+    /// Publishes all records up to `index`.
     pub(super) fn publish(&self, index: usize) {
         if index >= self.len() {
             self.len_part().store(index as i32 + 1, Ordering::Release);

@@ -3,7 +3,7 @@
 
 /// Multiplier of the 64-bit Murmur hash.
 const MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
-/// The seed of the C++ standard library's string hash, on which upstream's value is based.
+/// Seed of libstdc++'s `std::hash` for strings, on which upstream's type-key hash is based.
 const SEED: u64 = 0xc70f_6907;
 
 /// Computes the 64-bit Murmur hash of `key`, the same on every target, so that hashes are portable.
@@ -50,7 +50,8 @@ const fn shift_mix(value: u64) -> u64 {
     value ^ (value >> 47)
 }
 
-/// Not inlined in size-optimised builds, where a 64-bit product takes ten instructions.
+/// Multiplies by [`MULTIPLIER`]. Not inlined in size-optimised builds, where a 64-bit multiplication takes ten
+/// instructions.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 const fn multiplied(value: u64) -> u64 {
     value.wrapping_mul(MULTIPLIER)

@@ -1,7 +1,7 @@
-//! Members of registered types: fields, methods, metadata and attributes, all added by one function.
+//! Registration of members of types: fields, methods, metadata and attributes, which share one implementation.
 //!
-//! Steps that may use a user's allocator, raise errors or log run before the registry's lock is taken or after it is
-//! released.
+//! Steps that may call a custom allocator, raise errors or write to the log run before the registry's lock is taken or
+//! after it is released.
 
 use crate::sync::atomic::{AtomicI32, Ordering};
 use core::ffi::c_void;
@@ -33,14 +33,14 @@ enum MemberKind {
     Attr,
 }
 
-/// The layout of the records of one kind of member.
+/// Memory layout of the records of one kind of member.
 struct MemberLayout {
-    /// The array of records: in the entry of the type, or in the column of the attribute.
+    /// Layout of the array of records, in the type's entry or the attribute's column.
     array: ArrayLayout,
     kind: MemberKind,
-    /// Number of texts at the start of C's record.
+    /// Number of strings at the start of the C record.
     text_count: u8,
-    /// Offset of the value that a record owns.
+    /// Offset in the record of the value that it owns.
     value: u8,
 }
 
@@ -71,7 +71,7 @@ const _: () = {
     assert!(offset_of!(TVMFFITypeMetadata, doc) == 0);
 };
 
-/// The record of an attribute to add: its name and column.
+/// An attribute to register: its name and its column.
 #[repr(C)]
 struct Attr {
     name: TVMFFIByteArray,
@@ -80,14 +80,13 @@ struct Attr {
 
 /// Adds a field to a type.
 ///
-/// Texts are copied; the default value and a setter that is a function are retained forever. A field that shadows an
-/// ancestor's field is added with a warning. A field that the library itself gave to the type is kept, and `info` is
-/// ignored.
+/// Strings are copied; the default value, and a setter that is a function, are retained forever. A field that shadows
+/// an ancestor's field is added with a warning. If the library itself added the field to the type, `info` is ignored.
 ///
 /// # Errors
-/// InternalError for an unknown type or a name that the type already has; ValueError for a missing name or a text that
-/// is null with a size; TypeError for a setter that should be a function but is not; MemoryError. Nothing is changed
-/// then.
+/// InternalError for an unknown type or a name that the type already has; ValueError for an empty name or a string with
+/// null data and a non-zero size; TypeError for a setter that should be a function but is not; MemoryError. On failure
+/// nothing is changed.
 ///
 /// # Safety
 /// The pointers in the record must be valid for the call, and its flags must describe setter and default correctly.
@@ -127,13 +126,13 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     Ok(())
 }
 
-/// Adds a method to a type. Names may repeat, as overloads do.
+/// Adds a method to a type. Several methods may have the same name, as overloads do.
 ///
-/// Texts are copied; the function is retained forever. A method that the library itself gave to the type is kept, and
+/// Strings are copied; the function is retained forever. If the library itself added a method of this name to the type,
 /// `info` is ignored.
 ///
 /// # Errors
-/// InternalError for an unknown type; ValueError as for fields; MemoryError. Nothing is changed then.
+/// InternalError for an unknown type; ValueError as for fields; MemoryError. On failure nothing is changed.
 ///
 /// # Safety
 /// The pointers in the record must be valid for the call.
@@ -153,8 +152,8 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
 /// Sets the metadata of a type. Setting the same metadata again has no effect.
 ///
 /// # Errors
-/// InternalError for an unknown type; RuntimeError when the type has other metadata; ValueError for a doc
-/// that is null with a size; MemoryError. Nothing is changed then.
+/// InternalError for an unknown type; RuntimeError if the type has different metadata; ValueError for a doc with null
+/// data and a non-zero size; MemoryError. On failure nothing is changed.
 ///
 /// # Safety
 /// The doc must be valid for the call.
@@ -167,12 +166,12 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
     unsafe { add(type_index, &METADATA, ptr::from_ref(metadata).cast(), &TVMFFIAny::NONE) }
 }
 
-/// Sets an attribute of a type. The value is retained forever; type index None only creates the column. An attribute
-/// that the library itself gave to the type is kept, and `value` is ignored.
+/// Sets an attribute of a type. The value is retained forever. Type index None only creates the column. If the library
+/// itself registered the attribute for the type, `value` is ignored.
 ///
 /// # Errors
-/// InternalError for an unknown type; RuntimeError when the type has that attribute; ValueError for a null
-/// raw string; MemoryError. No value is changed then.
+/// InternalError for an unknown type; RuntimeError if the type already has the attribute; ValueError for a null raw
+/// string; MemoryError. On failure no value is changed.
 ///
 /// # Upstream
 /// `TVMFFITypeRegisterAttr`, which does not check whether the type is known.
@@ -188,9 +187,9 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
     unsafe { add(type_index, &ATTRS, ptr::from_ref(&attr).cast(), value.as_raw()) }
 }
 
-/// The reason why a member was not added; converted to an error after the lock is released.
+/// Reasons why a member was not added. Converted to an error after the registry's lock is released.
 enum MemberError {
-    /// The type already has a member of this name.
+    /// The type already has a member with this name.
     Taken,
     NoMemory(NoMemory),
 }
@@ -201,10 +200,11 @@ impl From<NoMemory> for MemberError {
     }
 }
 
-/// Adds a member to a type, with the value that it owns.
+/// Adds a member to a type. The published record owns a copy of `value`.
 ///
 /// # Safety
-/// The record must be of its kind, each of its texts valid for the call unless its data is null, and the value valid.
+/// `record` must be a record of the given kind. Each of its strings must be valid for the call or have null data, and
+/// `value` must be valid.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn add(
@@ -249,10 +249,10 @@ unsafe fn add(
     }
 }
 
-/// Refuses unreadable texts and empty names.
+/// Returns an error if a string of the record is unreadable or its name is empty.
 ///
 /// # Safety
-/// The record must be of its kind.
+/// `record` must be a record of the given kind.
 unsafe fn check_texts(records: &MemberLayout, record: *const TVMFFIByteArray) -> Result<()> {
     let count = records.text_count.into();
     // SAFETY: the record begins with that many texts.
@@ -270,14 +270,14 @@ unsafe fn check_texts(records: &MemberLayout, record: *const TVMFFIByteArray) ->
     Ok(())
 }
 
-/// Whether texts equal to those of the previous member are shared. Size-optimised builds spend memory on texts rather
-/// than code.
+/// Whether strings equal to those of the previous member are shared. Size-optimised builds copy each one instead, which
+/// takes more memory but less code.
 const SHARES_TEXTS: bool = cfg!(feature = "speed");
 
-/// Publishes a member.
+/// Writes a member to the type's array and publishes it. The caller holds the registry's lock.
 ///
 /// # Safety
-/// The record must be of its kind, its texts valid.
+/// `record` must be a record of the given kind, and its strings valid.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn publish(
@@ -344,10 +344,10 @@ unsafe fn publish(
     Ok(())
 }
 
-/// Makes the error for a duplicate member.
+/// Creates the error for a duplicate member.
 ///
 /// # Safety
-/// The texts must be valid.
+/// The strings of the record must be valid.
 #[cold]
 unsafe fn is_there_already(
     records: &MemberLayout,
@@ -380,13 +380,13 @@ unsafe fn is_there_already(
     Error::plain(__error_site!(), template, &[entry.type_key().into(), name.into()])
 }
 
-/// Replaces texts by copies that live forever. Empty text has null data, as in upstream's copies.
+/// Replaces the strings of a record by copies that live forever. An empty string becomes null data, as in upstream.
 ///
-/// In speed builds, a text after the name is shared with `before`, the texts of the last member, if equal: docs and
-/// metadata of the fields of a type are often the same.
+/// In speed builds, strings after the name are shared with `before`, the strings of the previous member, if they are
+/// equal: fields of one type often have the same doc and metadata.
 ///
 /// # Safety
-/// `texts` and `before` have `count` valid texts each, those of `before` copied by this function.
+/// `texts` and `before` point to `count` valid strings each. Those of `before` were copied by this function.
 unsafe fn keep_texts(
     arena: &Arena,
     texts: *mut TVMFFIByteArray,
@@ -420,7 +420,7 @@ unsafe fn keep_texts(
     Ok(())
 }
 
-/// Returns `true` if a type, given by its record, has a field of that name.
+/// Returns `true` if a type, given by its record, has a field of this name.
 ///
 /// # Safety
 /// The record belongs to this table, and the name is valid.
@@ -435,6 +435,8 @@ pub(super) unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArr
     }
 }
 
+/// Returns `true` if two metadata records are equal.
+///
 /// # Safety
 /// Both docs are valid.
 unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata) -> bool {
@@ -449,8 +451,10 @@ unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata)
     rest(one) == rest(other) && unsafe { is_same_text(&one.doc, &other.doc) }
 }
 
+/// Returns `true` if two strings are equal.
+///
 /// # Safety
-/// Both texts are valid.
+/// Both strings are valid.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) unsafe fn is_same_text(one: &TVMFFIByteArray, other: &TVMFFIByteArray) -> bool {
     // SAFETY: the caller vouches for both.

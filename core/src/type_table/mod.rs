@@ -1,9 +1,8 @@
-//! The type table: types by index and by key, with lock-free reads of records at fixed addresses and serialised
-//! registration.
+//! The type table: lookup of types by index and by key, with lock-free readers, records at fixed addresses and
+//! serialised registration.
 //!
-//! Built-in types are static tables. Other types, and all registered members, lie in memory that is never freed, since
-//! C readers keep pointers to it. A reader concurrent with a registration sees either the state before or the state
-//! after it.
+//! Built-in types are static tables. Other types, and all registered members, are in memory that is never freed, since
+//! C readers keep pointers to it. A reader concurrent with a registration sees the state either before or after it.
 
 mod arena;
 mod attr_column;
@@ -42,27 +41,27 @@ pub use register::{NewTypeRequest, get_or_alloc_index};
 #[cfg(all(feature = "std", feature = "speed"))]
 pub(crate) use {columns::OTHERS, keys::INDEX_OF_KEY};
 
-/// The index that a query returns for an unknown key.
+/// Result of a query for an unknown key, in place of an index.
 pub const KEY_NOT_FOUND: i32 = -2;
 
-/// The shared state of writers.
+/// State of the type table that registrations change, guarded by a lock.
 pub(crate) static REGISTRY: Lock<Registry> =
     Lock::new(Registry { arena: Arena::new(), next_index: Cell::new(DYN_OBJECT_BEGIN) });
 
 pub(crate) struct Registry {
     arena: Arena,
-    /// The lowest index that is neither in use nor reserved for children.
+    /// Lowest index that is neither in use nor reserved for children.
     next_index: Cell<i32>,
 }
 
-/// Returns the type registered at an index; its record never moves and is never freed.
+/// Returns the type registered at an index, or `None`. Its record never moves and is never freed.
 ///
 /// # Threads
-/// Lock-free, allocates nothing. Bare-metal builds make the record of a built-in type at its first lookup, under a
+/// Lock-free, allocates nothing. Bare-metal builds create the record of a built-in type at its first lookup, under a
 /// lock, and return `None` when out of memory.
 ///
 /// # Upstream
-/// `TVMFFIGetTypeInfo`, which ends the process for an unknown index.
+/// `TVMFFIGetTypeInfo`, which terminates the process for an unknown index.
 #[inline]
 pub fn type_info(type_index: i32) -> Option<&'static TypeEntry> {
     builtin_types::entry_of_any(type_index)
@@ -73,12 +72,12 @@ pub fn type_key_of(type_index: i32) -> &'static [u8] {
     known_key(type_index).unwrap_or(b"<unregistered type>")
 }
 
-/// Returns the key of a registered type.
+/// Returns the key of a registered type, or `None` for an unregistered one.
 fn known_key(type_index: i32) -> Option<&'static [u8]> {
     builtin_types::key(type_index).or_else(|| slots::entry(type_index).map(TypeEntry::type_key))
 }
 
-/// Returns `true` if children of a built-in type may get indices outside its reserved ones.
+/// Returns `true` if children of a built-in type may get indices other than those reserved for them.
 const fn may_overflow(type_index: i32) -> bool {
     type_index == OBJECT || type_index == VISIT_INTERRUPT
 }
@@ -94,7 +93,7 @@ pub fn key_to_index(key: &[u8]) -> Option<i32> {
     })
 }
 
-/// Returns `true` if objects of one type are instances of another.
+/// Returns `true` if the type at `type_index` is the one at `target_index` or derived from it.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -114,7 +113,7 @@ pub fn is_instance(type_index: i32, target_index: i32) -> bool {
         || (type_index >= STATIC_OBJECT_END && slots::descends_from(type_index, target_index))
 }
 
-/// Returns `true` if a registered type has another one among its ancestors.
+/// Returns `true` if the type at `type_index` is registered and has the one at `target_index` among its ancestors.
 fn has_ancestor(type_index: i32, target_index: i32) -> bool {
     let Some(entry) = slots::entry(type_index) else { return false };
     // SAFETY: ancestors are registered types, whose records live forever; an index never changes.
@@ -123,12 +122,12 @@ fn has_ancestor(type_index: i32, target_index: i32) -> bool {
     indices.take_while(|index| *index >= target_index).any(|index| index == target_index)
 }
 
-/// Calls `visit` with the key of every registered type, in the order of their indices.
+/// Calls `visit` with the key of every registered type in index order, until it returns an error.
 ///
-/// Types that other threads register meanwhile may or may not be visited.
+/// Types that other threads register concurrently may or may not be visited.
 ///
 /// # Errors
-/// Those of `visit`, which ends the walk.
+/// The error of `visit`.
 ///
 /// # Upstream
 /// `ffi.GetRegisteredTypeKeys`.

@@ -1,7 +1,7 @@
-//! Registration of types.
+//! Registration of types by key.
 //!
-//! Steps that may use a user's allocator, raise errors or log run before the registry's lock is taken or after it is
-//! released.
+//! Steps that may call a custom allocator, raise errors or write to the log run before the registry's lock is taken or
+//! after it is released.
 
 use core::cell::Cell;
 use core::ptr;
@@ -19,35 +19,34 @@ use super::{
     KEY_NOT_FOUND, REGISTRY, Registry, ensure_provided, key_to_index, keys, known_key, slots, type_info,
 };
 
-/// The parent index of a request that only queries a key.
+/// Parent index of a request that only queries a key.
 const QUERY_ONLY: i32 = -2;
 
-/// A type to register.
+/// A request to register a type, or to query its index.
 #[derive(Clone, Copy, Debug)]
 pub struct NewTypeRequest<'a> {
-    /// The name of the type.
+    /// The key of the type.
     pub type_key: &'a [u8],
-    /// The required index of the type, or negative for the next free one.
+    /// The required index of the type; if negative, the next free index is assigned.
     pub static_type_index: i32,
     /// The number of ancestors.
     pub type_depth: i32,
     /// Number of indices to reserve for children.
     pub num_child_slots: i32,
-    /// Whether children may get other indices when the reserved ones are used up.
+    /// Whether children may get other indices when all reserved indices are in use.
     pub child_slots_can_overflow: bool,
-    /// The parent; -1 for a root type, -2 to only query a known type.
+    /// The index of the parent; -1 for a root type, or -2 to query an existing type only.
     pub parent_type_index: i32,
 }
 
-/// Returns the index of the type with this key, and registers the type if it is unknown.
+/// Returns the index of the type with this key. Registers the type if it is unknown.
 ///
-/// A known key returns its index regardless of the rest of the request. An unknown key returns [`KEY_NOT_FOUND`] if the
-/// request is a query.
+/// For a known key, the rest of the request is ignored. For an unknown key, a query returns [`KEY_NOT_FOUND`].
 ///
 /// # Errors
-/// InternalError, with nothing changed: the parent is unknown, cannot have more children, or its depth is not one less
-/// than the type's; the static index is taken or out of range; the number of child slots is negative or exceeds the
-/// index range. MemoryError.
+/// InternalError if the parent is unknown, cannot have more children, or its depth is not one less than the type's; if
+/// the static index is in use or out of range; or if the number of child slots is negative or exceeds the index range.
+/// MemoryError. On failure nothing is changed.
 ///
 /// # Upstream
 /// `TVMFFITypeGetOrAllocIndex`, `TypeTable::GetOrAllocTypeIndex` in `object.cc`.
@@ -72,10 +71,10 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
     allocated.map_err(|refusal| refusal.into_error(request))
 }
 
-/// The reason why a type got no index; converted to an error after the lock is released.
+/// Reasons why a type was not registered. Converted to an error after the registry's lock is released.
 enum RegisterError {
     NoMemory(NoMemory),
-    /// A message with placeholders for the key, or for the key and the static index.
+    /// An invalid request: the message, with placeholders for the key, or for the key and the static index.
     Contradiction(Template),
 }
 
@@ -96,8 +95,8 @@ impl RegisterError {
     }
 }
 
-/// Refuses a request unless the condition holds. The text has placeholders for the key, or for the key and the static
-/// index.
+/// Returns a `RegisterError::Contradiction` from the enclosing function unless the condition holds. The message has
+/// placeholders for the key, or for the key and the static index.
 macro_rules! ensure {
     ($condition:expr, $($text:tt)+) => {
         if !$condition {
@@ -133,7 +132,8 @@ fn allocate_index(
     Ok(type_index)
 }
 
-/// Chooses the index of a new type without reserving it; returns it with the counter of used indices in its range.
+/// Chooses the index of a new type without reserving it. Returns the index, and the counter of used indices in its
+/// range.
 fn choose_index<'a>(
     arena: &Arena,
     next_index: &'a Cell<i32>,
@@ -220,7 +220,7 @@ fn no_index_left() -> RegisterError {
     ))
 }
 
-/// Makes and publishes the entry of a type, followed by its ancestors and key.
+/// Creates and publishes the entry of a type. Its ancestors and key follow it in the same block.
 #[inline(never)]
 pub(super) fn insert_entry(
     arena: &Arena,

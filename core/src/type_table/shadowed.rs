@@ -1,4 +1,4 @@
-//! Warnings about fields that shadow fields of ancestors.
+//! Warnings about fields that shadow a field of an ancestor.
 
 use crate::abi::TVMFFIByteArray;
 use crate::plain_warn;
@@ -6,7 +6,7 @@ use crate::plain_warn;
 use super::members::has_field;
 use super::type_info;
 
-/// Warns when an ancestor of the type has a field of that name.
+/// Logs a warning if an ancestor of the type has a field of this name.
 ///
 /// # Safety
 /// The name is valid.

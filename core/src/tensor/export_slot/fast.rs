@@ -1,4 +1,4 @@
-//! The export slot: space in a tensor object for the managed tensor of one export.
+//! The export slot of a tensor: space in the object for the managed tensor of one export.
 
 use core::mem::MaybeUninit;
 
@@ -6,7 +6,7 @@ use crate::abi::{DLManagedTensor, DLManagedTensorVersioned};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::is_single_threaded;
 
-/// Whether the slot is in use.
+/// A flag that is set while the slot is in use.
 pub(crate) type SlotFlag = AtomicBool;
 
 /// Space for a managed tensor of either form.
@@ -17,13 +17,13 @@ const _: () = assert!(
         && align_of::<DLManagedTensor>() <= align_of::<ExportSlot>()
 );
 
-/// Makes the flag of a free slot.
+/// Creates the flag of an unused slot.
 #[inline(always)]
 pub(crate) fn vacant() -> SlotFlag {
     SlotFlag::new(false)
 }
 
-/// Claims the slot. Returns `false` if it is in use; otherwise the caller owns it until [`release`].
+/// Claims the slot for the caller, who owns it until [`release`]. Returns `false` if it is in use.
 #[inline(always)]
 pub(crate) fn claim(flag: &SlotFlag) -> bool {
     if is_single_threaded() {
@@ -36,7 +36,7 @@ pub(crate) fn claim(flag: &SlotFlag) -> bool {
     flag.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
 
-/// Releases a slot that the caller claimed.
+/// Releases a slot that the caller has claimed.
 #[inline(always)]
 pub(crate) fn release(flag: &SlotFlag) {
     flag.store(false, Ordering::Release);

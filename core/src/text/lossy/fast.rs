@@ -1,9 +1,10 @@
-//! Lossy text on hosts: clients in other languages decode messages as UTF-8, so invalid bytes are replaced.
+//! Lossy output for speed-optimised builds. Clients in other languages decode messages as UTF-8, so invalid bytes are
+//! replaced.
 #![forbid(unsafe_code)]
 
 use super::super::Writer;
 
-/// Writes bytes; invalid UTF-8 becomes the replacement character.
+/// Writes bytes, replacing invalid UTF-8 with the replacement character.
 pub(in crate::text) fn put(out: &mut Writer<'_>, text: &[u8]) {
     for chunk in text.utf8_chunks() {
         out.put(chunk.valid().as_bytes());
@@ -13,7 +14,7 @@ pub(in crate::text) fn put(out: &mut Writer<'_>, text: &[u8]) {
     }
 }
 
-/// Writes bytes in wide copies.
+/// Writes bytes with a loop that compilers vectorise.
 #[inline]
 pub(in crate::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
     if let Some(room) = out.target.get_mut(out.wanted..) {
@@ -22,7 +23,7 @@ pub(in crate::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
     out.wanted = out.wanted.saturating_add(text.len());
 }
 
-/// Writes a pointer-sized number.
+/// Writes a pointer-sized number in decimal.
 #[inline]
 pub(in crate::text) fn put_word(out: &mut Writer<'_>, number: usize) {
     out.put_digits(number as u64);

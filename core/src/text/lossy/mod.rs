@@ -1,4 +1,5 @@
-//! Invalid UTF-8 in messages: replaced as Rust's own lossy conversion does, or written unchanged in small builds.
+//! Output of bytes in messages: invalid UTF-8 is replaced as by Rust's own lossy conversion, or written unchanged in
+//! size-optimised builds.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

@@ -1,5 +1,5 @@
-//! Text in size-optimised builds, written without a check for UTF-8: messages are not decoded there, and the check
-//! would cost more than a message.
+//! Output of bytes in size-optimised builds, without a check for valid UTF-8: messages are not decoded there, and the
+//! check would take more code than a message.
 #![forbid(unsafe_code)]
 
 use super::super::Writer;
@@ -9,7 +9,7 @@ pub(in crate::text) fn put(out: &mut Writer<'_>, text: &[u8]) {
     out.put(text);
 }
 
-/// Writes bytes in a small loop.
+/// Writes bytes with a small loop.
 pub(in crate::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
     for byte in text {
         if let Some(place) = out.target.get_mut(out.wanted) {
@@ -19,7 +19,7 @@ pub(in crate::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
     }
 }
 
-/// Writes a 32-bit number; the functions for 64 bits are linked only by code with such numbers.
+/// Writes a 32-bit number in decimal. The functions for 64 bits are linked only if 64-bit numbers are written.
 pub(in crate::text) fn put_word(out: &mut Writer<'_>, number: usize) {
     let tenth = number / 10;
     if tenth != 0 {

@@ -1,4 +1,5 @@
-//! Memory of the type table on bare metal, where types are few: every piece is its own block, never freed.
+//! Memory of the type table on bare metal: each piece is a separate block that is never freed, since there are few
+//! types.
 
 use core::ptr::NonNull;
 
@@ -6,31 +7,33 @@ use crate::error::{Error, out_of_memory};
 use crate::platform;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// The alignment of every piece.
+/// Alignment of every piece.
 const ALIGN: usize = 8;
 
 /// Size of the last failed allocation. Kept outside [`NoMemory`], so that results fit a register.
 static REFUSED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Out of memory. The error object is made after the lock is released, since it may come from a user's allocator.
+/// The failure of an allocation. It is converted to an error after the lock is released, because a custom allocator may
+/// allocate the error object.
 #[derive(Debug)]
 pub(in crate::type_table) struct NoMemory;
 
 impl NoMemory {
-    /// Makes the failure for `bytes` bytes.
+    /// Creates the failure to allocate `bytes` bytes.
     #[inline]
     pub(in crate::type_table) fn of(bytes: usize) -> NoMemory {
         REFUSED_BYTES.store(bytes, Ordering::Relaxed);
         NoMemory
     }
 
-    /// Makes the error. If an allocation failed in an interrupt meanwhile, it states the size of that one.
+    /// Converts the failure into a MemoryError that states the requested size. If another allocation failed in an
+    /// interrupt meanwhile, it states that size.
     pub(in crate::type_table) fn into_error(self) -> Error {
         out_of_memory(REFUSED_BYTES.load(Ordering::Relaxed))
     }
 }
 
-/// An allocator that never frees.
+/// An allocator for memory that is never freed.
 pub(in crate::type_table) struct Arena;
 
 impl Arena {

@@ -1,7 +1,7 @@
 //! Memory of the type table: a bump allocator over blocks that are never freed.
 //!
-//! C readers keep the addresses of type records, names and arrays forever, so nothing here is ever freed. Blocks are
-//! chained, so that leak checkers reach all of them from the table.
+//! C readers may keep the addresses of type records, names and arrays forever. Blocks are linked, so that leak checkers
+//! reach all of them from the table.
 
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -10,18 +10,19 @@ use core::ptr::{self, NonNull};
 use crate::error::{Error, out_of_memory};
 use crate::memory;
 
-/// Size of an ordinary block: a few types with their fields on 64 bit, one or two on 32 bit.
+/// Minimum size of a block in bytes: enough for a few types with their fields on 64-bit targets, and for one or two on
+/// 32-bit targets.
 const BLOCK_BYTES: usize = if size_of::<usize>() == 8 { 8192 } else { 512 };
-/// The alignment of blocks, and the maximum alignment of pieces.
+/// Alignment of blocks, and maximum alignment of pieces.
 const BLOCK_ALIGN: usize = 8;
 
-/// Out of memory for this many bytes. The error object is made after the lock is released, since it may come from a
-/// user's allocator.
+/// The failure to allocate this many bytes. It is converted to an error after the lock is released, because a custom
+/// allocator may allocate the error object.
 #[derive(Debug)]
 pub(in crate::type_table) struct NoMemory(pub usize);
 
 impl NoMemory {
-    /// Makes the failure for `bytes` bytes.
+    /// Creates the failure to allocate `bytes` bytes.
     #[inline]
     pub(in crate::type_table) fn of(bytes: usize) -> NoMemory {
         NoMemory(bytes)
@@ -32,16 +33,16 @@ impl NoMemory {
     }
 }
 
-/// The header of a block; the pieces follow it.
+/// Header of a block; pieces follow it.
 #[repr(C, align(8))]
 struct ArenaBlock {
     previous: *mut ArenaBlock,
 }
 
-/// A bump allocator that never frees.
+/// A bump allocator for memory that is never freed.
 pub(in crate::type_table) struct Arena {
     newest: Cell<*mut ArenaBlock>,
-    /// The first free byte of the newest block, and the number of free bytes.
+    /// Address of the first free byte in the newest block.
     free: Cell<*mut u8>,
     left_bytes: Cell<usize>,
 }
@@ -59,7 +60,7 @@ impl Arena {
         }
     }
 
-    /// Allocates `bytes` bytes, not zero, at a multiple of `align`, which is at most [`BLOCK_ALIGN`].
+    /// Allocates `bytes` bytes at a multiple of `align`. `bytes` is not 0, and `align` is at most [`BLOCK_ALIGN`].
     #[inline(always)]
     pub(in crate::type_table) fn carve(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
         loop {
@@ -78,7 +79,7 @@ impl Arena {
         }
     }
 
-    /// Allocates `bytes` zero bytes, not zero many, at a multiple of `align`.
+    /// Allocates `bytes` zero-initialised bytes at a multiple of `align`. `bytes` is not 0.
     pub(in crate::type_table) fn carve_zeroed(
         &self,
         bytes: usize,

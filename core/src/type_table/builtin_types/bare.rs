@@ -1,4 +1,4 @@
-//! The built-in types on bare metal: keys in read-only data, and entries made at the first lookup.
+//! The built-in types on bare metal: keys in read-only data, and entries that are created at the first lookup.
 //!
 //! Static tables of all entries would take 3 KB of RAM and flash.
 
@@ -12,13 +12,14 @@ use super::super::entry::{self, NewType, TypeEntry};
 use super::super::register::insert_entry;
 use super::super::{REGISTRY, slots};
 
-/// Borrows the key at `start`.
+/// Borrows the key that begins at `start`.
 fn key_at(start: *const u8) -> &'static [u8] {
     // SAFETY: callers pass pointers to the start of a key in `KEYS`, which ends with a zero.
     unsafe { CStr::from_ptr(start.cast()) }.to_bytes()
 }
 
-/// The start of the next key, as a pointer derived from `KEYS`, since a pointer to one key must not access another.
+/// Returns the start of the next key. The pointer is derived from `KEYS`, since a pointer to one key must not access
+/// another.
 fn behind(key: &'static [u8]) -> *const u8 {
     KEYS.as_ptr().with_addr(key.as_ptr().addr() + key.len() + 1)
 }
@@ -45,7 +46,8 @@ pub(in crate::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     None
 }
 
-/// Returns the entry of any type; `None` when out of memory for that of a built-in type.
+/// Returns the entry of any type. Returns `None` for an unknown type, or when out of memory for the entry of a built-in
+/// type.
 #[inline(never)]
 pub(in crate::type_table) fn entry_of_any(type_index: i32) -> Option<&'static TypeEntry> {
     slots::entry(type_index).or_else(|| make(type_index))
@@ -72,7 +74,7 @@ fn make(type_index: i32) -> Option<&'static TypeEntry> {
     Some(entry)
 }
 
-/// The object size of types with metadata.
+/// Returns the object size of a type with metadata, in bytes; `None` for other types.
 fn total_size(type_index: i32) -> Option<i32> {
     let pointer = size_of::<*const ()>();
     let bytes = match type_index {

@@ -1,6 +1,6 @@
-//! The built-in types as static tables, found without registration at load time.
+//! The built-in types as static tables, which need no registration at load time.
 //!
-//! The entries are writable, since fields and methods may be added to built-in types, too.
+//! The entries are mutable, since fields and methods may be added to built-in types, too.
 
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
@@ -18,12 +18,12 @@ use super::super::entry::{NewType, TypeEntry};
 use super::super::library_members::LibraryCount;
 use super::super::{field_access, slots};
 
-/// The keys as separate slices.
+/// Type keys as separate slices.
 static KEYS: [&[u8]; COUNT] = split_keys();
 
 static TYPES: [TypeEntry; COUNT] = types();
 
-/// The ancestors of every built-in object type except the root: `ffi.Object`.
+/// Ancestors of every built-in object type except the root: `ffi.Object`.
 static OBJECT_ANCESTORS: Static<[*const TVMFFITypeInfo; 1]> =
     Static([(&raw const TYPES).cast::<TypeEntry>().wrapping_add(VALUE_COUNT).cast::<TVMFFITypeInfo>()]);
 
@@ -32,9 +32,9 @@ static MODULE_METADATA: Static<TVMFFITypeMetadata> = Static(metadata_of_size(MOD
 static BIG_INT_METADATA: Static<TVMFFITypeMetadata> = Static(metadata_of_size(BIG_INT_BYTES));
 static MODULE_FIELDS: Static<[TVMFFIFieldInfo; 1]> = Static([MODULE_IMPORTS]);
 
-/// The size of the C++ class: vtable pointer before the header, header, imports, import cache.
+/// Size of the C++ class in bytes: vtable pointer before the header, header, imports, import cache.
 const MODULE_BYTES: usize = 8 + size_of::<TVMFFIObject>() + 2 * size_of::<*const c_void>();
-/// The size of header and word count, before the words.
+/// Size of a big integer in bytes without its words: header and word count.
 const BIG_INT_BYTES: usize = (size_of::<TVMFFIObject>() + size_of::<usize>()).next_multiple_of(8);
 
 const MODULE_IMPORTS: TVMFFIFieldInfo = TVMFFIFieldInfo {
@@ -57,7 +57,7 @@ const MODULE_IMPORTS: TVMFFIFieldInfo = TVMFFIFieldInfo {
     field_static_type_index: type_index::ARRAY,
 };
 
-/// Immutable data that contains pointers.
+/// Immutable data that contains pointers, in a static.
 #[repr(transparent)]
 struct Static<T>(T);
 
@@ -66,7 +66,7 @@ unsafe impl<T> Sync for Static<T> {}
 
 const NO_TEXT: TVMFFIByteArray = TVMFFIByteArray { data: ptr::null(), size: 0 };
 
-/// Makes a byte array from a NUL-terminated text, without the NUL.
+/// Creates a byte array from a NUL-terminated string, without the NUL.
 const fn text(terminated: &'static str) -> TVMFFIByteArray {
     let key = without_nul(terminated);
     TVMFFIByteArray { data: key.as_ptr().cast(), size: key.len() }
@@ -157,7 +157,7 @@ pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry
     TYPES.get(builtin_keys::position(type_index)?)
 }
 
-/// Returns the entry of any type.
+/// Returns the entry of any type, built in or registered.
 #[inline]
 pub(in crate::type_table) fn entry_of_any(type_index: i32) -> Option<&'static TypeEntry> {
     entry(type_index).or_else(|| slots::entry(type_index))
@@ -168,7 +168,7 @@ pub(in crate::type_table) fn key(type_index: i32) -> Option<&'static [u8]> {
     KEYS.get(builtin_keys::position(type_index)?).copied()
 }
 
-/// Finds the index of a built-in type by key. Keys of objects come first, since most lookups are for those.
+/// Finds the index of a built-in type by key. Searches objects first, since most lookups are for objects.
 pub(in crate::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     let (values, objects) = KEYS.split_at(VALUE_COUNT);
     let place_in = |keys: &[&[u8]]| keys.iter().position(|known| *known == key);

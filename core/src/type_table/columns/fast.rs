@@ -1,12 +1,13 @@
-//! Attribute columns by name: a static table for attributes used by the library, and a name table for all others.
+//! Lookup of attribute columns by name: a static table for the attributes that the library uses, and a name table for
+//! all others.
 
 use crate::error::Result;
 use crate::name_table::NameTable;
 
 use super::super::attr_column::AttrColumn;
 
-/// Attributes used by upstream's library. Their columns always exist, since C++ code looks a column up once and caches
-/// a missing one.
+/// Names of the attributes used by upstream's library. Their columns always exist, since C++ code looks a column up
+/// only once and would cache that it is missing.
 const KNOWN_NAMES: [&str; 19] = [
     "__any_hash__",
     "__any_equal__",
@@ -31,14 +32,14 @@ const KNOWN_NAMES: [&str; 19] = [
 
 static KNOWN: [AttrColumn; KNOWN_NAMES.len()] = [const { AttrColumn::new() }; KNOWN_NAMES.len()];
 
-/// Columns of all other attributes.
+/// Columns of all attributes that are not in the static table.
 pub(crate) static OTHERS: NameTable<AttrColumn> = NameTable::new();
 
 fn known(name: &[u8]) -> Option<&'static AttrColumn> {
     KNOWN.get(KNOWN_NAMES.iter().position(|known| known.as_bytes() == name)?)
 }
 
-/// Finds the column of a name.
+/// Finds the column of an attribute by name.
 pub(in crate::type_table) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
     known(name).or_else(|| other(name))
 }
@@ -48,7 +49,7 @@ fn other(name: &[u8]) -> Option<&'static AttrColumn> {
     Some(&OTHERS.get(name)?.value)
 }
 
-/// Finds or creates the column of a name.
+/// Finds or creates the column of an attribute.
 pub(in crate::type_table) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
     match known(name) {
         Some(column) => Ok(column),

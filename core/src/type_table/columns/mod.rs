@@ -1,4 +1,5 @@
-//! Attribute columns by name: a static table for the library's own and a name table for others, or one list.
+//! Lookup of attribute columns by name: a static table and a name table on hosts, or a single list in size-optimised
+//! builds.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

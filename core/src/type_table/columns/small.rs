@@ -1,4 +1,4 @@
-//! Attribute columns by name: a list of all columns with values, newest first.
+//! Lookup of attribute columns by name: a linked list of all columns, newest first.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
@@ -10,7 +10,7 @@ use super::super::REGISTRY;
 use super::super::arena::{Arena, NoMemory};
 use super::super::attr_column::AttrColumn;
 
-/// A column, followed by its name.
+/// A column, its name's length and the next column of the list. The name follows in the same block.
 struct NamedColumn {
     column: AttrColumn,
     name_len: usize,
@@ -19,7 +19,7 @@ struct NamedColumn {
 
 static FIRST: AtomicPtr<NamedColumn> = AtomicPtr::new(ptr::null_mut());
 
-/// Finds the column of a name.
+/// Finds the column of an attribute by name.
 #[inline(never)]
 pub(in crate::type_table) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
     let mut at = FIRST.load(Ordering::Acquire).cast_const();
@@ -34,7 +34,7 @@ pub(in crate::type_table) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
     }
 }
 
-/// Finds or creates the column of a name.
+/// Finds or creates the column of an attribute.
 pub(in crate::type_table) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
     let made = {
         let registry = REGISTRY.lock();

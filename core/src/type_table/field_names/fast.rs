@@ -1,4 +1,4 @@
-//! The fields of a type by name: a hash index with lock-free readers, for types with many fields.
+//! Lookup of a type's fields by name: a hash index with lock-free readers, for types with many fields.
 
 use core::mem::{align_of, size_of};
 use core::ptr;
@@ -13,14 +13,14 @@ use super::super::entry::TypeEntry;
 use super::super::key_hash::type_key_hash;
 use super::super::type_info;
 
-/// Types with fewer fields have no index: a linear search is as fast.
+/// Minimum number of fields of a type with an index. For fewer fields a linear search is as fast.
 const MIN_FIELDS: usize = 32;
 
-/// The index of a type, which lives forever in the table's arena; null if absent. If a larger index cannot be
-/// allocated, the type has none and names are searched linearly.
+/// Field index of one type, in the table's arena; null if absent. If a larger index cannot be allocated, the type has
+/// none, and its fields are searched linearly.
 pub(in crate::type_table) struct FieldNames(AtomicPtr<FieldIndex>);
 
-/// An open-addressing hash table. A slot stores the position of a field plus one, or zero.
+/// An open-addressing hash table. Each slot stores the position of a field plus one, or zero if it is free.
 struct FieldIndex {
     slots: &'static [AtomicU32],
 }
@@ -37,7 +37,7 @@ impl FieldNames {
 }
 
 impl FieldIndex {
-    /// Makes a table of all fields, at most a quarter full; null when out of memory.
+    /// Creates an index of all fields, at most a quarter full. Returns null when out of memory.
     fn of(arena: &Arena, fields: &[TVMFFIFieldInfo]) -> *mut FieldIndex {
         let slot_count = (4 * fields.len()).next_power_of_two();
         let bytes = size_of::<FieldIndex>() + slot_count * size_of::<AtomicU32>();
@@ -53,14 +53,14 @@ impl FieldIndex {
         place
     }
 
-    /// Iterates over the slots of a name in probe order.
+    /// Iterates over the slots for a name in probe order.
     fn probe(&self, name: &[u8]) -> impl Iterator<Item = &AtomicU32> {
         let first = (type_key_hash(name).wrapping_mul(GOLDEN_RATIO) >> 32) as usize;
         let slots = self.slots;
         (0..slots.len()).map(move |step| &slots[first.wrapping_add(step) & (slots.len() - 1)])
     }
 
-    /// Adds the field at a position. The table has free slots.
+    /// Inserts the field at position `at`. The index must have a free slot.
     fn put(&self, fields: &[TVMFFIFieldInfo], at: usize) {
         let free = self.probe(name_of(&fields[at])).find(|slot| slot.load(Ordering::Relaxed) == 0);
         if let Some(slot) = free {
@@ -82,7 +82,8 @@ fn name_of(field: &TVMFFIFieldInfo) -> &[u8] {
     unsafe { field.name.as_slice() }
 }
 
-/// Adds the last field of a type, which is already published, to its index. The caller holds the registry's lock.
+/// Adds the last field of a type, which is already published, to its index; creates the index when the type has enough
+/// fields. The caller holds the registry's lock.
 pub(in crate::type_table) fn add_last(entry: &TypeEntry, arena: &Arena) {
     let (names, fields) = (&entry.field_names, entry.fields());
     if fields.len() < MIN_FIELDS {
@@ -94,7 +95,7 @@ pub(in crate::type_table) fn add_last(entry: &TypeEntry, arena: &Arena) {
     }
 }
 
-/// Returns whether a type, given by its record, has a field of that name; `None` if it has no index.
+/// Returns `true` if a type, given by its record, has a field of this name. Returns `None` if the type has no index.
 ///
 /// # Safety
 /// The record belongs to this table and has these fields, and the name is valid.

@@ -1,11 +1,11 @@
-//! No index of fields by name: types have few fields in small builds.
+//! No index of fields by name: types have few fields in size-optimised builds, and a linear search suffices.
 
 use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFITypeInfo};
 
 use super::super::arena::Arena;
 use super::super::entry::TypeEntry;
 
-/// No index.
+/// An absent index.
 pub(in crate::type_table) struct FieldNames;
 
 impl FieldNames {
@@ -18,10 +18,10 @@ impl FieldNames {
 #[inline(always)]
 pub(in crate::type_table) fn add_last(_: &TypeEntry, _: &Arena) {}
 
-/// Returns `None`: no index exists.
+/// Returns `None`: types have no index.
 ///
 /// # Safety
-/// None: the arguments are not used.
+/// No requirements: the arguments are not used.
 #[inline(always)]
 pub(in crate::type_table) unsafe fn look_up(
     _: *const TVMFFITypeInfo,

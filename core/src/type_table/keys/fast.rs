@@ -1,4 +1,4 @@
-//! Indices of registered types by key: a name table, without the built-in types.
+//! Lookup of type indices by key: a name table of all types except the built-in ones.
 
 use crate::sync::atomic::{AtomicI32, Ordering};
 use core::marker::PhantomData;
@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use crate::error::Result;
 use crate::name_table::{Entry, NameTable};
 
-/// The value of a key whose type is not registered yet.
+/// Value of a key whose type is not registered yet.
 const NO_INDEX: i32 = -1;
 
 pub(crate) static INDEX_OF_KEY: NameTable<AtomicI32> = NameTable::new();
@@ -21,25 +21,25 @@ fn index_in(entry: &Entry<AtomicI32>) -> Option<i32> {
     (index != NO_INDEX).then_some(index)
 }
 
-/// A key in the table, whose type may be registered.
+/// A key in the table. Its type may or may not be registered.
 pub(in crate::type_table) struct Key<'a> {
     entry: &'static Entry<AtomicI32>,
     request: PhantomData<&'a [u8]>,
 }
 
-/// Adds a key to the table, before the registry's lock is taken.
+/// Adds a key to the table. Called before the registry's lock is taken.
 pub(in crate::type_table) fn reserve(key: &[u8]) -> Result<Key<'_>> {
     let entry = INDEX_OF_KEY.get_or_insert(key, || AtomicI32::new(NO_INDEX))?;
     Ok(Key { entry, request: PhantomData })
 }
 
 impl Key<'_> {
-    /// Returns the index, if published.
+    /// Returns the index of the key's type if it is registered.
     pub(in crate::type_table) fn index(&self) -> Option<i32> {
         index_in(self.entry)
     }
 
-    /// Publishes the index.
+    /// Publishes the index of the key's type.
     pub(in crate::type_table) fn publish(&self, index: i32) {
         self.entry.value.store(index, Ordering::Release);
     }

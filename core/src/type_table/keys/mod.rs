@@ -1,4 +1,4 @@
-//! Registered types by key: a name table, or a linear search of the types.
+//! Lookup of registered types by key: a name table on hosts, or a linear search in size-optimised builds.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

@@ -1,4 +1,4 @@
-//! Registered types by key: a linear search of the types, which are few in small builds.
+//! Lookup of registered types by key: a linear search, since types are few in size-optimised builds.
 
 use crate::error::Result;
 
@@ -10,16 +10,16 @@ pub(in crate::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     slots::all().find(|entry| entry.type_key() == key).map(|entry| entry.type_index())
 }
 
-/// A key, whose type may be registered.
+/// A key. Its type may or may not be registered.
 pub(in crate::type_table) struct Key<'a>(&'a [u8]);
 
-/// Makes the key; nothing is reserved.
+/// Wraps a key; reserves nothing.
 pub(in crate::type_table) fn reserve(key: &[u8]) -> Result<Key<'_>> {
     Ok(Key(key))
 }
 
 impl Key<'_> {
-    /// Returns the index, if the type is in the list.
+    /// Returns the index of the key's type if it is registered.
     pub(in crate::type_table) fn index(&self) -> Option<i32> {
         index_of(self.0)
     }

@@ -1,4 +1,4 @@
-//! Members added by the library itself: none on bare metal, which has no provider.
+//! Members that the library itself adds to types: none on bare metal, which has no provider.
 
 use crate::abi::TVMFFIByteArray;
 
@@ -28,14 +28,18 @@ impl LibraryTypes {
     pub(in crate::type_table) const fn add(&self, _type_index: i32) {}
 }
 
+/// Returns `false`: the library adds no fields.
+///
 /// # Safety
-/// None: the name is not read in this build.
+/// No requirements: the name is not read in this build.
 pub(in crate::type_table) const unsafe fn has_field(_type_index: i32, _name: &TVMFFIByteArray) -> bool {
     false
 }
 
+/// Returns `false`: the library adds no methods.
+///
 /// # Safety
-/// None: the name is not read in this build.
+/// No requirements: the name is not read in this build.
 pub(in crate::type_table) const unsafe fn has_method(_type_index: i32, _name: &TVMFFIByteArray) -> bool {
     false
 }

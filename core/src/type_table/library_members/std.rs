@@ -1,6 +1,6 @@
 //! Members that the library itself adds to types. Registering them again has no effect.
 //!
-//! Clients built for an earlier release register members that later libraries provide.
+//! Clients built for an earlier release register members that the library of a later release provides itself.
 
 use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use super::super::attr_column::AttrColumn;
 use super::super::members::is_same_text;
 use super::super::type_info;
 
-/// The thread that runs the provider; 0 if none.
+/// Identifies the thread that is running the provider; 0 if none is.
 static PROVIDING_THREAD: AtomicUsize = AtomicUsize::new(0);
 
-/// Runs the provider; its registrations are marked as the library's own.
+/// Runs the provider, and marks its registrations as the library's own.
 pub(in crate::type_table) fn run_as_library<T>(provider: impl FnOnce() -> T) -> T {
     PROVIDING_THREAD.store(current_thread().map_or(0, NonZeroUsize::get), Ordering::Relaxed);
     let result = provider();
@@ -23,14 +23,14 @@ pub(in crate::type_table) fn run_as_library<T>(provider: impl FnOnce() -> T) -> 
     result
 }
 
-/// Returns `true` while this thread runs the provider.
+/// Returns `true` if the calling thread is running the provider.
 #[inline(always)]
 pub(in crate::type_table) fn is_providing() -> bool {
     let thread = PROVIDING_THREAD.load(Ordering::Relaxed);
     thread != 0 && current_thread().is_some_and(|here| here.get() == thread)
 }
 
-/// The number of fields or methods of a type that the library added, which are the first ones.
+/// Number of fields or methods of a type that the library added. They precede those of clients.
 pub(in crate::type_table) struct LibraryCount(AtomicU8);
 
 impl LibraryCount {
@@ -38,14 +38,14 @@ impl LibraryCount {
         LibraryCount(AtomicU8::new(count))
     }
 
-    /// Counts a new record if the provider is running.
+    /// Counts a new record as the library's own if the provider is running.
     pub(in crate::type_table) fn add(&self, index: usize) {
         if is_providing() {
             self.0.store(u8::try_from(index + 1).unwrap_or(u8::MAX), Ordering::Relaxed);
         }
     }
 
-    /// Returns the library's own records of a type.
+    /// Returns the library's own records among the records of a type.
     fn of<'a, T>(&self, records: &'a [T]) -> &'a [T] {
         let count = usize::from(self.0.load(Ordering::Relaxed));
         records.get(..count).unwrap_or(records)
@@ -55,7 +55,7 @@ impl LibraryCount {
 /// One past the highest index of the library's own types: the provider's types follow the built-in ones.
 const END_OF_LIBRARY_TYPES: i32 = 192;
 
-/// The types to which the library gave an attribute: a bit for each index.
+/// A set of types for which the library registered an attribute: one bit per type index.
 pub(in crate::type_table) struct LibraryTypes([AtomicU64; END_OF_LIBRARY_TYPES as usize / 64]);
 
 impl LibraryTypes {
@@ -63,7 +63,7 @@ impl LibraryTypes {
         LibraryTypes([const { AtomicU64::new(0) }; END_OF_LIBRARY_TYPES as usize / 64])
     }
 
-    /// Adds a type if the provider is running.
+    /// Adds a type to the set if the provider is running.
     pub(in crate::type_table) fn add(&self, type_index: i32) {
         if let Some((word, bit)) = self.bit(type_index).filter(|_| is_providing()) {
             word.fetch_or(bit, Ordering::Relaxed);
@@ -80,8 +80,8 @@ impl LibraryTypes {
     }
 }
 
-/// Returns `true` if a name of the library equals a client's name, which is not validated yet: its size may be out of
-/// range.
+/// Returns `true` if a name registered by the library equals a client's name. The client's name is not validated yet,
+/// so its size may be invalid.
 ///
 /// # Safety
 /// Both are valid, unless the sizes differ or the client's data is null.
@@ -90,7 +90,7 @@ unsafe fn is_named(own: &TVMFFIByteArray, name: &TVMFFIByteArray) -> bool {
     own.size == name.size && unsafe { is_same_text(own, name) }
 }
 
-/// Returns `true` if the library gave the type a field of that name.
+/// Returns `true` if the library added a field of this name to the type.
 ///
 /// # Safety
 /// The name is valid unless its data is null.
@@ -100,6 +100,8 @@ pub(in crate::type_table) unsafe fn has_field(type_index: i32, name: &TVMFFIByte
     type_index < END_OF_LIBRARY_TYPES && unsafe { finds_field(type_index, name) }
 }
 
+/// The out-of-line part of [`has_field`], for type indices of the library.
+///
 /// # Safety
 /// As for [`has_field`].
 #[inline(never)]
@@ -111,7 +113,7 @@ unsafe fn finds_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
     })
 }
 
-/// Returns `true` if the library gave the type a method of that name.
+/// Returns `true` if the library added a method of this name to the type.
 ///
 /// # Safety
 /// The name is valid unless its data is null.
@@ -121,6 +123,8 @@ pub(in crate::type_table) unsafe fn has_method(type_index: i32, name: &TVMFFIByt
     type_index < END_OF_LIBRARY_TYPES && unsafe { finds_method(type_index, name) }
 }
 
+/// The out-of-line part of [`has_method`], for type indices of the library.
+///
 /// # Safety
 /// As for [`has_method`].
 #[inline(never)]
@@ -132,7 +136,7 @@ unsafe fn finds_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
     })
 }
 
-/// Returns `true` if the library gave the type the attribute of that column.
+/// Returns `true` if the library registered the attribute of this column for the type.
 #[inline(always)]
 pub(in crate::type_table) fn has_attr(type_index: i32, column: &AttrColumn) -> bool {
     type_index < END_OF_LIBRARY_TYPES && column.own.has(type_index)

@@ -1,4 +1,4 @@
-//! The library's own types beyond the static tables: none on bare metal.
+//! The library's own types beyond the built-in ones: none on bare metal.
 
 /// Returns `true`: there are no types to register.
 #[inline(always)]

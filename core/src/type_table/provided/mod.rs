@@ -1,4 +1,4 @@
-//! The library's own types beyond the static tables, registered by a provider of the host when a type is first looked
+//! The library's own types beyond the built-in ones. On hosts, a provider registers them when a type is first looked
 //! up.
 
 #[cfg_attr(feature = "std", path = "std.rs")]

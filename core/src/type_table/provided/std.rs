@@ -1,5 +1,5 @@
-//! The library's own types beyond the static tables, registered when a type is first looked up, so that programs which
-//! only call functions do not pay for them.
+//! The library's own types beyond the built-in ones. They are registered when a type is first looked up, so that
+//! programs that only call functions do not pay for them.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -11,16 +11,17 @@ use crate::init_once::in_progress;
 
 use super::super::library_members;
 
-/// Registers types and attributes that are not registered yet. It may run again after a failure.
+/// Registers the library's types and attributes that are not registered yet. Called again if it fails.
 pub type TypeProvider = fn() -> Result<()>;
 
-/// The provider; null before [`provide`].
+/// The installed provider; null before [`provide`].
 static PROVIDER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Not null once the provider has succeeded.
+/// Non-null once the provider has succeeded.
 static DONE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the provider. Call it before types are looked up; repeating the call with the same provider has no effect.
+/// Installs the provider. Must be called before types are looked up. Repeating the call with the same provider has no
+/// effect.
 ///
 /// # Threads
 /// One atomic store.
@@ -34,11 +35,11 @@ pub fn is_provided() -> bool {
     !DONE.load(Ordering::Acquire).is_null()
 }
 
-/// Runs the provider unless it has succeeded. When out of memory, the next caller tries again.
+/// Runs the provider unless it has already succeeded. If it fails for lack of memory, the next caller tries again.
 ///
 /// # Threads
-/// One of several callers runs the provider, and the others wait for it. Lookups inside the provider do not wait. A
-/// child forked meanwhile runs it again and adds the missing types.
+/// If several threads call this concurrently, one runs the provider and the others wait for it. Lookups by the provider
+/// itself do not wait. A child process that is forked meanwhile runs the provider again, which adds the missing types.
 #[inline(always)]
 pub fn ensure_provided() {
     if !is_provided() {

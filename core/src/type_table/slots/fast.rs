@@ -1,4 +1,4 @@
-//! Entries by type index: chunks of atomic pointers, read without lock or allocation.
+//! Lookup of entries by type index: chunks of atomic pointers, with lock-free readers.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
@@ -12,13 +12,13 @@ use crate::type_index::DYN_OBJECT_BEGIN;
 pub(in crate::type_table) struct EntrySlot(AtomicPtr<TypeEntry>);
 
 impl EntrySlot {
-    /// Publishes an entry, which lives forever. The caller holds the registry's lock.
+    /// Publishes an entry. The caller holds the registry's lock.
     pub(in crate::type_table) fn publish(&self, entry: &'static TypeEntry) {
         self.0.store(ptr::from_ref(entry).cast_mut(), Ordering::Release);
     }
 }
 
-/// The fields of an entry for its slot: none.
+/// Lookup state stored in each entry: none.
 pub(in crate::type_table) struct Link;
 
 impl Link {
@@ -27,21 +27,21 @@ impl Link {
     }
 }
 
-/// Number of slots in the first chunk of dynamic types; each further chunk is twice as long.
+/// Number of slots in the first chunk of dynamic types. Each further chunk is twice as large.
 const FIRST_CHUNK_LEN: usize = 16;
-/// Number of chunks of dynamic types.
+/// Number of chunks for dynamic types.
 const CHUNK_COUNT: usize = 18;
 
 /// One past the highest type index: four million types, which also bounds the attribute columns.
 pub(in crate::type_table) const END_OF_INDICES: i32 =
     DYN_OBJECT_BEGIN + (FIRST_CHUNK_LEN * ((1 << CHUNK_COUNT) - 1)) as i32;
 
-/// Slots of the indices below `DYN_OBJECT_BEGIN` that are not built in; allocated on first use.
+/// Slots of the statically assigned indices that are not built in; allocated on first use.
 static STATIC_CHUNK: AtomicPtr<EntrySlot> = AtomicPtr::new(ptr::null_mut());
 static DYNAMIC_CHUNKS: [AtomicPtr<EntrySlot>; CHUNK_COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; CHUNK_COUNT];
 
-/// The chunk of an index, the offset in it, and the chunk's length.
+/// Location of an index: its chunk, the offset in it, and the length of the chunk.
 struct SlotLocation {
     chunk: &'static AtomicPtr<EntrySlot>,
     offset: usize,
@@ -75,10 +75,10 @@ pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry
     unsafe { slot.0.load(Ordering::Acquire).as_ref() }
 }
 
-/// Returns `true` if the first type is a registered descendant of the second.
+/// Returns `true` if the first type is registered and derived from the second.
 pub(in crate::type_table) use super::super::has_ancestor as descends_from;
 
-/// Finds the slot of an index below `END_OF_INDICES`, and allocates its chunk if needed.
+/// Returns the slot of an index below `END_OF_INDICES`, allocating its chunk if needed.
 pub(in crate::type_table) fn reserve(type_index: i32, arena: &Arena) -> Result<&'static EntrySlot, NoMemory> {
     // Unreachable: callers check the range and report it themselves.
     let location = locate(type_index).ok_or_else(|| NoMemory::of(usize::MAX))?;

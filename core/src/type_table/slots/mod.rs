@@ -1,4 +1,5 @@
-//! Entries by type index: chunks of slots, or a list of the entries. Readers take no lock.
+//! Lookup of entries by type index, with lock-free readers: chunks of slots on hosts, or a list of entries in
+//! size-optimised builds.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

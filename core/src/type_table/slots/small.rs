@@ -1,4 +1,5 @@
-//! Entries by type index: a list, newest first, read without a lock. Types are few in small builds.
+//! Lookup of entries by type index: a linked list, newest first, with lock-free readers. Types are few in
+//! size-optimised builds.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::cell::Cell;
@@ -10,7 +11,7 @@ use super::super::entry::TypeEntry;
 /// One past the highest type index.
 pub(in crate::type_table) const END_OF_INDICES: i32 = 1 << 16;
 
-/// The next entry of the list; never changes once its entry is published.
+/// Pointer to the next entry of the list; never changes once its entry is published.
 pub(in crate::type_table) struct Link(Cell<*const TypeEntry>);
 
 impl Link {
@@ -21,7 +22,7 @@ impl Link {
 
 static FIRST: AtomicPtr<TypeEntry> = AtomicPtr::new(ptr::null_mut());
 
-/// Iterates over the registered types and the built-in ones looked up so far.
+/// Iterates over the registered types, and over the built-in types looked up so far.
 pub(in crate::type_table) fn all() -> impl Iterator<Item = &'static TypeEntry> {
     let mut at = FIRST.load(Ordering::Acquire).cast_const();
     core::iter::from_fn(move || {
@@ -32,16 +33,16 @@ pub(in crate::type_table) fn all() -> impl Iterator<Item = &'static TypeEntry> {
     })
 }
 
-/// Finds the entry of an index in the list.
+/// Finds the entry of a type index in the list.
 #[inline(never)]
 pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     all().find(|entry| entry.type_index() == type_index)
 }
 
-/// Returns `true` if the first type is a registered descendant of the second.
+/// Returns `true` if the first type is registered and derived from the second.
 pub(in crate::type_table) use super::super::has_ancestor as descends_from;
 
-/// The slot of one more type.
+/// A slot for a new entry; stores nothing.
 pub(in crate::type_table) struct EntrySlot;
 
 /// Reserves nothing: entries contain their links.
@@ -50,7 +51,7 @@ pub(in crate::type_table) fn reserve(_: i32, _: &Arena) -> Result<EntrySlot, NoM
 }
 
 impl EntrySlot {
-    /// Publishes an entry. The caller holds the registry's lock.
+    /// Adds an entry to the list, which publishes it. The caller holds the registry's lock.
     pub(in crate::type_table) fn publish(self, entry: &'static TypeEntry) {
         entry.link.0.set(FIRST.load(Ordering::Relaxed));
         FIRST.store(ptr::from_ref(entry).cast_mut(), Ordering::Release);
