@@ -1,4 +1,4 @@
-//! Single cells of a container, copied and moved as raw words.
+//! Single cells of a container: copies and moves of values as whole words.
 
 use core::mem::{ManuallyDrop, size_of};
 
@@ -7,15 +7,12 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::type_index;
 
-/// Bytes of one cell.
+/// Size of a cell in bytes.
 pub(super) const CELL_BYTES: usize = size_of::<TVMFFIAny>();
 
 const _: () = assert!(CELL_BYTES == 16 && size_of::<Any>() == 16 && align_of::<TVMFFIAny>() <= 8);
 
-/// Converts a view that cannot be stored as it is, such as a raw string, to an owned value; `None` for other views.
-///
-/// # Errors
-/// Errors of [`AnyView::to_owned`].
+/// Converts a view that cannot be stored, such as a raw string, to an owned value. Returns `None` for other views.
 #[inline]
 pub(super) fn owned_form(view: &AnyView<'_>) -> Result<Option<Any>> {
     if type_index::is_view_only(view.type_index()) { view.to_owned().map(Some) } else { Ok(None) }
@@ -34,13 +31,13 @@ pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
     Ok(unsafe { copy_of(view.as_raw()) })
 }
 
-/// Writes an owned value of a view to a cell as whole words: store forwarding fails for a copy in pieces.
+/// Writes an owned copy of a view's value to a cell, as whole words: store forwarding fails for values written in pieces.
 ///
 /// # Errors
 /// Errors of [`AnyView::to_owned`].
 ///
 /// # Safety
-/// `cell` must be valid for writing. Its old content is not released.
+/// `cell` must be valid for writing. Its previous content is not released.
 #[inline]
 pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller guarantees the cell, and the view's value is alive while it is borrowed.
@@ -57,10 +54,10 @@ pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Resu
     Ok(())
 }
 
-/// Writes an owned copy of the value in one cell to another one.
+/// Writes an owned copy of the value in `cell` to `target`.
 ///
 /// # Safety
-/// The contract of [`copy_of`]; `target` must be another cell, valid for writing; its old content is not released.
+/// The contract of [`copy_of`]. `target` must be a different cell, valid for writing. Its previous content is not released.
 #[inline]
 pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
     // SAFETY: the caller guarantees both cells; Any is transparent over one, and the reference taken is the target's.
@@ -73,7 +70,7 @@ pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
 /// Returns an owned copy of the value in a cell.
 ///
 /// # Safety
-/// `cell` points to an initialised cell that is not written during the call.
+/// `cell` must point to an initialised cell that is not written during the call.
 #[inline]
 pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
     // SAFETY: the caller guarantees the cell; its reference is not released here.
@@ -84,7 +81,7 @@ pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
 /// Moves the value out of a cell, which is uninitialised afterwards.
 ///
 /// # Safety
-/// `cell` points to an initialised cell without other users.
+/// `cell` must point to an initialised cell that nothing else uses.
 #[inline]
 pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
     // SAFETY: the caller guarantees the cell and gives up its reference.
@@ -94,7 +91,7 @@ pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
 /// Releases the values in `len` cells, which are uninitialised afterwards.
 ///
 /// # Safety
-/// The contract of [`take`], for each of the cells.
+/// The contract of [`take`] for each cell.
 pub(super) unsafe fn release_all(cells: *mut TVMFFIAny, len: usize) {
     for index in 0..len {
         // SAFETY: the caller guarantees the cells; only objects have something to release.

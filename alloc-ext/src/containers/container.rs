@@ -1,5 +1,4 @@
-//! Containers of all four classes behind one interface: entries by slot, values by key. The keys of a sequence are its
-//! indices.
+//! Common interface of all four containers: entries by slot and values by key. The keys of a sequence are its indices.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -9,10 +8,10 @@ use ferrite_core::type_index;
 use super::sequence::Seq;
 use super::table::Table;
 
-/// Stands for the end of a table.
+/// Slot number that marks the end of a table.
 const END: usize = usize::MAX;
 
-/// A borrowed container, which other references may change at the same time.
+/// A borrowed container. Other references may change it at the same time.
 #[derive(Clone, Copy)]
 pub(crate) struct Container<'a>(Kind<'a>);
 
@@ -23,7 +22,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// Returns the container of an object; None for an object of another class.
+    /// Returns the container interface of an object; `None` for an object of another class.
     pub(crate) fn of(object: &'a ObjectRef) -> Option<Self> {
         // SAFETY: the type index tells the class.
         unsafe {
@@ -35,7 +34,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Returns `true` for a Map or Dict, whose keys are not indices.
+    /// Returns `true` for a Map or Dict; `false` for a sequence.
     pub(crate) fn is_table(self) -> bool {
         matches!(self.0, Kind::Table(_))
     }
@@ -48,7 +47,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Returns the slot of the first entry in order.
+    /// Returns the slot of the first entry in order, or a slot without an entry if the container is empty.
     pub(crate) fn first(self) -> usize {
         match self.0 {
             Kind::Sequence(_) => 0,
@@ -56,7 +55,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Returns the slot of the entry after the one at `slot`.
+    /// Returns the slot after `slot` in order, or a slot without an entry at the end.
     pub(crate) fn next(self, slot: usize) -> usize {
         match self.0 {
             Kind::Sequence(_) => slot.wrapping_add(1),
@@ -64,11 +63,10 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Writes key and value of the entry at `slot` to `key` and `value`. Returns false when a table has no entry there any
-    /// more.
+    /// Copies the entry at `slot` to `key` and `value`. Returns `false` if a table has no entry in that slot.
     ///
     /// # Errors
-    /// IndexError when a sequence has none there any more.
+    /// IndexError if a sequence has no element at that index.
     pub(crate) fn entry(self, slot: usize, key: &mut Any, value: &mut Any) -> Result<bool> {
         match self.0 {
             Kind::Sequence(seq) => {
@@ -84,10 +82,10 @@ impl<'a> Container<'a> {
         Ok(true)
     }
 
-    /// Writes the value of a key to `value`. Returns false when the key is not present.
+    /// Copies the value of `key` to `value`. Returns `false` if a table does not contain the key.
     ///
     /// # Errors
-    /// Those of key hooks; IndexError where a sequence does not have the index.
+    /// Errors of key hooks; IndexError if a sequence has no element at that index.
     pub(crate) fn value_of(self, key: &Any, value: &mut Any) -> Result<bool> {
         match self.0 {
             Kind::Sequence(seq) => *value = seq.element(key.view().payload_bits() as i64)?,

@@ -1,7 +1,7 @@
-//! Conversions of containers: values that pass as `Array<T>`, `Map<K, V>` and so on, and the texts of mismatches.
+//! Conversion of values to `Array<T>`, `Map<K, V>` and the other typed containers, and the descriptions of type mismatches.
 //!
-//! A container passes as it is when all elements already are what the type asks for. Otherwise it is copied with
-//! converted elements, as it is when the other container of the pair (List for Array, Dict for Map) is given.
+//! A container is shared without a copy if all its elements already have the requested types. Otherwise, and if the other
+//! class of the pair is given (List for Array, Dict for Map), the result is a copy with converted elements.
 
 use core::any::TypeId;
 
@@ -16,9 +16,9 @@ use ferrite_core::type_index;
 use super::key::same_words;
 use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, Map, MapObject};
 
-/// Dereferences an rvalue reference; returns any other value unchanged.
+/// Dereferences an rvalue reference. Returns other values unchanged.
 ///
-/// The conversion then shares the object, and the caller's reference stays what it is.
+/// The conversion shares the object, and does not move it out of the caller's reference.
 pub(crate) fn referent(view: AnyView<'_>) -> AnyView<'_> {
     if view.type_index() != type_index::OBJECT_RVALUE_REF {
         return view;
@@ -35,12 +35,12 @@ pub(crate) fn referent(view: AnyView<'_>) -> AnyView<'_> {
     }
 }
 
-/// Returns `true` if the type accepts every element or entry without conversion.
+/// Returns `true` if `T` accepts every element or entry without conversion.
 fn takes_all<T: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<Any>() || TypeId::of::<T>() == TypeId::of::<(Any, Any)>()
 }
 
-/// Returns `true` if a value is a `T` without conversion, so that converting it gives the same words.
+/// Returns `true` if a value already is a `T`: converting it yields bitwise the same value.
 pub(super) fn is_a<T: AnyCompatible + 'static>(value: &Any) -> Result<bool> {
     if takes_all::<T>() {
         return Ok(true);
@@ -49,7 +49,7 @@ pub(super) fn is_a<T: AnyCompatible + 'static>(value: &Any) -> Result<bool> {
     Ok(converted.is_some_and(|converted| same_words(converted.view().as_raw(), value.as_raw())))
 }
 
-/// The elements of an Array or List.
+/// A source of elements: an Array or List.
 enum Elements {
     Array(ArrayObject),
     List(ListObject),
@@ -70,7 +70,7 @@ impl Elements {
         }
     }
 
-    /// Returns `true` if `test` holds for all elements. Stops at the first failure.
+    /// Returns `true` if `test` returns `true` for all elements. Stops at the first `false` or error.
     fn all(&self, test: &mut dyn FnMut(&Any) -> Result<bool>) -> Result<bool> {
         match self {
             Self::Array(array) => {
@@ -93,7 +93,7 @@ impl Elements {
     }
 }
 
-/// Writes `Array[index 1: int]` for the first element that is not a `T`.
+/// Appends a description such as `Array[index 1: int]` of the first element that does not convert to `T`.
 fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     let mut index = 0;
@@ -162,7 +162,7 @@ macro_rules! sequence_conversions {
 sequence_conversions!(Array, ArrayObject, "Array");
 sequence_conversions!(List, ListObject, "List");
 
-/// The entries of a Map or Dict.
+/// A source of entries: a Map or Dict.
 enum Entries {
     Map(MapObject),
     Dict(DictObject),
@@ -183,7 +183,7 @@ impl Entries {
         }
     }
 
-    /// Returns `true` if `test` holds for all entries. Stops at the first failure.
+    /// Returns `true` if `test` returns `true` for all entries. Stops at the first `false` or error.
     fn all(&self, test: &mut dyn FnMut(&Any, &Any) -> Result<bool>) -> Result<bool> {
         match self {
             Self::Map(map) => {
@@ -205,7 +205,8 @@ impl Entries {
     }
 }
 
-/// Writes `Map[some key is int, V]` for the first entry whose key is not a `K` or whose value is not a `V`.
+/// Appends a description such as `Map[some key is int, V]` of the first entry whose key does not convert to `K` or whose
+/// value does not convert to `V`.
 fn describe_entries<K: AnyCompatible, V: AnyCompatible>(name: &str, entries: &Entries, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     // An error of a hook ends the text here.

@@ -1,4 +1,4 @@
-//! Fault injection for tests: fails the n-th allocation of this thread, of objects and blocks alike.
+//! Fault injection for tests: makes the n-th allocation of this thread fail, of objects and of blocks.
 
 use core::ffi::c_void;
 use std::cell::Cell;
@@ -9,9 +9,9 @@ use ferrite_core::abi::TVMFFICustomAllocator;
 use ferrite_core::object_alloc;
 
 std::thread_local! {
-    /// Number of allocations that still succeed; `None` for all.
+    /// Number of allocations that still succeed; `None` for no limit.
     static GRANTED: Cell<Option<usize>> = const { Cell::new(None) };
-    /// Callback before each allocation.
+    /// Callback to run before each allocation.
     static MEANWHILE: Cell<Option<fn()>> = const { Cell::new(None) };
 }
 
@@ -32,9 +32,8 @@ pub(super) fn refuse() -> bool {
     })
 }
 
-/// Runs `body` repeatedly with one more successful allocation each time, until none fails.
-///
-/// `body` is told whether its run is the last.
+/// Runs `body` repeatedly, permitting one more allocation each time, until a run leaves one unused. Returns the number of
+/// allocations permitted in that run.
 pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
     install();
     for granted in 0.. {
@@ -48,8 +47,8 @@ pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
     unreachable!("the loop has no end")
 }
 
-/// Runs `body` like [`with_every_refusal`], on a thread of its own that calls `meanwhile` at each allocation. Fails if that
-/// never returns, for example because it waits for a lock.
+/// Runs `body` like [`with_every_refusal`], in a thread of its own that calls `meanwhile` before each allocation. Panics if
+/// the thread does not finish, for example because `meanwhile` waits for a lock that is held during the allocation.
 pub(crate) fn asked_while(meanwhile: fn(), body: impl FnMut() + Send + 'static) {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || {
@@ -61,7 +60,7 @@ pub(crate) fn asked_while(meanwhile: fn(), body: impl FnMut() + Send + 'static) 
     assert!(requests > 0);
 }
 
-/// Installs an allocator that consults [`refuse`] before the built-in one.
+/// Installs an object allocator that calls [`refuse`] before the built-in allocator.
 fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

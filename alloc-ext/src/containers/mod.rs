@@ -1,22 +1,23 @@
-//! Array, List, Map and Dict, laid out as C++ clients read and write them in place.
+//! Array, List, Map and Dict, in the memory layout that C++ clients read and write in place.
 //!
 //! | type | changes | storage |
 //! |---|---|---|
 //! | [`Array`] | copied on write while shared | elements in the object |
 //! | [`List`] | visible to all references | elements in a block that growth replaces |
-//! | [`Map`] | copied on write while shared | up to four entries side by side, more in a hash table |
-//! | [`Dict`] | visible to all references | the same tables, switched inside the object |
+//! | [`Map`] | copied on write while shared | up to four entries in an array, more in a hash table |
+//! | [`Dict`] | visible to all references | like a Map; growth replaces the table inside the object |
 //!
-//! A [`Tuple`] is an Array of a fixed number of elements, each of a type of its own.
+//! A [`Tuple`] is an Array with a fixed number of elements, each of its own type.
 //!
-//! Each has an untyped twin ([`ArrayObject`] and so on), which works on [`Any`](ferrite_core::any::Any) values and is
-//! `ffi.Array` in signatures; the typed containers convert elements on access and cost nothing else.
+//! Each container has an untyped counterpart ([`ArrayObject`] and so on), whose elements are
+//! [`Any`](ferrite_core::any::Any) values and whose name in signatures is `ffi.Array` and so on. The typed containers
+//! convert elements on access and have no other overhead.
 //!
-//! Every operation that allocates can fail with a MemoryError and then leaves the container unchanged. Releasing a
-//! container releases nested elements in a loop, without recursion.
+//! Every operation that allocates can fail with a MemoryError, and then leaves the container unchanged. Releasing a
+//! container releases nested elements iteratively, without recursion.
 //!
-//! Objects from C++ code are used as they are, with their own deleters, and ours may be grown in place by C++ code. Side
-//! blocks therefore come from `malloc` on hosts.
+//! Objects created by C++ code are used in place, with their own deleters, and C++ code may grow objects created here in
+//! place. Separate blocks therefore come from `malloc` on hosts.
 
 mod array;
 mod cell;

@@ -1,5 +1,4 @@
-//! The values of any container by slot, for code that reads or replaces them in place: elements of sequences and values of
-//! maps.
+//! Slot access to containers: reads and replaces the elements of sequences and the values of maps in place.
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -13,16 +12,16 @@ use super::sequence::Seq;
 use super::table::{Table, copy_object};
 use super::{ArrayObject, ListObject};
 
-/// The elements of an Array or List, or the values of a Map or Dict, while the container is borrowed.
+/// Slots of a borrowed container: the elements of an Array or List, or the values of a Map or Dict.
 ///
-/// Slots that no longer exist, because a user callback changed the container meanwhile, are skipped.
+/// Slots that no longer exist, because a user callback changed the container, are skipped.
 pub(crate) struct Slots<'a> {
     container: ManuallyDrop<ObjectRef>,
     borrowed: PhantomData<&'a ()>,
 }
 
 impl<'a> Slots<'a> {
-    /// Returns the slots of a container; None for any other value.
+    /// Returns the slots of a container; `None` for any other value.
     pub(crate) fn of(value: AnyView<'a>) -> Option<Self> {
         let object = value.object_ptr()?;
         let is_container = matches!(
@@ -34,12 +33,12 @@ impl<'a> Slots<'a> {
         is_container.then(|| Self { container: container(), borrowed: PhantomData })
     }
 
-    /// Returns `true` if the container may be changed through other references while it is borrowed here.
+    /// Returns `true` if other references may change the container while it is borrowed here.
     pub(crate) fn may_change(&self) -> bool {
         matches!(self.container.type_index(), type_index::LIST | type_index::DICT)
     }
 
-    /// Returns the slot of the first value.
+    /// Returns the slot of the first value; `None` if the container is empty.
     pub(crate) fn first(&self) -> Option<u64> {
         match self.seq() {
             Some(seq) => (seq.len() > 0).then_some(0),
@@ -47,7 +46,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// Returns the slot of the value after the one in `slot`.
+    /// Returns the next slot after `slot`; `None` at the end.
     pub(crate) fn next(&self, slot: u64) -> Option<u64> {
         match self.seq() {
             Some(seq) => slot.checked_add(1).filter(|next| *next < seq.len() as u64),
@@ -55,10 +54,10 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// Returns the borrowed value in `slot`.
+    /// Returns a view of the value in `slot`; `None` if the slot no longer exists.
     ///
     /// # Safety
-    /// The container keeps that value for `'a`.
+    /// The container must keep that value for `'a`.
     pub(crate) unsafe fn get(&self, slot: u64) -> Option<AnyView<'a>> {
         let cell = match self.seq() {
             Some(seq) => {
@@ -72,8 +71,8 @@ impl<'a> Slots<'a> {
         Some(unsafe { AnyView::from_raw(*cell) })
     }
 
-    /// Replaces the value in `slot`, even if the container is shared. A map whose value there is no longer `old`, because
-    /// other code changed it, stays unchanged.
+    /// Replaces the value in `slot`, even if the container is shared. Changes nothing if the slot no longer exists, or if a
+    /// map's value in it is no longer `old`.
     pub(crate) fn replace(&self, slot: u64, old: AnyView<'_>, value: Any) {
         if let Some(seq) = self.seq() {
             if let Some(index) = usize::try_from(slot).ok().filter(|index| *index < seq.len()) {
@@ -88,7 +87,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// Copies the container, with the same values in the same slots.
+    /// Returns a copy of the container with the same values in the same slots.
     ///
     /// # Errors
     /// MemoryError.

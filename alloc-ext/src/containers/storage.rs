@@ -1,4 +1,4 @@
-//! Blocks that a container owns beside its object, interchangeable with the blocks that C++ code replaces them by.
+//! Separate memory blocks owned by a container. C++ code may replace them by its own blocks, and release them.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -7,12 +7,12 @@ use core::ptr::NonNull;
 use ferrite_core::error::{self, Result};
 use ferrite_core::memory;
 
-/// Alignment of every block: the largest that a cell or a chain link needs.
+/// Alignment of every block, which suits cells and chain links.
 const BLOCK_ALIGN: usize = 8;
 
 /// Allocates an uninitialised block of `bytes` bytes, aligned for cells.
 ///
-/// Allocation: one, released with [`release_block`]. On hosts the block comes from `malloc`.
+/// Allocation: one block, released by [`release_block`]. On hosts it comes from `malloc`.
 ///
 /// # Errors
 /// MemoryError when out of memory, or if the size exceeds the address space.
@@ -20,7 +20,7 @@ pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
     allocate_by(memory::allocate, bytes)
 }
 
-/// Allocates a block of which every page is written at once: on Linux a large one is in huge pages.
+/// Allocates a block whose pages will all be written at once. On Linux, a large block uses huge pages.
 ///
 /// # Errors
 /// Errors of [`allocate_block`].
@@ -44,14 +44,14 @@ fn allocate_by(
         .ok_or_else(|| error::out_of_memory(bytes))
 }
 
-/// Releases a block of a container; null is accepted and ignored.
+/// Releases a block of a container. Null is accepted and ignored.
 ///
-/// This is the `data_deleter` that our containers carry. C++ code keeps that deleter when it replaces the block by one
-/// of its own, so on hosts it must take any block of the C++ allocator: it ends in `free`, which needs no size.
+/// This is the `data_deleter` of the containers created here. C++ code keeps that deleter when it replaces the block by its
+/// own, so on hosts it must accept any block of the C++ allocator: it calls `free`, which needs no size.
 ///
 /// # Safety
-/// `block` is null, or a block from [`allocate_block`], [`allocate_table`] or (on hosts) from `malloc` or C++'s
-/// `operator new` that is not used any more.
+/// `block` must be null, or a block from [`allocate_block`], [`allocate_table`] or (on hosts) `malloc` or C++'s `operator
+/// new`, and must not be used afterwards.
 pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {
     let Some(block) = NonNull::new(block) else { return };
     // The size is unknown here: clients do not pass it, and the memory hook does not need it.
@@ -60,10 +60,10 @@ pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {
     unsafe { memory::release(block.cast(), layout) }
 }
 
-/// Returns the size of `count` elements of `size` bytes.
+/// Returns the size in bytes of `count` elements of `size` bytes each.
 ///
 /// # Errors
-/// MemoryError when the product exceeds the address space.
+/// MemoryError if the product exceeds the address space.
 pub(super) fn block_bytes(count: usize, size: usize) -> Result<usize> {
     count
         .checked_mul(size)

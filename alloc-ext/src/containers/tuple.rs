@@ -1,4 +1,4 @@
-//! Arrays of a fixed number of elements, each of a type of its own.
+//! Tuples: arrays with a fixed number of elements, each of its own type.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -16,7 +16,7 @@ pub trait TupleTypes: Sized {
     /// Number of elements.
     const LEN: usize;
 
-    /// The texts of the types in messages and schemas.
+    /// Type names of the elements, for error messages and schemas.
     const TEXTS: &'static [&'static TypeText];
 
     /// Appends the elements to an array.
@@ -25,19 +25,19 @@ pub trait TupleTypes: Sized {
     /// MemoryError.
     fn push_to(self, array: &mut ArrayObject) -> Result<()>;
 
-    /// Converts [`LEN`](Self::LEN) values to the element types; `None` if one does not convert.
+    /// Converts [`LEN`](Self::LEN) values to the element types; `None` if a value does not convert.
     ///
     /// # Errors
     /// MemoryError; errors of user hooks.
     fn convert(values: &[Any]) -> Result<Option<Self>>;
 
-    /// Returns `true` if the values are of these types without conversion.
+    /// Returns `true` if the values already have these types, without conversion.
     ///
     /// # Errors
     /// Errors of [`convert`](Self::convert).
     fn are(values: &[Any]) -> Result<bool>;
 
-    /// Writes `Array[index 1: int]` for the first value that does not convert.
+    /// Appends a description such as `Array[index 1: int]` of the first value that does not convert.
     fn describe(values: &[Any], out: &mut Writer<'_>);
 }
 
@@ -101,28 +101,14 @@ tuple_types! {
     6: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F;
 }
 
-/// A reference to an array with one element of each type in `T`.
-///
-/// # Examples
-/// ```
-/// use ferrite_alloc_ext::containers::Tuple;
-///
-/// # fn main() -> ferrite_core::error::Result<()> {
-/// let pair = Tuple::new((1i64, 0.5f64))?;
-/// assert_eq!(pair.get()?, (1, 0.5));
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Upstream
-/// `Tuple` in `include/tvm/ffi/container/tuple.h`.
+/// A reference to an array with one element of each type in the Rust tuple `T`.
 pub struct Tuple<T> {
     object: ArrayObject,
     elements: PhantomData<T>,
 }
 
 impl<T: TupleTypes> Tuple<T> {
-    /// Creates an array of the elements.
+    /// Creates a tuple with the given elements.
     ///
     /// # Errors
     /// MemoryError.
@@ -132,10 +118,10 @@ impl<T: TupleTypes> Tuple<T> {
         Ok(Self { object, elements: PhantomData })
     }
 
-    /// Returns the elements.
+    /// Returns all elements as a Rust tuple.
     ///
     /// # Errors
-    /// TypeError when C code put a value of another type there; MemoryError.
+    /// TypeError if C code stored an element of another type; MemoryError.
     pub fn get(&self) -> Result<T> {
         match T::convert(self.object.as_slice())? {
             Some(elements) => Ok(elements),

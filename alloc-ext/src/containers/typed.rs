@@ -1,22 +1,23 @@
-//! Methods common to all typed containers, which view an untyped container with element types.
+//! Methods shared by all typed containers, which wrap an untyped container and add element types.
 #![forbid(unsafe_code)]
 
-/// Defines the typed container `$name`, whose fields are `object`, a `$object`, and `types`, as a view of its object.
+/// Defines the common methods and traits of the typed container `$name`. Its fields must be `object`, of type `$object`,
+/// and `types`.
 macro_rules! typed_container {
     ($name:ident<$($type:ident),+>, $object:ident) => {
         impl<$($type: AnyCompatible + 'static),+> $name<$($type),+> {
-            /// Wraps an object whose content the caller knows to be of these types; reading a value of another type is a
-            /// TypeError.
+            /// Wraps an untyped object. The caller knows that its content has these types; reading a value of another type
+            /// raises TypeError.
             pub fn from_object_unchecked(object: $object) -> Self {
                 Self { object, types: PhantomData }
             }
 
-            /// Returns the untyped object.
+            /// Returns a reference to the untyped object.
             pub fn as_untyped(&self) -> &$object {
                 &self.object
             }
 
-            /// Returns the untyped object.
+            /// Converts into the untyped object.
             pub fn into_untyped(self) -> $object {
                 self.object
             }
@@ -26,7 +27,7 @@ macro_rules! typed_container {
                 self.object.len()
             }
 
-            /// Returns `true` if there are no elements or entries.
+            /// Returns `true` if the container has no elements or entries.
             pub fn is_empty(&self) -> bool {
                 self.object.is_empty()
             }

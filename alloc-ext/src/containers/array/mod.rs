@@ -1,4 +1,4 @@
-//! The typed copy-on-write array.
+//! Typed copy-on-write array.
 
 mod object;
 
@@ -13,14 +13,15 @@ use super::sequence::position_of;
 use super::typed::typed_container;
 pub use object::ArrayObject;
 
-/// Capacity of a new empty array.
+/// Initial capacity of an empty array.
 const FIRST_CAPACITY: usize = 4;
 
 /// A reference to an array whose elements convert to `T`.
 ///
-/// Cloning shares the object; changing a shared array copies it first, so no other reference sees the change.
+/// Cloning shares the object. A change through one reference copies a shared array first, so other references do not see
+/// it.
 ///
-/// Threads: references may be sent and shared; a change needs `&mut` and thus one thread.
+/// Threads: references may be sent and shared between threads. Changes need `&mut self`.
 ///
 /// # Examples
 /// ```
@@ -53,7 +54,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
         Self::with_capacity(FIRST_CAPACITY)
     }
 
-    /// Creates an empty array of a capacity.
+    /// Creates an empty array with the given capacity.
     ///
     /// # Errors
     /// MemoryError.
@@ -61,7 +62,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
         ArrayObject::with_capacity(capacity).map(Self::from_object_unchecked)
     }
 
-    /// Creates an array of the values of an iterator.
+    /// Creates an array from the values of an iterator.
     ///
     /// # Errors
     /// MemoryError.
@@ -75,7 +76,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
         Ok(array)
     }
 
-    /// Creates an array of clones of `values`.
+    /// Creates an array with clones of `values`.
     ///
     /// # Errors
     /// MemoryError.
@@ -86,15 +87,15 @@ impl<T: AnyCompatible + 'static> Array<T> {
         Self::from_iter(values.iter().cloned())
     }
 
-    /// Returns the elements as values, in place.
+    /// Returns the elements as a slice of untyped values, without conversion.
     pub fn as_slice(&self) -> &[Any] {
         self.object.as_slice()
     }
 
-    /// Returns the element at `index`.
+    /// Returns the element at `index`, converted to `T`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length; TypeError if C code stored another type.
+    /// IndexError if the index is not below the length; TypeError if C code stored an element of another type.
     pub fn get(&self, index: usize) -> Result<T> {
         self.object.get(position_of(index))?.get()
     }
@@ -102,7 +103,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length; MemoryError when a shared array is copied.
+    /// IndexError if the index is not below the length; MemoryError if a shared array must be copied.
     pub fn set(&mut self, index: usize, value: T) -> Result<()> {
         self.object.set(position_of(index), value.into_any())
     }
@@ -110,7 +111,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Appends an element.
     ///
     /// # Errors
-    /// MemoryError; the array is then unchanged.
+    /// MemoryError. On failure the array is unchanged.
     pub fn push(&mut self, value: T) -> Result<()> {
         self.object.push(value.into_any())
     }
@@ -118,23 +119,23 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    /// IndexError when the index is above the length; MemoryError.
+    /// IndexError if the index is above the length; MemoryError.
     pub fn insert(&mut self, index: usize, value: T) -> Result<()> {
         self.object.insert(position_of(index), value.into_any())
     }
 
-    /// Removes the element at `index`.
+    /// Removes and returns the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length; MemoryError when a shared array is copied.
+    /// IndexError if the index is not below the length; MemoryError if a shared array must be copied.
     pub fn remove(&mut self, index: usize) -> Result<Any> {
         self.object.remove(position_of(index))
     }
 
-    /// Removes the last element.
+    /// Removes and returns the last element; `None` if the array is empty.
     ///
     /// # Errors
-    /// MemoryError when a shared array is copied.
+    /// MemoryError if a shared array must be copied.
     pub fn pop(&mut self) -> Result<Option<Any>> {
         self.object.pop()
     }
@@ -142,12 +143,12 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Removes all elements.
     ///
     /// # Errors
-    /// MemoryError when the array is shared and no empty one can be made.
+    /// MemoryError if the array is shared and no empty array can be allocated.
     pub fn clear(&mut self) -> Result<()> {
         self.object.clear()
     }
 
-    /// Returns the elements in order.
+    /// Returns an iterator over the elements in order.
     pub fn iter(&self) -> ArrayIter<'_, T> {
         ArrayIter { values: self.as_slice().iter(), element: PhantomData }
     }
@@ -170,7 +171,7 @@ impl<'a, T: AnyCompatible + 'static> IntoIterator for &'a Array<T> {
     }
 }
 
-/// The elements of an [`Array`], converted one by one.
+/// Iterator over the elements of an [`Array`]. Converts each element when it is reached.
 pub struct ArrayIter<'a, T> {
     values: core::slice::Iter<'a, Any>,
     element: PhantomData<T>,

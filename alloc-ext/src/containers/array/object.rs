@@ -1,4 +1,4 @@
-//! The untyped copy-on-write array.
+//! Untyped copy-on-write array.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -9,12 +9,12 @@ use ferrite_core::{object_class, plain_bail, type_index};
 use crate::containers::sequence::{self, Seq};
 
 object_class!(
-    /// A reference to an array object of any elements: what signatures call `ffi.Array`.
+    /// A reference to an array object with elements of any type. Its type key, also used in signatures, is `ffi.Array`.
     ///
-    /// The elements lie in the object itself. A change through one reference is never seen through another: while the
-    /// object is shared, the first change copies it, and growth moves the elements to a new object.
+    /// The elements are stored in the object itself. A change through one reference is never seen through another: the
+    /// first change while the object is shared copies it, and growth moves the elements to a new object.
     ///
-    /// Elements are shared with copies; copying costs one count per element.
+    /// Copies share the elements. Copying increments one reference count per object element.
     ///
     /// # Upstream
     /// `ArrayObj` in `include/tvm/ffi/container/array.h`.
@@ -22,7 +22,7 @@ object_class!(
 );
 
 impl ArrayObject {
-    /// Creates an empty array of a capacity.
+    /// Creates an empty array with the given capacity.
     ///
     /// # Errors
     /// MemoryError.
@@ -30,7 +30,7 @@ impl ArrayObject {
         Self::with_capacity_in(capacity, &mut Apart)
     }
 
-    /// Creates an empty array of a capacity in a memory space.
+    /// Creates an empty array with the given capacity in a memory space.
     ///
     /// # Errors
     /// MemoryError.
@@ -38,7 +38,7 @@ impl ArrayObject {
         sequence::allocate_in_place(type_index::ARRAY, capacity, space).map(Self)
     }
 
-    /// Creates an array of owned copies of `values`, whose capacity is its length.
+    /// Creates an array with owned copies of `values`. Its capacity equals its length.
     ///
     /// # Errors
     /// MemoryError.
@@ -46,7 +46,7 @@ impl ArrayObject {
         Self::from_slice_in(values, &mut Apart)
     }
 
-    /// Creates an array of owned copies of `values` in a memory space.
+    /// Creates an array with owned copies of `values` in a memory space.
     ///
     /// # Errors
     /// MemoryError.
@@ -57,10 +57,10 @@ impl ArrayObject {
         Ok(array)
     }
 
-    /// Creates an array of the elements of `values` from `first` on, which move here.
+    /// Creates an array from the elements of `values` at index `first` and above, which move to the array.
     ///
     /// # Errors
-    /// MemoryError; they are then still in `values`.
+    /// MemoryError. On failure the elements stay in `values`.
     pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
         let tail = values.get(first..).unwrap_or_default();
         let array = Self::with_capacity_in(tail.len(), space)?;
@@ -70,7 +70,7 @@ impl ArrayObject {
         Ok(array)
     }
 
-    /// Creates an array of owned values of `views`, such as the arguments of a packed call.
+    /// Creates an array with owned copies of `views`, such as the arguments of a packed call.
     ///
     /// # Errors
     /// MemoryError; errors of [`AnyView::to_owned`].
@@ -92,26 +92,26 @@ impl ArrayObject {
         self.seq().len()
     }
 
-    /// Returns `true` if there are no elements.
+    /// Returns `true` if the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the number of elements that the object can hold.
+    /// Returns the capacity: the number of elements that fit in the object.
     pub fn capacity(&self) -> usize {
         self.seq().capacity()
     }
 
-    /// Returns the elements, in place.
+    /// Returns the elements as a slice.
     pub fn as_slice(&self) -> &[Any] {
         // SAFETY: an array changes only through a unique reference, and this one is not borrowed mutably.
         unsafe { self.seq().as_slice() }
     }
 
-    /// Returns the element at `index`.
+    /// Returns a reference to the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is negative or not below the length.
+    /// IndexError if the index is negative or not below the length.
     pub fn get(&self, index: i64) -> Result<&Any> {
         let position = self.seq().position(index)?;
         // SAFETY: the position is below the length, and Any has the layout of a cell; as for `as_slice`.
@@ -121,7 +121,7 @@ impl ArrayObject {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError, see [`get`](Self::get); MemoryError when a shared array is copied.
+    /// IndexError like [`get`](Self::get); MemoryError if a shared array must be copied.
     pub fn set(&mut self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().position(index)?;
         self.make_unique()?;
@@ -140,7 +140,8 @@ impl ArrayObject {
         Ok(())
     }
 
-    /// Appends an element if that allocates nothing: the array is not shared and not full. Returns whether it did.
+    /// Appends an element if that needs no allocation, because the array is neither shared nor full. Returns whether it
+    /// did.
     #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only fast paths use it"))]
     pub(crate) fn push_in_place(&mut self, value: &Any) -> bool {
         let fits = self.len() < self.capacity() && self.0.is_unique();
@@ -154,7 +155,7 @@ impl ArrayObject {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    /// IndexError when the index is negative or above the length; MemoryError.
+    /// IndexError if the index is negative or above the length; MemoryError.
     pub fn insert(&mut self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().insert_position(index)?;
         self.make_room(1)?;
@@ -174,29 +175,29 @@ impl ArrayObject {
         Ok(())
     }
 
-    /// Removes the element at `index`. Returns it.
+    /// Removes and returns the element at `index`.
     ///
     /// # Errors
-    /// IndexError, see [`get`](Self::get); MemoryError when a shared array is copied.
+    /// IndexError like [`get`](Self::get); MemoryError if a shared array must be copied.
     pub fn remove(&mut self, index: i64) -> Result<Any> {
         let position = self.seq().position(index)?;
         self.make_unique()?;
         Ok(self.seq().take(position).unwrap_or_default())
     }
 
-    /// Removes the last element. Returns it.
+    /// Removes and returns the last element; `None` if the array is empty.
     ///
     /// # Errors
-    /// MemoryError when a shared array is copied.
+    /// MemoryError if a shared array must be copied.
     pub fn pop(&mut self) -> Result<Option<Any>> {
         self.make_unique()?;
         Ok(self.seq().pop())
     }
 
-    /// Removes the elements from `start` up to `stop`. An empty range does nothing, wherever it lies.
+    /// Removes the elements from `start` up to `stop`, exclusive. Does nothing for an empty range, even one out of bounds.
     ///
     /// # Errors
-    /// IndexError when the range reaches outside; MemoryError when a shared array is copied.
+    /// IndexError if the range is reversed or out of bounds; MemoryError if a shared array must be copied.
     pub fn remove_range(&mut self, start: i64, stop: i64) -> Result<()> {
         let range = self.seq().range(start, stop)?;
         if !range.is_empty() {
@@ -209,7 +210,7 @@ impl ArrayObject {
     /// Removes all elements. If the array is shared, other references keep theirs.
     ///
     /// # Errors
-    /// MemoryError when the array is shared and no empty one can be made.
+    /// MemoryError if the array is shared and no empty array can be allocated.
     pub fn clear(&mut self) -> Result<()> {
         if self.0.is_unique() {
             self.seq().drop_last(self.len());
@@ -219,10 +220,10 @@ impl ArrayObject {
         Ok(())
     }
 
-    /// Makes the length `len`, dropping elements from the end or filling up with None.
+    /// Changes the length to `len`. Removes elements from the end, or appends None.
     ///
     /// # Errors
-    /// ValueError when `len` is negative; MemoryError.
+    /// ValueError if `len` is negative; MemoryError.
     pub fn resize(&mut self, len: i64) -> Result<()> {
         let Ok(target) = usize::try_from(len) else {
             plain_bail!(VALUE_ERROR, "cannot resize an Array to negative size");
@@ -241,7 +242,7 @@ impl ArrayObject {
         Ok(())
     }
 
-    /// Makes the capacity at least `capacity`; a smaller number does nothing.
+    /// Increases the capacity to at least `capacity`. Does nothing if it is large enough.
     ///
     /// # Errors
     /// MemoryError.
@@ -249,12 +250,12 @@ impl ArrayObject {
         if capacity > self.capacity() { self.switch_object(capacity) } else { Ok(()) }
     }
 
-    /// Copies a shared object, so that this is the only reference.
+    /// Copies the object if it is shared, so that this is the only reference.
     fn make_unique(&mut self) -> Result<()> {
         if self.0.is_unique() { Ok(()) } else { self.switch_object(self.capacity()) }
     }
 
-    /// Copies a shared or full object, so that this is the only reference and `extra` more elements fit.
+    /// Copies the object if it is shared or too small, so that this is the only reference and `extra` more elements fit.
     fn make_room(&mut self, extra: usize) -> Result<()> {
         match self.len().checked_add(extra) {
             Some(needed) if needed <= self.capacity() => self.make_unique(),
@@ -262,7 +263,7 @@ impl ArrayObject {
         }
     }
 
-    /// Replaces the object by a new one of `capacity` cells, at least the length, with the same elements.
+    /// Replaces the object by a new one with the same elements and the given capacity, or at least their number.
     fn switch_object(&mut self, capacity: usize) -> Result<()> {
         let fresh = Self::with_capacity(capacity.max(self.len()))?;
         // SAFETY: `fresh` is new, unshared and has the capacity. The elements move only when nobody else sees this object.

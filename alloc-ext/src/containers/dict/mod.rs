@@ -1,4 +1,4 @@
-//! The typed mutable map, which all references change in place.
+//! Typed mutable map, changed in place through all references.
 
 mod object;
 
@@ -14,7 +14,7 @@ pub use object::{DictEntries, DictObject};
 
 /// A reference to a dict whose keys convert to `K` and values to `V`.
 ///
-/// Cloning shares the object, and every holder sees every change: methods that change it take `&self`.
+/// Cloning shares the object, and all references see every change. Methods that change the dict take `&self`.
 ///
 /// Threads: not synchronised, see [`DictObject`].
 ///
@@ -49,7 +49,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
         Self::with_capacity(0)
     }
 
-    /// Creates an empty dict in the layout that suits `expected` entries.
+    /// Creates an empty dict, in the layout that upstream chooses for `expected` entries.
     ///
     /// # Errors
     /// MemoryError.
@@ -57,7 +57,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
         DictObject::with_capacity(expected).map(Self::from_object_unchecked)
     }
 
-    /// Creates a dict of the entries of an iterator; the last value of a repeated key remains.
+    /// Creates a dict from the entries of an iterator. The last value of a repeated key wins.
     ///
     /// # Errors
     /// Errors of key hooks; MemoryError.
@@ -71,19 +71,19 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
         Ok(dict)
     }
 
-    /// Returns the value of `key`, or None if it is not present.
+    /// Returns the value of `key`, converted to `V`; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError when one changed the dict; TypeError when another holder put a value of another
-    /// type there; MemoryError.
+    /// Errors of key hooks; RuntimeError if a hook changed the dict; TypeError if a value of another type was stored
+    /// through another reference; MemoryError.
     pub fn get(&self, key: &K) -> Result<Option<V>> {
         self.object.get(key.view())?.map(|value| value.get()).transpose()
     }
 
-    /// Returns the value of `key`.
+    /// Returns the value of `key`, converted to `V`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; otherwise errors of [`get`](Self::get).
+    /// KeyError if the key is not present; errors of [`get`](Self::get).
     pub fn at(&self, key: &K) -> Result<V> {
         self.object.at(key.view())?.get()
     }
@@ -91,7 +91,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// Returns `true` if `key` is present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError when one changed the dict.
+    /// Errors of key hooks; RuntimeError if a hook changed the dict.
     pub fn contains(&self, key: &K) -> Result<bool> {
         self.object.contains(key.view())
     }
@@ -99,15 +99,15 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// Errors of key hooks; MemoryError. The entries are unchanged then.
+    /// Errors of key hooks; MemoryError. On failure the entries are unchanged.
     pub fn insert(&self, key: K, value: V) -> Result<()> {
         self.object.insert(key.into_any(), value.into_any())
     }
 
-    /// Removes the entry of a key. Returns its value, or None if the key is not present.
+    /// Removes the entry of a key. Returns its value; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError when one changed the dict.
+    /// Errors of key hooks; RuntimeError if a hook changed the dict.
     pub fn remove(&self, key: &K) -> Result<Option<Any>> {
         self.object.remove(key.view())
     }
@@ -117,7 +117,8 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
         self.object.clear();
     }
 
-    /// Returns the entries in order. Entries that are added or removed meanwhile may or may not be seen.
+    /// Returns an iterator over the entries in order. Entries added or removed during the iteration may or may not be
+    /// returned.
     pub fn iter(&self) -> DictIter<K, V> {
         DictIter { entries: self.object.iter(), entry: PhantomData }
     }
@@ -140,7 +141,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> IntoIterator for &D
     }
 }
 
-/// The entries of a [`Dict`], converted one by one; holds the dict.
+/// Iterator over the entries of a [`Dict`], which it keeps alive. Converts each entry when it is reached.
 pub struct DictIter<K, V> {
     entries: DictEntries,
     entry: PhantomData<(K, V)>,

@@ -1,4 +1,4 @@
-//! The untyped mutable map in insertion order, which all references change in place.
+//! Untyped mutable map in insertion order, changed in place through all references.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -10,12 +10,13 @@ use crate::containers::map::MapObject;
 use crate::containers::table::{self, Table, missing_key};
 
 object_class!(
-    /// A reference to a dict object of any keys and values: what signatures call `ffi.Dict`.
+    /// A reference to a dict object with keys and values of any type. Its type key, also used in signatures, is `ffi.Dict`.
     ///
-    /// All references see every change; growth replaces the storage, and with it the layout, inside the object. Keys are
-    /// compared as [`key`](crate::containers::key) says. The order of entries is that of a [`MapObject`].
+    /// All references see every change. Growth replaces the storage, and possibly its layout, inside the object. The
+    /// equality of keys is defined in [`key`](crate::containers::key). The entry order is the same as in a [`MapObject`].
     ///
-    /// Threads: a dict is not synchronised. While one thread changes it, no other may use it, which the owners must ensure.
+    /// Threads: a dict is not synchronised. While one thread changes it, no other thread may use it; the owners must ensure
+    /// this.
     ///
     /// # Upstream
     /// `DictObj` in `include/tvm/ffi/container/dict.h`.
@@ -23,7 +24,7 @@ object_class!(
 );
 
 impl DictObject {
-    /// Creates an empty dict in the layout that suits `expected` entries.
+    /// Creates an empty dict, in the layout that upstream chooses for `expected` entries.
     ///
     /// # Errors
     /// MemoryError.
@@ -41,15 +42,15 @@ impl DictObject {
         self.table().len()
     }
 
-    /// Returns `true` if there are no entries.
+    /// Returns `true` if the dict has no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the value of `key`, or None if it is not present.
+    /// Returns an owned copy of the value of `key`; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError when one changed the dict; MemoryError for a raw string that is copied.
+    /// Errors of key hooks; RuntimeError if a hook changed the dict; MemoryError if a raw string must be copied.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<Any>> {
         // Dropped last: the release of an owned key may run user callbacks, which may change the dict.
         let owned = cell::owned_form(&key)?;
@@ -58,10 +59,10 @@ impl DictObject {
         Ok(entry.map(|entry| unsafe { entry.copy_value() }))
     }
 
-    /// Returns the value of `key`.
+    /// Returns an owned copy of the value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; otherwise errors of [`get`](Self::get).
+    /// KeyError if the key is not present; errors of [`get`](Self::get).
     pub fn at(&self, key: AnyView<'_>) -> Result<Any> {
         self.get(key)?.ok_or_else(missing_key)
     }
@@ -77,13 +78,13 @@ impl DictObject {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// Errors of [`get`](Self::get); MemoryError when the dict must grow. The entries are unchanged then.
+    /// Errors of [`get`](Self::get); MemoryError if the dict must grow. On failure the entries are unchanged.
     pub fn insert(&self, key: Any, value: Any) -> Result<()> {
         // SAFETY: one thread at a time uses the dict.
         unsafe { table::insert(&self.0, key, value) }
     }
 
-    /// Removes the entry of a key. Returns its value, or None if the key is not present.
+    /// Removes the entry of a key. Returns its value; `None` if the key is not present.
     ///
     /// # Errors
     /// Errors of [`get`](Self::get).
@@ -95,9 +96,9 @@ impl DictObject {
         Ok(unsafe { self.table().remove(slot) })
     }
 
-    /// Removes all entries; the storage stays.
+    /// Removes all entries, and keeps the storage.
     ///
-    /// The release of an entry may run user callbacks that change the dict again; the dict is complete then.
+    /// Releasing an entry may run user callbacks that change the dict; the dict is in a consistent state then.
     pub fn clear(&self) {
         for _ in 0..self.len() {
             let Some(slot) = self.table().first() else { return };
@@ -106,31 +107,32 @@ impl DictObject {
         }
     }
 
-    /// Returns the entries in order, as owned values. Entries that are added or removed meanwhile may or may not be seen.
+    /// Returns an iterator over owned copies of the entries in order. Entries added or removed during the iteration may or
+    /// may not be returned.
     pub fn iter(&self) -> DictEntries {
         DictEntries { dict: self.clone(), next: self.first_slot() }
     }
 
-    /// Returns the slot of the first entry in order.
+    /// Returns the slot of the first entry in order; `None` if the dict is empty.
     pub(crate) fn first_slot(&self) -> Option<u64> {
         self.table().first().map(|slot| slot as u64)
     }
 
-    /// Returns the slot of the entry after the one at `slot`, if there are both.
+    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at `slot`.
     pub(crate) fn next_slot(&self, slot: u64) -> Option<u64> {
         self.table().next(slot as usize).map(|slot| slot as u64)
     }
 
-    /// Returns owned copies of key and value at `slot`, if an entry is there.
+    /// Returns owned copies of the key and value at `slot`; `None` if there is no entry.
     pub(crate) fn entry_at(&self, slot: u64) -> Option<(Any, Any)> {
         // SAFETY: one thread at a time uses the dict, and no user callback runs while the cells are copied.
         self.table().entry(slot as usize).map(|entry| unsafe { entry.copy() })
     }
 
-    /// Returns key and value at `slot`, if an entry is there, in place.
+    /// Returns references to the key and value at `slot`; `None` if there is no entry.
     ///
     /// # Safety
-    /// Nobody changes the dict while they are in use.
+    /// The dict must not change while the references are in use.
     #[inline]
     pub(crate) unsafe fn entry_refs(&self, slot: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the entry is in this dict; the caller excludes writers.
@@ -145,13 +147,13 @@ impl DictObject {
         table::copy_object(type_index::DICT, self.table()).map(Self)
     }
 
-    /// Returns a dict with the entries of a map, in the same slots.
+    /// Returns a dict with the entries of a map in the same slots.
     pub(crate) fn copy_of(map: &MapObject) -> Result<Self> {
         table::copy_object(type_index::DICT, map.table()).map(Self)
     }
 }
 
-/// The entries of a [`DictObject`] in order; holds the dict.
+/// Iterator over the entries of a [`DictObject`] in order. Keeps the dict alive.
 pub struct DictEntries {
     dict: DictObject,
     next: Option<u64>,

@@ -1,4 +1,4 @@
-//! The typed mutable list, which all references change in place.
+//! Typed mutable list, changed in place through all references.
 
 mod object;
 
@@ -15,7 +15,7 @@ pub use object::ListObject;
 
 /// A reference to a list whose elements convert to `T`.
 ///
-/// Cloning shares the object, and every holder sees every change: methods that change it take `&self`.
+/// Cloning shares the object, and all references see every change. Methods that change the list take `&self`.
 ///
 /// Threads: not synchronised, see [`ListObject`].
 ///
@@ -42,7 +42,7 @@ pub struct List<T = Any> {
 }
 
 impl<T: AnyCompatible + 'static> List<T> {
-    /// Creates an empty list, without allocating a block.
+    /// Creates an empty list. Does not allocate a block for elements.
     ///
     /// # Errors
     /// MemoryError.
@@ -50,7 +50,7 @@ impl<T: AnyCompatible + 'static> List<T> {
         Self::with_capacity(0)
     }
 
-    /// Creates an empty list of a capacity.
+    /// Creates an empty list with the given capacity.
     ///
     /// # Errors
     /// MemoryError.
@@ -58,7 +58,7 @@ impl<T: AnyCompatible + 'static> List<T> {
         ListObject::with_capacity(capacity).map(Self::from_object_unchecked)
     }
 
-    /// Creates a list of the values of an iterator.
+    /// Creates a list from the values of an iterator.
     ///
     /// # Errors
     /// MemoryError.
@@ -72,7 +72,7 @@ impl<T: AnyCompatible + 'static> List<T> {
         Ok(list)
     }
 
-    /// Creates a list of clones of `values`.
+    /// Creates a list with clones of `values`.
     ///
     /// # Errors
     /// MemoryError.
@@ -83,10 +83,11 @@ impl<T: AnyCompatible + 'static> List<T> {
         Self::from_iter(values.iter().cloned())
     }
 
-    /// Returns the element at `index`.
+    /// Returns the element at `index`, converted to `T`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length; TypeError if other code stored another type.
+    /// IndexError if the index is not below the length; TypeError if an element of another type was stored through another
+    /// reference.
     pub fn get(&self, index: usize) -> Result<T> {
         self.object.get(position_of(index))?.get()
     }
@@ -94,7 +95,7 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length.
+    /// IndexError if the index is not below the length.
     pub fn set(&self, index: usize, value: T) -> Result<()> {
         self.object.set(position_of(index), value.into_any())
     }
@@ -102,7 +103,7 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Appends an element.
     ///
     /// # Errors
-    /// MemoryError; the list is then unchanged.
+    /// MemoryError. On failure the list is unchanged.
     pub fn push(&self, value: T) -> Result<()> {
         self.object.push(value.into_any())
     }
@@ -110,25 +111,25 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    /// IndexError when the index is above the length; MemoryError.
+    /// IndexError if the index is above the length; MemoryError.
     pub fn insert(&self, index: usize, value: T) -> Result<()> {
         self.object.insert(position_of(index), value.into_any())
     }
 
-    /// Removes the element at `index`.
+    /// Removes and returns the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length.
+    /// IndexError if the index is not below the length.
     pub fn remove(&self, index: usize) -> Result<Any> {
         self.object.remove(position_of(index))
     }
 
-    /// Removes the last element.
+    /// Removes and returns the last element; `None` if the list is empty.
     pub fn pop(&self) -> Option<Any> {
         self.object.pop()
     }
 
-    /// Reverses the order.
+    /// Reverses the order of the elements in place.
     pub fn reverse(&self) {
         self.object.reverse();
     }
@@ -138,7 +139,8 @@ impl<T: AnyCompatible + 'static> List<T> {
         self.object.clear();
     }
 
-    /// Returns the elements in order. Elements that are added or removed meanwhile may or may not be seen.
+    /// Returns an iterator over the elements in order. Elements added or removed during the iteration may or may not be
+    /// returned.
     pub fn iter(&self) -> ListIter<T> {
         ListIter { list: self.object.clone(), next: 0, element: PhantomData }
     }
@@ -161,7 +163,7 @@ impl<T: AnyCompatible + 'static> IntoIterator for &List<T> {
     }
 }
 
-/// The elements of a [`List`], converted one by one; holds the list.
+/// Iterator over the elements of a [`List`], which it keeps alive. Converts each element when it is reached.
 pub struct ListIter<T> {
     list: ListObject,
     next: usize,

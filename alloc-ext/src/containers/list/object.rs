@@ -1,4 +1,4 @@
-//! The untyped mutable list, which all references change in place.
+//! Untyped mutable list, changed in place through all references.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -8,11 +8,12 @@ use crate::containers::array::ArrayObject;
 use crate::containers::sequence::{self, Seq};
 
 object_class!(
-    /// A reference to a list object of any elements: what signatures call `ffi.List`.
+    /// A reference to a list object with elements of any type. Its type key, also used in signatures, is `ffi.List`.
     ///
-    /// All references see every change. The elements lie in a block of their own, which growth replaces.
+    /// All references see every change. The elements are stored in a separate block, which growth replaces.
     ///
-    /// Threads: a list is not synchronised. While one thread changes it, no other may use it, which the owners must ensure.
+    /// Threads: a list is not synchronised. While one thread changes it, no other thread may use it; the owners must ensure
+    /// this.
     ///
     /// # Upstream
     /// `ListObj` in `include/tvm/ffi/container/list.h`.
@@ -23,7 +24,7 @@ object_class!(
 const LEAST_CAPACITY: usize = 4;
 
 impl ListObject {
-    /// Creates an empty list of a capacity.
+    /// Creates an empty list with the given capacity.
     ///
     /// # Errors
     /// MemoryError.
@@ -31,7 +32,7 @@ impl ListObject {
         sequence::allocate_with_block(type_index::LIST, capacity).map(Self)
     }
 
-    /// Creates a list of owned copies of `values`.
+    /// Creates a list with owned copies of `values`.
     ///
     /// # Errors
     /// MemoryError.
@@ -42,7 +43,7 @@ impl ListObject {
         Ok(list)
     }
 
-    /// Creates a list of owned values of `views`, such as the arguments of a packed call.
+    /// Creates a list with owned copies of `views`, such as the arguments of a packed call.
     ///
     /// # Errors
     /// MemoryError; errors of [`AnyView::to_owned`].
@@ -64,20 +65,20 @@ impl ListObject {
         self.seq().len()
     }
 
-    /// Returns `true` if there are no elements.
+    /// Returns `true` if the list has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the number of elements that the present block can hold.
+    /// Returns the capacity: the number of elements that fit in the current block.
     pub fn capacity(&self) -> usize {
         self.seq().capacity()
     }
 
-    /// Returns the elements, in place.
+    /// Returns the elements as a slice.
     ///
     /// # Safety
-    /// Nobody changes the list while the slice is in use.
+    /// The list must not change while the slice is in use.
     pub(crate) unsafe fn as_slice(&self) -> &[Any] {
         // SAFETY: guaranteed by the caller.
         unsafe { self.seq().as_slice() }
@@ -86,12 +87,12 @@ impl ListObject {
     /// Returns an owned copy of the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is negative or not below the length.
+    /// IndexError if the index is negative or not below the length.
     pub fn get(&self, index: i64) -> Result<Any> {
         self.seq().element(index)
     }
 
-    /// Returns the element at `index`, or None beyond the end.
+    /// Returns an owned copy of the element at `index`; `None` beyond the end.
     pub(in crate::containers) fn element(&self, index: usize) -> Option<Any> {
         self.seq().get(index)
     }
@@ -99,7 +100,7 @@ impl ListObject {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError, see [`get`](Self::get).
+    /// IndexError like [`get`](Self::get).
     pub fn set(&self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().position(index)?;
         drop(self.seq().replace(position, value));
@@ -109,7 +110,7 @@ impl ListObject {
     /// Appends an element.
     ///
     /// # Errors
-    /// MemoryError; the list is then unchanged.
+    /// MemoryError. On failure the list is unchanged.
     pub fn push(&self, value: Any) -> Result<()> {
         self.make_room(1)?;
         // SAFETY: the list has the capacity, and one thread at a time uses it.
@@ -120,7 +121,7 @@ impl ListObject {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    /// IndexError when the index is negative or above the length; MemoryError.
+    /// IndexError if the index is negative or above the length; MemoryError.
     pub fn insert(&self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().insert_position(index)?;
         self.make_room(1)?;
@@ -129,35 +130,36 @@ impl ListObject {
         Ok(())
     }
 
-    /// Removes the element at `index`. Returns it.
+    /// Removes and returns the element at `index`.
     ///
     /// # Errors
-    /// IndexError, see [`get`](Self::get).
+    /// IndexError like [`get`](Self::get).
     pub fn remove(&self, index: i64) -> Result<Any> {
         let position = self.seq().position(index)?;
         Ok(self.seq().take(position).unwrap_or_default())
     }
 
-    /// Removes the last element. Returns it.
+    /// Removes and returns the last element; `None` if the list is empty.
     pub fn pop(&self) -> Option<Any> {
         self.seq().pop()
     }
 
-    /// Removes the elements from `start` up to `stop`. An empty range does nothing, wherever it lies.
+    /// Removes the elements from `start` up to `stop`, exclusive. Does nothing for an empty range, even one out of bounds.
     ///
     /// # Errors
-    /// IndexError when the range reaches outside.
+    /// IndexError if the range is reversed or out of bounds.
     pub fn remove_range(&self, start: i64, stop: i64) -> Result<()> {
         let range = self.seq().range(start, stop)?;
         self.seq().remove_range(range);
         Ok(())
     }
 
-    /// Replaces the elements from `start` up to `stop` by those of `replacement`, which may be this very list.
+    /// Replaces the elements from `start` up to `stop`, exclusive, by copies of the elements of `replacement`, which may be
+    /// this list.
     ///
     /// # Errors
-    /// IndexError when the range reaches outside, or is empty and lies outside; MemoryError. The list is unchanged
-    /// then.
+    /// IndexError if the range is reversed or out of bounds, unless both the range and `replacement` are empty;
+    /// MemoryError. On failure the list is unchanged.
     pub fn replace_range(&self, start: i64, stop: i64, replacement: &ListObject) -> Result<()> {
         let values = replacement.to_array()?;
         let mut range = self.seq().range(start, stop)?;
@@ -169,13 +171,13 @@ impl ListObject {
         unsafe { self.replace_by(range, values.as_slice()) }
     }
 
-    /// Replaces the elements of a range inside the list by owned copies of `values`.
+    /// Replaces the elements in a range within bounds by owned copies of `values`.
     ///
     /// # Errors
-    /// MemoryError when there are values. The list is unchanged then.
+    /// MemoryError, only if `values` is not empty. On failure the list is unchanged.
     ///
     /// # Safety
-    /// `values` lies outside this list.
+    /// `values` must not be in this list.
     pub(in crate::containers) unsafe fn replace_by(
         &self,
         range: core::ops::Range<usize>,
@@ -191,20 +193,20 @@ impl ListObject {
         Ok(())
     }
 
-    /// Reverses the order.
+    /// Reverses the order of the elements in place.
     pub fn reverse(&self) {
         self.seq().reverse();
     }
 
-    /// Removes all elements; the block stays.
+    /// Removes all elements, and keeps the block.
     pub fn clear(&self) {
         self.seq().drop_last(self.len());
     }
 
-    /// Makes the length `len`, dropping elements from the end or filling up with None.
+    /// Changes the length to `len`. Removes elements from the end, or appends None.
     ///
     /// # Errors
-    /// ValueError when `len` is negative; MemoryError.
+    /// ValueError if `len` is negative; MemoryError.
     pub fn resize(&self, len: i64) -> Result<()> {
         let Ok(target) = usize::try_from(len) else {
             plain_bail!(VALUE_ERROR, "cannot resize a List to negative size");
@@ -222,7 +224,7 @@ impl ListObject {
         Ok(())
     }
 
-    /// Makes the capacity at least `capacity`; a smaller or negative number does nothing.
+    /// Increases the capacity to at least `capacity`. Does nothing if it is large enough, or if `capacity` is negative.
     ///
     /// # Errors
     /// MemoryError.
@@ -234,7 +236,7 @@ impl ListObject {
         }
     }
 
-    /// Returns a snapshot of the elements that later changes do not touch.
+    /// Copies the elements to an array, which later changes of the list do not affect.
     ///
     /// # Errors
     /// MemoryError.

@@ -1,4 +1,4 @@
-//! The typed copy-on-write map.
+//! Typed copy-on-write map.
 
 mod object;
 
@@ -14,7 +14,7 @@ pub use object::{MapEntries, MapObject};
 
 /// A reference to a map whose keys convert to `K` and values to `V`.
 ///
-/// Cloning shares the object; changing a shared map copies it first, so no other reference sees the change.
+/// Cloning shares the object. A change through one reference copies a shared map first, so other references do not see it.
 ///
 /// # Examples
 /// ```
@@ -48,7 +48,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
         Self::with_capacity(0)
     }
 
-    /// Creates an empty map in the layout that suits `expected` entries.
+    /// Creates an empty map, in the layout that upstream chooses for `expected` entries.
     ///
     /// # Errors
     /// MemoryError.
@@ -56,7 +56,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
         MapObject::with_capacity(expected).map(Self::from_object_unchecked)
     }
 
-    /// Creates a map of the entries of an iterator; the last value of a repeated key remains.
+    /// Creates a map from the entries of an iterator. The last value of a repeated key wins.
     ///
     /// # Errors
     /// Errors of key hooks; MemoryError.
@@ -70,7 +70,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
         Ok(map)
     }
 
-    /// Returns the value of `key`, or None if it is not present.
+    /// Returns the value of `key`, converted to `V`; `None` if the key is not present.
     ///
     /// # Errors
     /// Errors of key hooks; TypeError if C code stored a value of another type; MemoryError.
@@ -78,10 +78,10 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
         self.object.get(key.view())?.map(Any::get).transpose()
     }
 
-    /// Returns the value of `key`.
+    /// Returns the value of `key`, converted to `V`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; otherwise errors of [`get`](Self::get).
+    /// KeyError if the key is not present; errors of [`get`](Self::get).
     pub fn at(&self, key: &K) -> Result<V> {
         self.object.at(key.view())?.get()
     }
@@ -97,15 +97,15 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// Errors of key hooks; MemoryError. The entries are unchanged then.
+    /// Errors of key hooks; MemoryError. On failure the entries are unchanged.
     pub fn insert(&mut self, key: K, value: V) -> Result<()> {
         self.object.insert(key.into_any(), value.into_any())
     }
 
-    /// Removes the entry of a key. Returns its value, or None if the key is not present.
+    /// Removes the entry of a key. Returns its value; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; MemoryError when a shared map is copied.
+    /// Errors of key hooks; MemoryError if a shared map must be copied.
     pub fn remove(&mut self, key: &K) -> Result<Option<Any>> {
         self.object.remove(key.view())
     }
@@ -113,12 +113,12 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// Removes all entries.
     ///
     /// # Errors
-    /// MemoryError when no empty map can be allocated.
+    /// MemoryError if no empty map can be allocated.
     pub fn clear(&mut self) -> Result<()> {
         self.object.clear()
     }
 
-    /// Returns the entries in order.
+    /// Returns an iterator over the entries in order.
     pub fn iter(&self) -> MapIter<'_, K, V> {
         MapIter { entries: self.object.iter(), entry: PhantomData }
     }
@@ -141,7 +141,7 @@ impl<'a, K: AnyCompatible + 'static, V: AnyCompatible + 'static> IntoIterator fo
     }
 }
 
-/// The entries of a [`Map`], converted one by one.
+/// Iterator over the entries of a [`Map`]. Converts each entry when it is reached.
 pub struct MapIter<'a, K, V> {
     entries: MapEntries<'a>,
     entry: PhantomData<(K, V)>,

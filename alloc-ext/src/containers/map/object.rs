@@ -1,4 +1,4 @@
-//! The untyped copy-on-write map in insertion order.
+//! Untyped copy-on-write map in insertion order.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -10,13 +10,13 @@ use crate::containers::cell;
 use crate::containers::table::{self, MapCursor, Table, build, missing_key};
 
 object_class!(
-    /// A reference to a map object of any keys and values: what signatures call `ffi.Map`.
+    /// A reference to a map object with keys and values of any type. Its type key, also used in signatures, is `ffi.Map`.
     ///
-    /// A change through one reference is never seen through another: while the object is shared, the first change copies it.
-    /// Keys are compared as [`key`](crate::containers::key) says.
+    /// A change through one reference is never seen through another: the first change while the object is shared copies it.
+    /// The equality of keys is defined in [`key`](crate::containers::key).
     ///
-    /// Entries are in the order of insertion. Setting the value of a present key leaves the entry where it is in a map of up
-    /// to four entries, and moves it to the end in a larger one, as upstream does.
+    /// Entries are in insertion order. As in upstream, setting the value of an existing key keeps the position of the entry
+    /// in a map of up to four entries, and moves the entry to the end in a larger map.
     ///
     /// # Upstream
     /// `MapObj` in `include/tvm/ffi/container/map.h`.
@@ -24,7 +24,7 @@ object_class!(
 );
 
 impl MapObject {
-    /// Creates an empty map in the layout that suits `expected` entries.
+    /// Creates an empty map, in the layout that upstream chooses for `expected` entries.
     ///
     /// # Errors
     /// MemoryError.
@@ -32,22 +32,22 @@ impl MapObject {
         table::allocate_for(type_index::MAP, expected, &mut Apart).map(Self)
     }
 
-    /// Returns `true` if the table has the capacity that repeated insertion into a new map would give.
+    /// Returns `true` if the table is dense and has the capacity that repeated insertion into an empty map would give.
     pub(crate) fn is_as_grown(&self) -> bool {
         matches!(self.table(), Table::Dense(dense) if dense.is_as_grown())
     }
 
-    /// Returns `true` if its table has the dense layout.
+    /// Returns `true` if the table has the dense layout.
     #[cfg(test)]
     pub(crate) fn is_dense(&self) -> bool {
         matches!(self.table(), Table::Dense(_))
     }
 
-    /// Builds a Map like [`of_tail`](Self::of_tail), without hashing, if the keys are those of this Map in the same order;
-    /// else None.
+    /// Creates a map like [`of_tail`](Self::of_tail), but without hashing, if the new keys equal the keys of this map in
+    /// the same order. Returns `None` otherwise.
     ///
     /// # Errors
-    /// MemoryError; the entries are then still in `values`.
+    /// MemoryError. On failure the entries stay in `values`.
     pub(crate) fn with_same_keys(
         &self,
         values: &mut Buffer<Any>,
@@ -63,11 +63,11 @@ impl MapObject {
         Ok(Some(Self(map)))
     }
 
-    /// Creates a map from keys, which are strings, and values that alternate in `values` from `first` on and move here. The
-    /// last value of a repeated key remains.
+    /// Creates a map from the alternating string keys and values in `values` at index `first` and above, which move to the
+    /// map. The last value of a repeated key wins.
     ///
     /// # Errors
-    /// ValueError on hosts when too many keys collide; MemoryError. The entries are then released, or still in `values`.
+    /// ValueError on hosts if too many keys collide; MemoryError. On failure each entry is released or stays in `values`.
     pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
         build::of_tail(values, first, space).map(Self)
     }
@@ -82,25 +82,25 @@ impl MapObject {
         self.table().len()
     }
 
-    /// Returns `true` if there are no entries.
+    /// Returns `true` if the map has no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the value of `key`, or None if it is not present.
+    /// Returns a reference to the value of `key`; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; MemoryError for a raw string that is copied.
+    /// Errors of key hooks; MemoryError if a raw string must be copied.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<&Any>> {
         let entry = self.table().find_entry_of_any(&key)?;
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
         Ok(entry.map(|entry| unsafe { entry.references() }.1))
     }
 
-    /// Returns the value of `key`.
+    /// Returns a reference to the value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; otherwise errors of [`get`](Self::get).
+    /// KeyError if the key is not present; errors of [`get`](Self::get).
     pub fn at(&self, key: AnyView<'_>) -> Result<&Any> {
         self.get(key)?.ok_or_else(missing_key)
     }
@@ -116,14 +116,15 @@ impl MapObject {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// Errors of key hooks; MemoryError. The entries are unchanged then.
+    /// Errors of key hooks; MemoryError. On failure the entries are unchanged.
     pub fn insert(&mut self, key: Any, value: Any) -> Result<()> {
         self.make_unique()?;
         // SAFETY: the map is unshared.
         unsafe { table::insert(&self.0, key, value) }
     }
 
-    /// Sets the value of a key if that allocates nothing: the map is not shared and not full. Returns whether it did.
+    /// Sets the value of a key if that needs no allocation, because the map is neither shared nor full. Returns whether it
+    /// did.
     ///
     /// # Errors
     /// Errors of key hooks.
@@ -136,10 +137,10 @@ impl MapObject {
         }
     }
 
-    /// Removes the entry of a key. Returns its value, or None if the key is not present.
+    /// Removes the entry of a key. Returns its value; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of [`get`](Self::get); MemoryError when a shared map is copied.
+    /// Errors of [`get`](Self::get); MemoryError if a shared map must be copied.
     pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
         // An owned form of the key lives until the entry is removed: its release may run user callbacks.
         let owned = cell::owned_form(&key)?;
@@ -156,13 +157,13 @@ impl MapObject {
     /// Removes all entries. If the map is shared, other references keep theirs.
     ///
     /// # Errors
-    /// MemoryError when no empty map can be allocated.
+    /// MemoryError if no empty map can be allocated.
     pub fn clear(&mut self) -> Result<()> {
         *self = Self::with_capacity(0)?;
         Ok(())
     }
 
-    /// Returns the entries in order.
+    /// Returns an iterator over references to the entries in order.
     pub fn iter(&self) -> MapEntries<'_> {
         MapEntries { next: self.cursor(), left: self.len() }
     }
@@ -174,7 +175,7 @@ impl MapObject {
         unsafe { MapCursor::first(self.table()) }
     }
 
-    /// Prefetches the entries, to be iterated soon.
+    /// Prefetches the entries, for an iteration that follows soon.
     #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
     #[inline]
     pub(crate) fn prefetch(&self) {
@@ -183,7 +184,7 @@ impl MapObject {
         }
     }
 
-    /// Prefetches the objects that are values.
+    /// Prefetches the value objects.
     #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
     #[inline]
     pub(crate) fn prefetch_values(&self) {
@@ -192,23 +193,23 @@ impl MapObject {
         }
     }
 
-    /// Returns the slot of the first entry in order.
+    /// Returns the slot of the first entry in order; `None` if the map is empty.
     pub(crate) fn first_slot(&self) -> Option<u64> {
         self.table().first().map(|slot| slot as u64)
     }
 
-    /// Returns the slot of the entry after the one at `slot`.
+    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at `slot`.
     pub(crate) fn next_slot(&self, slot: u64) -> Option<u64> {
         self.table().next(slot as usize).map(|slot| slot as u64)
     }
 
-    /// Returns key and value at `slot`.
+    /// Returns references to the key and value at `slot`; `None` if there is no entry.
     pub(crate) fn entry_refs(&self, slot: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
         self.table().entry(slot as usize).map(|entry| unsafe { entry.references() })
     }
 
-    /// Returns key and value at `slot`, in place.
+    /// Returns a reference to the key and value at `slot` as one array; `None` if there is no entry.
     pub(crate) fn entry_pair(&self, slot: u64) -> Option<&[Any; 2]> {
         // SAFETY: as for `entry_refs`.
         self.table().entry(slot as usize).map(|entry| unsafe { entry.pair() })
@@ -230,7 +231,7 @@ impl MapObject {
     }
 }
 
-/// The entries of a [`MapObject`] in order.
+/// Iterator over the entries of a [`MapObject`] in order.
 pub struct MapEntries<'a> {
     next: MapCursor<'a>,
     left: usize,

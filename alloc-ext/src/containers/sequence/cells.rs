@@ -1,4 +1,4 @@
-//! Raw operations on the cells of an Array or List.
+//! Raw operations on the element cells of an Array or List.
 
 use core::marker::PhantomData;
 
@@ -12,12 +12,12 @@ use super::record::{SeqRecord, count};
 use crate::containers::cell::{self, CELL_BYTES};
 use crate::containers::storage;
 
-/// Converts an index to the ABI's signed type; too large ones become out of bounds.
+/// Converts an index to the ABI's signed type. Too large indices become `i64::MAX`, which is always out of bounds.
 pub(crate) fn position_of(index: usize) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
 
-/// Reverses a slice in a few bytes of code; `reverse` of `core` brings panics when it is compiled for size.
+/// Reverses a slice in a few bytes of code. The `reverse` of `core` adds panics when compiled for size.
 pub(crate) fn reverse<T>(values: &mut [T]) {
     let mut values = values.iter_mut();
     while let (Some(first), Some(last)) = (values.next(), values.next_back()) {
@@ -30,10 +30,10 @@ fn out_of_bounds(index: i64, len: usize) -> Error {
     plain_error!(INDEX_ERROR, "Index {} out of bounds {}", &index, len)
 }
 
-/// A sequence object while it is borrowed: raw access to its cells.
+/// A borrowed sequence object, with raw access to its cells.
 ///
-/// No Rust reference to the record or its cells outlives a call, since other code, such as C++, may write both.
-/// Not synchronised: like upstream, only one thread at a time may change a sequence.
+/// No Rust reference to the record or its cells outlives a call, since other code, such as C++, may write to both. Not
+/// synchronised: like upstream, only one thread at a time may change a sequence.
 #[derive(Clone, Copy)]
 pub(crate) struct Seq<'a> {
     record: *mut SeqRecord,
@@ -41,10 +41,10 @@ pub(crate) struct Seq<'a> {
 }
 
 impl<'a> Seq<'a> {
-    /// Returns the sequence of an object.
+    /// Returns raw access to the sequence of an object.
     ///
     /// # Safety
-    /// `object` is an Array or a List.
+    /// `object` must be an Array or a List.
     #[inline]
     pub(crate) unsafe fn of(object: &'a ObjectRef) -> Self {
         Self { record: object.as_ptr().cast(), object: PhantomData }
@@ -56,21 +56,21 @@ impl<'a> Seq<'a> {
         unsafe { &raw mut (*self.record).cell }
     }
 
-    /// Returns the number of elements; 0 for a negative number, which only a broken client writes.
+    /// Returns the number of elements. A negative number, which only a faulty client writes, becomes 0.
     #[inline]
     pub(crate) fn len(self) -> usize {
         // SAFETY: the record is alive for 'a.
         count(unsafe { (*self.cell()).size })
     }
 
-    /// Returns the number of cells that the storage has.
+    /// Returns the number of cells in the storage.
     #[inline]
     pub(crate) fn capacity(self) -> usize {
         // SAFETY: the record is alive for 'a.
         count(unsafe { (*self.cell()).capacity })
     }
 
-    /// First cell; null or dangling when there is no storage.
+    /// Returns the address of the first cell; null or dangling if there is no storage.
     #[inline]
     pub(crate) fn cells(self) -> *mut TVMFFIAny {
         // SAFETY: the record is alive for 'a.
@@ -83,10 +83,10 @@ impl<'a> Seq<'a> {
         unsafe { (*self.cell()).size = len as i64 }
     }
 
-    /// Returns the elements in place.
+    /// Returns the elements as a slice.
     ///
     /// # Safety
-    /// Nobody changes the sequence while the slice is in use.
+    /// The sequence must not change while the slice is in use.
     #[inline]
     pub(crate) unsafe fn as_slice(self) -> &'a [Any] {
         let (cells, len) = (self.cells(), self.len());
@@ -97,7 +97,7 @@ impl<'a> Seq<'a> {
         unsafe { core::slice::from_raw_parts(cells.cast::<Any>(), len) }
     }
 
-    /// Returns an owned copy of element `index`, or None beyond the end.
+    /// Returns an owned copy of the element at `index`; `None` beyond the end.
     #[inline]
     pub(crate) fn get(self, index: usize) -> Option<Any> {
         if index >= self.len() {
@@ -107,17 +107,17 @@ impl<'a> Seq<'a> {
         Some(unsafe { cell::copy_of(self.cells().add(index)) })
     }
 
-    /// Returns the element at `index`, viewed in place, or None beyond the end.
+    /// Returns a view of the element at `index`, in place; `None` beyond the end.
     ///
     /// # Safety
-    /// Nobody changes the sequence while the view is in use.
+    /// The sequence must not change while the view is in use.
     #[inline]
     pub(crate) unsafe fn borrow(self, index: usize) -> Option<&'a AnyView<'a>> {
         // SAFETY: cells below the length are initialised; the caller excludes writers.
         (index < self.len()).then(|| unsafe { AnyView::in_place(&*self.cells().add(index)) })
     }
 
-    /// Returns an owned copy of the element that `index` names.
+    /// Returns an owned copy of the element at `index`.
     ///
     /// # Errors
     /// Errors of [`position`](Self::position).
@@ -128,10 +128,10 @@ impl<'a> Seq<'a> {
         Ok(unsafe { cell::copy_of(self.cells().add(position)) })
     }
 
-    /// Returns the position that `index` names.
+    /// Checks the index of an element, and converts it to an unsigned position.
     ///
     /// # Errors
-    /// IndexError when it is negative or not below the length.
+    /// IndexError if the index is negative or not below the length.
     #[inline]
     pub(crate) fn position(self, index: i64) -> Result<usize> {
         let len = self.len();
@@ -141,10 +141,10 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// Returns the position before which `index` inserts.
+    /// Checks the index of an insertion, and converts it to an unsigned position.
     ///
     /// # Errors
-    /// IndexError when it is negative or above the length.
+    /// IndexError if the index is negative or above the length.
     #[inline]
     pub(crate) fn insert_position(self, index: i64) -> Result<usize> {
         let len = self.len();
@@ -154,10 +154,11 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// Validates the range `start..stop` to erase. An empty range is always valid.
+    /// Checks the range `start..stop` of a removal, and converts it to unsigned positions. An empty range becomes `0..0`,
+    /// even one out of bounds.
     ///
     /// # Errors
-    /// IndexError when the range is reversed or reaches outside.
+    /// IndexError if the range is reversed or out of bounds.
     pub(crate) fn range(self, start: i64, stop: i64) -> Result<core::ops::Range<usize>> {
         if start == stop {
             return Ok(0..0);
@@ -169,16 +170,16 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// Returns the capacity to grow to for `extra` more elements: twice the current one, or more if needed.
+    /// Returns the new capacity for growth by `extra` elements: twice the current capacity, or more if needed.
     ///
     /// # Errors
-    /// MemoryError when the number does not fit.
+    /// MemoryError if the number of elements overflows.
     pub(crate) fn grown_capacity(self, extra: usize) -> Result<usize> {
         let needed = self.len().checked_add(extra).ok_or_else(|| error::out_of_memory(usize::MAX))?;
         Ok(self.capacity().saturating_mul(2).max(needed))
     }
 
-    /// Replaces the element at a position below the length. Returns the old one.
+    /// Replaces the element at `position`, which must be below the length. Returns the old element.
     #[inline]
     pub(crate) fn replace(self, position: usize, value: Any) -> Any {
         debug_assert!(position < self.len());
@@ -194,7 +195,7 @@ impl<'a> Seq<'a> {
     /// Inserts `value` before `position`, which is at most the length.
     ///
     /// # Safety
-    /// The capacity is larger than the length, and the sequence has no other user now.
+    /// The capacity must be larger than the length, and nothing else may use the sequence now.
     #[inline]
     pub(crate) unsafe fn insert_reserved(self, position: usize, value: Any) {
         let len = self.len();
@@ -211,8 +212,8 @@ impl<'a> Seq<'a> {
     /// Inserts owned copies of `values` before `position`, which is at most the length.
     ///
     /// # Safety
-    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all of them; `values` lies outside this
-    /// sequence.
+    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all values. `values` must not be in
+    /// this sequence.
     pub(crate) unsafe fn insert_slice_reserved(self, position: usize, values: &[Any]) {
         let len = self.len();
         debug_assert!(position <= len && len + values.len() <= self.capacity());
@@ -227,10 +228,11 @@ impl<'a> Seq<'a> {
         self.set_len(len + values.len());
     }
 
-    /// Appends copies of the words of `values`.
+    /// Appends bitwise copies of `values`.
     ///
     /// # Safety
-    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all of them; the caller forgets `values`.
+    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all values. The caller must forget
+    /// `values`.
     pub(crate) unsafe fn push_words_reserved(self, values: &[Any]) {
         let len = self.len();
         debug_assert!(len + values.len() <= self.capacity());
@@ -242,13 +244,13 @@ impl<'a> Seq<'a> {
         self.set_len(len + values.len());
     }
 
-    /// Appends owned values of `views`. Those before the first that fails stay.
+    /// Appends owned copies of the values of `views`. On failure the values before the failed one stay appended.
     ///
     /// # Errors
     /// Errors of [`cell::write_own`].
     ///
     /// # Safety
-    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all of them.
+    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all values.
     pub(crate) unsafe fn push_views_reserved(self, views: &[AnyView<'_>]) -> Result<()> {
         let len = self.len();
         debug_assert!(len + views.len() <= self.capacity());
@@ -264,7 +266,7 @@ impl<'a> Seq<'a> {
         Ok(())
     }
 
-    /// Removes the last element. Returns it.
+    /// Removes and returns the last element; `None` if the sequence is empty.
     #[inline]
     pub(crate) fn pop(self) -> Option<Any> {
         let last = self.len().checked_sub(1)?;
@@ -273,7 +275,7 @@ impl<'a> Seq<'a> {
         Some(unsafe { cell::take(self.cells().add(last)) })
     }
 
-    /// Removes the element at a position below the length. Returns it.
+    /// Removes and returns the element at `position`; `None` beyond the end.
     pub(crate) fn take(self, position: usize) -> Option<Any> {
         let last = self.len().checked_sub(1).filter(|last| position <= *last)?;
         // SAFETY: the cell is initialised; those behind it move down by one, so that each value has one owner.
@@ -287,16 +289,16 @@ impl<'a> Seq<'a> {
         Some(taken)
     }
 
-    /// Removes the elements of a range inside the sequence.
+    /// Removes the elements in a range within bounds.
     ///
-    /// The release of an element may run user callbacks that change the sequence again; the sequence is complete then.
+    /// Releasing an element may run user callbacks that change the sequence; the sequence is in a consistent state then.
     pub(crate) fn remove_range(self, range: core::ops::Range<usize>) {
         let count = range.len();
         self.rotate_to_end(range);
         self.drop_last(count);
     }
 
-    /// Removes up to `count` elements from the end, the last first.
+    /// Removes up to `count` elements from the end, starting with the last.
     pub(crate) fn drop_last(self, count: usize) {
         for _ in 0..count {
             if self.pop().is_none() {
@@ -320,7 +322,7 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// Reverses the order.
+    /// Reverses the order of the elements in place.
     pub(crate) fn reverse(self) {
         let len = self.len();
         if len > 1 {
@@ -329,10 +331,10 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// Moves all cells to `target`, which is empty and has the capacity. This sequence is empty afterwards.
+    /// Moves all cells to `target`, which must be empty and have enough capacity. This sequence is empty afterwards.
     ///
     /// # Safety
-    /// There must be no other user of either sequence.
+    /// Nothing else may use either sequence.
     pub(crate) unsafe fn move_cells_to(self, target: Seq<'_>) {
         let len = self.len();
         debug_assert!(target.len() == 0 && len <= target.capacity());
@@ -344,13 +346,13 @@ impl<'a> Seq<'a> {
         target.set_len(len);
     }
 
-    /// Grows the block of a List to `capacity` cells; does nothing if it is large enough.
+    /// Grows the block of a List to `capacity` cells. Does nothing if it is large enough.
     ///
-    /// The old block is released by the deleter in the object, and the new one gets ours, so that each block has the deleter
-    /// of its allocator.
+    /// The old block is released by the deleter stored in the object. The new block is stored with this library's deleter,
+    /// so that each block is released by its own allocator.
     ///
     /// # Errors
-    /// MemoryError; the sequence is then unchanged.
+    /// MemoryError. On failure the sequence is unchanged.
     pub(crate) fn grow_block(self, capacity: usize) -> Result<()> {
         if capacity <= self.capacity() {
             return Ok(());

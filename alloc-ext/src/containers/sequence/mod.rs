@@ -1,9 +1,9 @@
-//! The element storage that Array and List share, in the layout that C++ code reads and writes in place.
+//! Element storage shared by Array and List, in the memory layout that C++ code reads and writes in place.
 //!
 //! | part | content |
 //! |---|---|
-//! | `record` | objects with a sequence: layout, allocation and release |
-//! | `cells` | the elements while the object is borrowed: access, insertion and removal |
+//! | `record` | sequence objects: layout, allocation and release |
+//! | `cells` | elements of a borrowed sequence: access, insertion and removal |
 
 mod cells;
 mod record;

@@ -1,4 +1,4 @@
-//! Objects with a sequence: layout in memory, allocation and release.
+//! Sequence objects: layout in memory, allocation and release.
 
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
@@ -11,7 +11,7 @@ use ferrite_core::object_alloc::{self, ObjectRecord, Space};
 use crate::containers::cell::{self, CELL_BYTES};
 use crate::containers::storage;
 
-/// An Array or List in memory: the object header, then the address and number of the cells.
+/// Memory layout of an Array or List: the object header, followed by the address and number of the cells.
 ///
 /// ```text
 ///  0 header   24 data   32 size   40 capacity   48 data_deleter   56 cells of an Array that this library made
@@ -48,7 +48,7 @@ unsafe impl ObjectRecord for SeqRecord {
     }
 }
 
-/// Creates a sequence object whose cells follow the record, like an Array.
+/// Creates an empty sequence object whose cells follow the record, as in an Array.
 ///
 /// # Errors
 /// MemoryError.
@@ -74,7 +74,8 @@ pub(crate) fn allocate_in_place(
     unsafe { object_alloc::allocate_in::<SeqRecord>(space, type_index, bytes, init) }
 }
 
-/// Creates a sequence object whose cells are in a separate block, like a List. No block is allocated for capacity 0.
+/// Creates an empty sequence object whose cells are in a separate block, as in a List. No block is allocated for capacity
+/// 0.
 ///
 /// # Errors
 /// MemoryError.
@@ -102,7 +103,7 @@ pub(crate) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     object
 }
 
-/// Converts a number of cells from memory; a negative one becomes 0. Numbers beyond the address space do not occur.
+/// Converts a number of cells stored in memory. A negative number becomes 0. Numbers beyond the address space do not occur.
 #[inline]
 pub(crate) fn count(number: i64) -> usize {
     (number as isize).max(0) as usize
