@@ -84,18 +84,18 @@ impl Any {
         self.view().is_none()
     }
 
-    /// Converts to `T`; see [`AnyView::get`].
+    /// Converts the value to `T` by upstream's rules, as [`AnyView::get`] does.
     ///
     /// # Errors
-    /// TypeError, MemoryError.
+    /// The errors of [`AnyView::get`].
     pub fn get<T: AnyCompatible>(&self) -> Result<T> {
         self.view().get()
     }
 
-    /// Converts to `T`, or returns `None` when the value has another type; see [`AnyView::try_get`].
+    /// Converts the value to `T` as [`AnyView::try_get`] does. Returns `None` if it does not convert.
     ///
     /// # Errors
-    /// MemoryError.
+    /// The errors of [`AnyView::try_get`].
     pub fn try_get<T: AnyCompatible>(&self) -> Result<Option<T>> {
         self.view().try_get()
     }

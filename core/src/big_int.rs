@@ -43,7 +43,7 @@ object_class!(
 );
 
 impl BigInt {
-    /// Borrows the words: two's complement, least significant first, at least two.
+    /// Borrows the words: two's complement, least significant first. There are at least two.
     pub fn words(&self) -> &[i64] {
         let record: *const BigIntRecord = self.0.as_ptr().cast();
         // SAFETY: the class says that the object is a BigIntRecord with its words behind it, unchanged while referenced.
@@ -84,12 +84,12 @@ pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
     Ok(Any::new(BigInt(object)))
 }
 
-/// Borrows the words of an int or BigInt value as bytes; empty for any other value.
+/// Borrows the words of an int, bool or BigInt value as bytes. Returns an empty byte array for any other value.
 ///
 /// The result points into `value` or into its object, and is valid while both stay unchanged.
 ///
 /// # Safety
-/// A value of type BigInt must hold a live object of that class.
+/// The object of a BigInt value must be null or a live BigInt.
 ///
 /// # Upstream
 /// `TVMFFIBigIntGetContentByteArray` in `object.cc`, which reads every value except an int as a BigInt.

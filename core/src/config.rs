@@ -2,10 +2,11 @@
 #![forbid(unsafe_code)]
 #![allow(dead_code, reason = "which capacities matter depends on the build")]
 
-/// Initial size of the block pool in bytes. Builds without an operating system's heap allocate from this pool only.
+/// Initial size of the block pool in bytes. Builds without an operating system's heap allocate only from this pool.
 ///
-/// Set `FERRITE_POOL_BYTES` when building; with 0 the program must add memory itself. Microcontroller builds start with
-/// 8 KiB, which fits beside a stack in 16 KiB of RAM; builds above an operating system or a browser start with 1 MiB.
+/// Set `FERRITE_POOL_BYTES` when building; with 0 the program must add memory itself. The default for microcontrollers
+/// is 8 KiB, which fits beside a stack in 16 KiB of RAM; the default for builds that run on an operating system or in a
+/// browser is 1 MiB.
 pub const POOL_BYTES: usize = from_env_or_zero(option_env!("FERRITE_POOL_BYTES"), POOL_BYTES_DEFAULT);
 
 /// Half the maximum length in bytes of a line passed to the log sink. The line is composed on the stack.
@@ -18,7 +19,7 @@ pub const LOG_CHUNK_BYTES: usize = from_env(option_env!("FERRITE_LOG_CHUNK_BYTES
 /// Set `FERRITE_NAME_SLOTS` when building.
 pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).next_power_of_two();
 
-/// Maximum depth of nested calls between the library and user callbacks where the bounds of the stack are unknown.
+/// Maximum depth of nested calls between the library and user callbacks, used if the bounds of the stack are unknown.
 ///
 /// Set `FERRITE_NESTED_CALLS` when building. Each level takes stack: up to 2 KiB on a microcontroller, plus the stack
 /// of the callback.

@@ -37,7 +37,8 @@ pub unsafe trait AnyCompatible: Sized {
     /// Converts a value by upstream's rules. Returns `None` if the value has another type.
     ///
     /// # Errors
-    /// MemoryError when out of memory; errors of user callbacks.
+    /// MemoryError when out of memory; errors that depend on the type, such as ValueError for a string that does not
+    /// name a dtype; errors of user callbacks.
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>>;
 
     /// Writes the actual type of a value that does not convert to this type: its type key, or the position and type of
@@ -108,10 +109,10 @@ impl TypeText {
     }
 }
 
-/// The target type of a conversion, as a mismatch error describes it.
+/// The target type of a conversion, as described in mismatch errors.
 pub struct TargetTexts {
     pub(crate) of_type: &'static TypeText,
-    /// [`AnyCompatible::describe_mismatch`].
+    /// The function [`AnyCompatible::describe_mismatch`] of the target type.
     pub(crate) mismatch: fn(AnyView<'_>, &mut Writer<'_>),
 }
 
@@ -143,7 +144,8 @@ pub(crate) fn mismatch_error(view: AnyView<'_>, target: &TargetTexts) -> Error {
     })
 }
 
-/// Implements `From` for [`Any`]. Each type is listed, since a blanket impl would overlap with `From<Any> for Any`.
+/// Implements `From` for [`Any`]. Types are listed individually, because a blanket impl would overlap with `From<Any>
+/// for Any`.
 #[macro_export]
 macro_rules! any_from {
     ($($name:ty),*) => {$(

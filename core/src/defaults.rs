@@ -21,11 +21,11 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 
 /// A group of default functions whose names share a prefix, so that one comparison excludes most names.
 pub struct Group {
-    /// The prefix, such as `runtime.`.
+    /// The common prefix of the names, such as `runtime.`.
     pub prefix: &'static str,
     /// The functions of the group, with their full names.
     pub functions: &'static [StaticFunction],
-    /// Combines a default with the function that replaces it, if the default still serves some calls.
+    /// Creates the replacement of a default, if it still serves some calls after another function is registered.
     pub wrap: Option<Wrap>,
 }
 
@@ -60,14 +60,14 @@ fn groups() -> impl Iterator<Item = &'static Group> {
     lists().iter().copied().flatten()
 }
 
-/// Returns `true` if a default may have this name, that is, if the name starts with a prefix of a group.
+/// Returns `true` if a default may have this name: the name starts with the prefix of a group.
 #[inline]
 pub(crate) fn may_have(name: &[u8]) -> bool {
     // Plain loops: every lookup of an unknown name runs them.
     lists().iter().any(|list| list.iter().any(|group| name.starts_with(group.prefix.as_bytes())))
 }
 
-/// Finds a default by name.
+/// Finds a default function by name.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -95,7 +95,7 @@ pub(crate) fn wrapped(name: &[u8], registered: &Function) -> Result<Option<Funct
     }
 }
 
-/// Iterates over all defaults.
+/// Iterates over all default functions.
 pub(crate) fn functions() -> impl Iterator<Item = &'static StaticFunction> {
     groups().flat_map(|group| group.functions)
 }

@@ -1,4 +1,4 @@
-//! Errors: kind, message, backtrace, cause and context, in an object that C reads in place.
+//! Error objects: kind, message, backtrace, cause and context. C reads their fields in place.
 
 #[cfg(not(feature = "client"))]
 mod block;
@@ -29,7 +29,7 @@ use crate::{release, type_index};
 
 pub use site::{Site, SourceLocation};
 
-/// The kinds of error that the library raises. User callbacks may raise errors of any other kind.
+/// The kinds of error that the library raises. Users may raise errors of any other kind.
 pub mod kind {
     /// A value has the wrong type.
     pub const TYPE_ERROR: &str = "TypeError";
@@ -71,7 +71,7 @@ pub mod kind {
     }
 }
 
-/// The result of a fallible operation.
+/// The result of a fallible operation of this library.
 pub type Result<T> = core::result::Result<T, Error>;
 
 crate::object_class! {
@@ -321,13 +321,13 @@ impl Error {
         unsafe { self.0.as_ptr().add(1).cast() }
     }
 
-    /// Borrows the kind, such as `TypeError`.
+    /// Returns the kind of the error, such as `TypeError`.
     pub fn kind(&self) -> &[u8] {
         // SAFETY: kind and message of an error object never change while it lives (ABI).
         unsafe { (*self.cell_ptr()).kind.as_slice() }
     }
 
-    /// Borrows the message.
+    /// Returns the message of the error.
     pub fn message(&self) -> &[u8] {
         // SAFETY: as for `kind`.
         unsafe { (*self.cell_ptr()).message.as_slice() }

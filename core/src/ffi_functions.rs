@@ -106,7 +106,7 @@ impl Singleton {
     }
 }
 
-/// Returns the object that represents a missing value, such as an absent key.
+/// Returns the sentinel object for a missing value, such as an absent key.
 ///
 /// # Upstream
 /// `ffi.GetInvalidObject`.
@@ -115,7 +115,7 @@ pub fn invalid_object() -> ObjectRef {
     INVALID.reference()
 }
 
-/// Returns the object that separates keyword arguments from positional ones.
+/// Returns the sentinel object that separates positional from keyword arguments.
 ///
 /// # Upstream
 /// `ffi.GetKwargsObject`.

@@ -168,10 +168,10 @@ impl Function {
         unsafe { object_alloc::allocate(type_index::FUNCTION, 0, init).map(Function) }
     }
 
-    /// Calls the function.
+    /// Calls the function with `args` and returns its result.
     ///
     /// # Errors
-    /// The error that the function raised.
+    /// The error that the function raised; ValueError if the function object has no safe call.
     ///
     /// # Upstream
     /// `TVMFFIFunctionCall`.
@@ -286,7 +286,7 @@ pub fn check_status(status: c_int) -> Result<()> {
     if status == 0 { Ok(()) } else { Err(take_raised()) }
 }
 
-/// Calls a function by the safe-call convention.
+/// Calls a function with the safe-call convention and returns its result.
 ///
 /// # Errors
 /// The error that the function raised.

@@ -1,4 +1,4 @@
-//! Borrowed values: construction, access, and copying into owned values.
+//! Borrowed values: creation, access, conversion and copying to owned values.
 
 use core::ffi::{CStr, c_void};
 use core::fmt;
@@ -167,10 +167,10 @@ impl<'a> AnyView<'a> {
         unsafe { slice::from_raw_parts((&raw const self.raw.payload).cast::<u8>(), len) }
     }
 
-    /// Converts to `T` by upstream's rules (bool to int, int to float, …).
+    /// Converts the value to `T` by upstream's rules (bool to int, int to float, …).
     ///
     /// # Errors
-    /// TypeError that states the expected and the actual type; MemoryError when a copy fails.
+    /// TypeError that states the expected and the actual type; the errors of [`try_get`](AnyView::try_get).
     pub fn get<T: AnyCompatible>(self) -> Result<T> {
         match T::try_from_view(self)? {
             Some(value) => Ok(value),
@@ -178,10 +178,10 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Converts to `T`, or returns `None` when the value has another type.
+    /// Converts the value to `T`, or returns `None` if it does not convert.
     ///
     /// # Errors
-    /// MemoryError when a copy fails.
+    /// MemoryError when out of memory; ValueError for a string that does not name a dtype; errors of user callbacks.
     pub fn try_get<T: AnyCompatible>(self) -> Result<Option<T>> {
         T::try_from_view(self)
     }
@@ -350,7 +350,7 @@ fn null_value(type_index: i32) -> Error {
 /// Borrows the content of a string or bytes object.
 ///
 /// # Safety
-/// `object` must be a live object with a byte array after its header, for `'a`.
+/// `object` must be alive for `'a` and have a byte array after its header.
 unsafe fn object_bytes<'a>(object: NonNull<TVMFFIObject>) -> &'a [u8] {
     // SAFETY: the caller vouches for the object and its layout.
     unsafe { (*object.as_ptr().add(1).cast::<TVMFFIByteArray>()).as_slice() }

@@ -1,4 +1,4 @@
-//! Parallel loops of compiled functions: launches and barriers, executed by the installed launcher.
+//! Parallel loops of functions compiled by TVM: launches and barriers, executed by the installed launcher.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -11,7 +11,7 @@ use super::serial;
 
 pub use crate::abi::{ParallelGroupEnv, ParallelLambda};
 
-/// An implementation of parallel launches and their barriers.
+/// The functions that implement parallel launches and barriers.
 pub struct Launcher {
     /// Runs `lambda` as `num_task` tasks and waits for them. If `num_task` is 0, the launcher chooses the number of
     /// tasks. It may run fewer tasks than requested; `env.num_task` is the actual number.
@@ -28,7 +28,7 @@ pub struct Launcher {
     /// `env` is the environment that this launcher passed to the calling task.
     ///
     /// # Errors
-    /// RuntimeError when a task ended before the barrier.
+    /// RuntimeError if a task ended before it reached the barrier.
     pub barrier: unsafe fn(env: *mut ParallelGroupEnv) -> Result<()>,
 }
 
@@ -46,13 +46,13 @@ fn launcher() -> &'static Launcher {
     unsafe { LAUNCHER.load(Ordering::Acquire).as_ref() }.unwrap_or(&serial::LAUNCHER)
 }
 
-/// Runs `lambda` as `num_task` tasks, 0 meaning one per worker thread, and waits for them.
+/// Runs `lambda` as `num_task` tasks and waits for them. 0 means one task per worker thread.
 ///
-/// Tasks must read their number from their environment: nested launches, and all launches without threads, run as one
-/// task.
+/// Tasks must read the number of tasks from their environment: nested launches, and all launches in builds without
+/// threads, run as one task.
 ///
 /// # Errors
-/// The error of the first task that failed; ValueError when `num_task` is negative; RuntimeError when that many tasks
+/// The error of the first task that failed; ValueError if `num_task` is negative; RuntimeError if that many tasks
 /// cannot run concurrently.
 ///
 /// # Safety
@@ -66,16 +66,16 @@ pub unsafe fn parallel_launch(lambda: ParallelLambda, data: *mut c_void, num_tas
     unsafe { (launcher().launch)(lambda, data, num_task) }
 }
 
-/// Waits until all tasks of the launch have reached the barrier.
+/// Waits until every task of the launch has reached the barrier.
 ///
 /// # Errors
-/// ValueError when `env` is null; RuntimeError when a task ended before the barrier.
+/// ValueError if `env` is null; RuntimeError if a task ended before it reached the barrier.
 ///
 /// # Safety
 /// `env` must be null or the environment of the calling task.
 ///
 /// # Upstream
-/// `TVMBackendParallelBarrier` of `src/runtime/thread_pool.cc`, which waits forever when a task ended.
+/// `TVMBackendParallelBarrier` of `src/runtime/thread_pool.cc`, which waits forever if a task ended early.
 pub unsafe fn parallel_barrier(_task_id: i32, env: *mut ParallelGroupEnv) -> Result<()> {
     plain_ensure!(!env.is_null(), VALUE_ERROR, "a barrier needs the environment of its task");
     // SAFETY: the environment is that of the calling task, which lives while the task runs.

@@ -1,4 +1,4 @@
-//! Backtraces on bare metal: none are recorded.
+//! Backtraces on bare metal: not recorded, always empty.
 
 use core::ffi::{c_char, c_int, c_void};
 

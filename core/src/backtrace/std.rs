@@ -13,16 +13,16 @@ use crate::text::Lossy;
 
 mod store;
 
-/// A request for the backtrace of a caller.
+/// A request for a backtrace, with the source location of the caller.
 #[derive(Clone, Copy, Default)]
 pub struct BacktraceRequest<'a> {
     /// The caller's file. Together with `func` it forms the first line of the backtrace.
     pub filename: Option<&'a [u8]>,
-    /// The caller's line.
+    /// The caller's line number.
     pub line: i32,
-    /// The caller's function.
+    /// The name of the caller's function.
     pub func: Option<&'a [u8]>,
-    /// Whether to include frames beyond the innermost call through the ABI.
+    /// Whether to include frames beyond the innermost call through the C ABI.
     pub cross_ffi_boundary: bool,
     /// Address of the C function that received the request, or zero. The frames of that function and of its callees are
     /// omitted.

@@ -29,7 +29,7 @@ pub trait Served: Sync {
     /// The errors of `then`.
     fn with_callee(&self, then: &mut dyn FnMut(&Callee<'_>) -> Result<()>) -> Result<()>;
 
-    /// Executes a call.
+    /// Executes a call of the static function. Returns 0, or -1 with an error raised.
     ///
     /// # Safety
     /// The arguments must be those of a safe call.

@@ -1,17 +1,18 @@
-//! No default functions: in builds without an operating system, no other runtime is loaded beside the library.
+//! Default functions in builds without an operating system: none, because no other runtime is loaded beside the
+//! library.
 #![forbid(unsafe_code)]
 
 use crate::builtins::StaticFunction;
 use crate::error::Result;
 use crate::function::Function;
 
-/// Returns `false`.
+/// Returns `false`: there are no default functions.
 #[inline(always)]
 pub(crate) fn may_have(_name: &[u8]) -> bool {
     false
 }
 
-/// Returns `None`.
+/// Returns `None`: there are no default functions.
 #[inline(always)]
 pub(crate) fn find(_name: &[u8]) -> Option<&'static StaticFunction> {
     None
@@ -23,7 +24,7 @@ pub(crate) fn functions() -> impl Iterator<Item = &'static StaticFunction> {
     core::iter::empty()
 }
 
-/// Returns `None`.
+/// Returns `None`: there are no default functions.
 ///
 /// # Errors
 /// None.

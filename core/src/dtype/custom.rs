@@ -35,6 +35,10 @@ pub(super) fn name(code: u8) -> Result<Option<Any>> {
 }
 
 /// Parses the `[name]` of a custom type and looks up its code.
+///
+/// # Errors
+/// ValueError if a bracket or the global function is missing; TypeError if the function does not return an integer;
+/// MemoryError; errors of the function.
 pub(super) fn read(source: &mut Source<'_>) -> Result<u8> {
     let is_open = source.take(b"[");
     let Some(name) = take_name(source).filter(|_| is_open) else {

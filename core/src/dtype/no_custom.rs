@@ -5,12 +5,12 @@ use super::text::Source;
 use crate::any::Any;
 use crate::error::Result;
 
-/// Returns `false`.
+/// Returns `false`: custom types do not exist.
 pub(super) fn is(_: u8) -> bool {
     false
 }
 
-/// Returns `None`.
+/// Returns `None`: custom types do not exist.
 pub(super) fn name(_: u8) -> Result<Option<Any>> {
     Ok(None)
 }

@@ -21,7 +21,7 @@ pub(super) struct Spelling {
 /// Length of `float`, the prefix of narrow float names.
 const FLOAT_BYTES: usize = 5;
 
-/// The code that represents custom types.
+/// The type code that represents custom types in the table.
 pub(super) const CUSTOM: u8 = code::COMPLEX;
 
 /// The characters of all spellings, which overlap to save space.

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::memory::Buffer;
 use crate::object::{ObjectClass, ObjectRef};
 
-/// Errors of the loaded library have backtraces.
+/// Whether errors store a backtrace: those of the loaded library do.
 pub(super) const KEEPS_BACKTRACES: bool = true;
 
 /// An error under construction: its kind, and a buffer for its message.

@@ -1,7 +1,7 @@
 //! The source location where the library created an error: the first line of the error's backtrace.
 #![forbid(unsafe_code)]
 
-/// A location in Rust source code.
+/// A location in Rust source code: file, line and function.
 #[derive(Clone, Copy)]
 pub struct SourceLocation {
     /// The path of the file, as passed to the compiler.
@@ -56,7 +56,7 @@ impl Site {
         Site(Some(place))
     }
 
-    /// Returns the location, if known.
+    /// Returns the source location, if known.
     pub(crate) fn place(self) -> Option<SourceLocation> {
         self.0.map(|place| place())
     }

@@ -1,5 +1,5 @@
-//! Implementation of the safe-call convention: inlined into each body in speed builds, one shared copy in
-//! size-optimised builds.
+//! Implementation of the safe-call convention. In speed-optimised builds it is inlined into each body; in
+//! size-optimised builds all bodies share one copy.
 
 use core::ffi::c_int;
 use core::mem::ManuallyDrop;

@@ -30,7 +30,7 @@ pub(crate) use {exchange::RETIRED, texts::TEXTS};
 /// The table entry of one name.
 pub(crate) struct GlobalEntry {
     function: FunctionSlot,
-    /// Written together with `function`, by [`exchange`].
+    /// The documentation and metadata. Written together with `function`, by [`exchange`].
     texts: TextsCell,
 }
 
@@ -89,7 +89,7 @@ fn find(name: &[u8]) -> Result<Option<&'static GlobalEntry>> {
     made.transpose()
 }
 
-/// Finds a function of the static tables by name.
+/// Finds a function of the static tables by name: first among the built-in functions, then among the defaults.
 fn find_static(name: &[u8]) -> Option<&'static StaticFunction> {
     builtins::find(name).or_else(|| defaults::find(name))
 }

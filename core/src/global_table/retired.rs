@@ -43,7 +43,7 @@ impl Drop for RetiredNode {
     }
 }
 
-/// The list of retired functions.
+/// A list of retired functions.
 pub(crate) struct Retired {
     first: *mut RetiredLink,
 }

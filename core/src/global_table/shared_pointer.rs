@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use crate::sync::is_single_threaded;
 
-/// A pointer that owns one reference to its target, or null.
+/// A nullable pointer that owns one reference to its target.
 pub(super) struct SharedPointer<T> {
     pointer: AtomicPtr<T>,
     /// Number of readers that may be about to retain the target.

@@ -14,7 +14,7 @@ use core::ptr;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{Lock, current_thread, pause};
 
-/// The list of initialisations in progress.
+/// A list of initialisations in progress.
 pub struct InProgress(Cell<*const Attempt>);
 
 /// A failure that the initialising function does not report itself.
@@ -38,7 +38,7 @@ unsafe impl Send for InProgress {}
 
 /// The outcome of a caller's attempt to claim the initialisation of a handle.
 enum Claim {
-    /// The handle is initialised.
+    /// The handle is already initialised.
     Made,
     /// This caller must initialise the handle.
     Mine,
@@ -175,7 +175,7 @@ impl InProgress {
     }
 }
 
-/// Removes the record of an attempt from the list when the attempt ends, even by a panic.
+/// A guard that removes the record of an initialisation from the list when the attempt ends, even by a panic.
 struct AttemptGuard<'a> {
     makers: &'a Lock<InProgress>,
     own: *mut Attempt,

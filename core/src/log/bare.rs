@@ -9,7 +9,7 @@ use crate::message::{Arg, Template};
 use crate::sync::Lock;
 use crate::text::Writer;
 
-/// Receives a line of the log: `size` bytes that end with a newline.
+/// A callback that receives a line of the log: `size` bytes, the last of which is a newline.
 pub type Sink = unsafe extern "C" fn(text: *const c_char, size: usize);
 
 /// The sink and the function that renders lines for it. A program that sets no sink does not link the renderer.

@@ -1,4 +1,4 @@
-//! The error of a failed allocation.
+//! The error type of failed allocations.
 #![forbid(unsafe_code)]
 
 use core::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! A growable array with fallible growth, in place of the `alloc` crate's vector.
+//! A growable array with fallible growth, used instead of `alloc::vec::Vec`.
 
 use super::AllocError;
 use core::alloc::Layout;
@@ -192,7 +192,7 @@ impl<T> Buffer<T> {
         self.truncate(0);
     }
 
-    /// Keeps the elements for which `keep` returns `true`, in order.
+    /// Removes the elements for which `keep` returns `false`, and keeps the order of the others.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         let mut kept = 0;
         for at in 0..self.raw.len {

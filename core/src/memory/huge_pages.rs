@@ -1,7 +1,7 @@
-//! Large blocks in huge pages on Linux, requested by `madvise`.
+//! Allocation of large blocks in huge pages on Linux, requested with `madvise`.
 //!
-//! A huge page takes one page fault and one TLB entry in place of 512. A large table read in random order has more
-//! small pages than the TLB has entries.
+//! A huge page takes one page fault and one TLB entry instead of 512. A large table read in random order has more small
+//! pages than the TLB has entries.
 
 use core::alloc::Layout;
 use core::ffi::{c_int, c_void};

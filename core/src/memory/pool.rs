@@ -1,9 +1,9 @@
 //! A block pool for builds without a heap: first-fit allocation from a free list sorted by address.
 //!
-//! The pool starts with a static region of [`POOL_BYTES`] zero bytes, which costs no flash and is not linked when
-//! nothing allocates; a program may add regions. Every block starts with its size in one word and is a multiple of two
-//! words long; its content follows the size at a multiple of two words. A free block also stores the address of the
-//! next one. Adjacent free blocks are joined, so the list has none; regions are never joined.
+//! The pool starts with a static region of [`POOL_BYTES`] zero bytes, which costs no flash and is not linked if
+//! nothing allocates. A program may add regions. Every block starts with a word that stores its size, a multiple of two
+//! words; its content follows at an address that is a multiple of two words. A free block also stores the address of
+//! the next free block. Adjacent free blocks are always joined; regions are never joined.
 //!
 //! ```text
 //! region   word      2 words                        word + size
@@ -46,12 +46,12 @@ pub unsafe fn add_region(start: NonNull<u8>, bytes: usize) -> bool {
     with_pool(|pool| unsafe { pool.add_region(start.as_ptr(), bytes) })
 }
 
-/// Statistics of the pool in bytes, block headers included.
+/// Usage statistics of the pool in bytes, block headers included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolStats {
     /// Total capacity of all regions.
     pub capacity: usize,
-    /// Bytes in use.
+    /// Number of bytes in use.
     pub used: usize,
     /// High-water mark: the maximum number of bytes in use so far.
     pub high_water: usize,
@@ -88,7 +88,7 @@ static REGION: Region<POOL_BYTES> = Region::new();
 
 const _: () = assert!(POOL_BYTES < isize::MAX as usize / 2, "FERRITE_POOL_BYTES is out of range");
 
-/// Size of a block's size field, and of a free block's link.
+/// Size of the size field of a block, and of the link of a free block.
 const WORD: usize = size_of::<usize>();
 /// Granularity of block sizes, and alignment of block contents.
 const UNIT: usize = 2 * WORD;

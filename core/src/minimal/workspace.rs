@@ -10,7 +10,7 @@ use crate::config;
 use crate::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use crate::sync::critical;
 
-/// The header of a workspace: a pointer to the block below it.
+/// The header of a workspace: a pointer to the block below it in the stack.
 struct WorkspaceBlock(*mut WorkspaceBlock);
 
 /// The firmware's buffer and the blocks in it. All pointers are null without a buffer.

@@ -9,8 +9,8 @@ use crate::raised_error;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{critical, current_thread, pause};
 
-/// The state of a handle while its function runs on a thread without an identifier, and after it succeeded. While the
-/// function runs on a thread with an identifier, the handle stores that identifier, which is an address.
+/// Value of a handle while its function runs on a thread without an identifier. While the function runs on a thread
+/// with an identifier, the handle stores that identifier, which is an address.
 const RUNNING: *mut c_void = ptr::without_provenance_mut(1);
 pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
 

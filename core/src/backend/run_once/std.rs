@@ -10,7 +10,7 @@ use crate::init_once::{IN_PROGRESS, in_progress};
 use crate::raised_error;
 use crate::sync::atomic::AtomicPtr;
 
-/// The state of a handle whose function succeeded.
+/// Value of a handle whose function has succeeded.
 pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
 
 /// Runs `body` unless it has already succeeded for this handle.

@@ -15,7 +15,7 @@ use crate::sync::Mutex;
 /// Alignment of workspaces in bytes.
 pub(super) const ALIGNMENT: usize = crate::config::WORKSPACE_ALIGN;
 
-/// The header of a workspace in the buffer: a pointer to the block below it.
+/// The header of a block: a pointer to the block below it in the stack.
 struct StackBlock(*mut StackBlock);
 
 /// The firmware's buffer and the blocks in it. All pointers are null without a buffer.

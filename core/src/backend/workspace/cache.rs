@@ -1,13 +1,14 @@
-//! A thread's cache of workspace blocks: a stack, since compiled functions release their workspaces in reverse order.
+//! The per-thread cache of workspace blocks: a stack, because compiled functions release their workspaces in reverse
+//! order.
 //!
-//! Blocks belong to no thread: the thread that releases a workspace caches its block. When a thread ends, its blocks go
-//! back to the heap.
+//! The thread that releases a workspace caches its block, whichever thread allocated it. When a thread ends, its cached
+//! blocks are freed.
 
 use core::ptr::{self, NonNull};
 
 use super::source::{BlockHeader, free};
 
-/// Maximum number of cached blocks. Beyond it, the oldest block goes back to the heap.
+/// Maximum number of cached blocks. If the cache is full, the oldest block is freed.
 pub(super) const MAX_CACHED: usize = 16;
 
 /// Maximum ratio of a cached block's capacity to the requested capacity. Larger blocks are not used.
@@ -78,7 +79,7 @@ impl BlockCache {
         }
     }
 
-    /// Caches an unused block. Returns the oldest block if the cache is full.
+    /// Adds an unused block to the cache. If the cache is full, removes and returns the oldest block.
     #[inline]
     pub(super) fn put(&mut self, block: NonNull<BlockHeader>) -> Option<NonNull<BlockHeader>> {
         // SAFETY: the block is unused.

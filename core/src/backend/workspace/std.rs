@@ -18,7 +18,7 @@ pub(super) const ALIGNMENT: usize = 64;
 pub(super) struct BlockHeader {
     /// Size of the workspace in bytes, a multiple of [`ALIGNMENT`].
     pub(super) capacity: usize,
-    /// [`mark`] of this header while the workspace is in use, otherwise 0.
+    /// The [`mark`] of this header while the workspace is in use, otherwise 0.
     mark: usize,
     /// The next block in a thread's cache.
     pub(super) next: *mut BlockHeader,

@@ -1,4 +1,4 @@
-//! Errors without backtraces: updates have no effect.
+//! The backtrace block of errors in builds without backtraces: there is none, and updates have no effect.
 
 use super::super::record::ErrorRecord;
 use super::super::static_error::ignore_backtrace;

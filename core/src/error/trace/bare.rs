@@ -5,15 +5,15 @@
 use super::super::{Error, Site};
 
 impl Error {
-    /// Does nothing.
+    /// Does nothing: this build captures no backtrace.
     #[inline(always)]
     pub(crate) fn complete_backtrace(&mut self) {}
 
-    /// Does nothing.
+    /// Does nothing: this build stores no site.
     #[inline(always)]
     pub(in crate::error) fn set_site(&self, _: Site) {}
 
-    /// Returns `None`.
+    /// Returns `None`: this build stores no site.
     #[inline(always)]
     pub(in crate::error) fn site(&self) -> Option<Site> {
         None

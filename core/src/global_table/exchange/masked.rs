@@ -11,7 +11,7 @@ use crate::function::Function;
 #[derive(Default)]
 pub(in crate::global_table) struct InPlaceOfDefault;
 
-/// Does nothing.
+/// Returns the empty replacement: firmware has no default functions.
 ///
 /// # Errors
 /// None.

@@ -11,7 +11,7 @@ use crate::string::String;
 /// Creates the RuntimeError for a name that is already registered.
 pub(in crate::global_table) use super::super::taken;
 
-/// The documentation and metadata of a function.
+/// The source of a function's documentation and metadata.
 #[derive(Clone, Copy)]
 pub(in crate::global_table) enum Texts {
     Nothing,

@@ -19,7 +19,7 @@ pub(in crate::global_table) fn taken(name: &[u8]) -> Error {
     )
 }
 
-/// The documentation and metadata of a function.
+/// The documentation and metadata of a function, or their source.
 pub(in crate::global_table) enum Texts {
     Nothing,
     /// Generated from the signature on demand.
@@ -69,7 +69,7 @@ impl TextsCell {
         unsafe { self.0.get().replace(texts) }
     }
 
-    /// Returns `true` if any registration replaces the function.
+    /// Returns `true` if any registration replaces the function, because it is a default.
     pub(in crate::global_table) fn yields(&self) -> bool {
         let _guard = TEXTS.lock();
         // SAFETY: the lock is held.

@@ -9,7 +9,7 @@ use crate::text::Writer;
 /// The first byte value that encodes a pair.
 const FIRST: u8 = 0x80;
 
-/// The pairs encoded by `FIRST` and the following byte values.
+/// The byte pairs encoded by `FIRST` and the following byte values.
 #[rustfmt::skip]
 const PAIRS: [[u8; 2]; 128] = [
     [b'e', b' '], [b't', b' '], [b's', b' '], [b'i', b'n'], [b' ', b't'], [b'o', b'r'], [b'e', b'd'],
