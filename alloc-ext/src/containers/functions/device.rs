@@ -1,4 +1,4 @@
-//! `ffi.ContainerFindFirstNonCPUDevice`.
+//! The global function `ffi.ContainerFindFirstNonCPUDevice`.
 
 use ferrite_core::abi::{DLDevice, kDLCPU};
 use ferrite_core::any::Any;
@@ -12,11 +12,12 @@ use crate::containers::sequence::{Seq, reverse};
 use crate::containers::table::Table;
 use crate::walk::{IdentityMap, is_unshared_while_owned};
 
-/// Returns the device of the first non-CPU tensor in nested sequences and map values, depth first; the CPU if there is none.
+/// Returns the device of the first tensor that is not on the CPU, searching nested sequences and map values depth first.
+/// Returns the CPU if there is none.
 ///
 /// # Upstream
 /// `FindFirstNonCPUDevice` in `src/ffi/container.cc`, which recurses, does not terminate for a cyclic list, and searches a
-/// shared container as often as it is reached.
+/// shared container each time that it reaches it.
 pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
     // Stack of values to search.
     let mut pending = Buffer::new();
@@ -37,7 +38,8 @@ pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
     Ok(DLDevice { device_type: kDLCPU, device_id: 0 })
 }
 
-/// Returns `true` for the first visit of a container. An unshared container cannot be reached twice.
+/// Returns `true` at the first visit of a container. Unshared containers are not recorded, since they cannot be reached
+/// twice.
 fn is_new(container: &ObjectRef, visited: &mut IdentityMap<()>) -> Result<bool> {
     let before = visited.len();
     if !is_unshared_while_owned(container) {

@@ -1,4 +1,4 @@
-//! Iterator functions over the entries of a map, controlled by one command per call.
+//! Iterator functions over the entries of a map, driven by one command per call.
 
 use ferrite_core::any::Any;
 use ferrite_core::convert::AnyCompatible;
@@ -13,7 +13,7 @@ use crate::containers::table::Table;
 const KEY: i64 = 0;
 const VALUE: i64 = 1;
 
-/// Position of an iteration: a slot, or the end.
+/// Position of the iterator: the slot of an entry, or the end.
 struct Position(AtomicUsize);
 
 impl Position {
@@ -32,16 +32,16 @@ impl Position {
     }
 }
 
-/// Creates an iterator function at the first entry of a Map or Dict. Command 0 returns its key, 1 its value, and any other
-/// command advances and returns whether there is another entry.
+/// Creates an iterator function at the first entry of a Map or Dict. Command 0 returns the key of the entry, command 1 its
+/// value. Any other command advances, and returns whether there is another entry.
 ///
-/// Keeps the map alive and tolerates changes of it: an entry that was removed is an IndexError.
+/// The function keeps the map alive and tolerates changes of it. Reading a removed entry raises IndexError.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Safety
-/// `map` is a Map or a Dict.
+/// `map` must be a Map or a Dict.
 pub(super) unsafe fn functor(map: ObjectRef) -> Result<Any> {
     // SAFETY: the caller guarantees the class; each call reads the table anew.
     let table = |map| unsafe { Table::of(map) };

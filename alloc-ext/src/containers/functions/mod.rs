@@ -1,4 +1,4 @@
-//! Global functions for containers.
+//! Table of the global container functions.
 
 use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;

@@ -1,4 +1,4 @@
-//! `ffi.Map*` and `ffi.Dict*`.
+//! The global functions `ffi.Map*` and `ffi.Dict*`.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
@@ -20,14 +20,14 @@ pub(super) fn create_dict(args: &[AnyView<'_>]) -> Result<Any> {
     create(type_index::DICT, args)
 }
 
-/// Creates an object from alternating keys and values.
+/// Creates a Map or Dict from alternating keys and values.
 fn create(type_index: i32, args: &[AnyView<'_>]) -> Result<Any> {
     let (pairs, rest) = args.as_chunks();
     plain_ensure!(rest.is_empty(), INTERNAL_ERROR, "Check failed: args.size() % 2 == 0 (1 vs. 0) : ");
     build::of_pairs(type_index, pairs).map(Any::new)
 }
 
-/// Operations on Maps and Dicts with their operands.
+/// An operation on a Map or Dict, with its operands.
 #[derive(Clone, Copy)]
 pub(super) enum Entries {
     Size(Operand<0, Shared>),
@@ -41,10 +41,10 @@ pub(super) enum Entries {
 }
 use Entries::*;
 
-/// The operand that an operation changes.
+/// The dict that an operation changes.
 type This = Operand<0, Dict>;
 
-/// Reader of a Map or Dict argument that is not changed.
+/// Reads a Map or Dict argument that the operation does not change.
 pub(crate) enum Shared {}
 
 impl Read for Shared {
@@ -57,7 +57,7 @@ impl Read for Shared {
     }
 }
 
-/// A Map or a Dict.
+/// A borrowed Map or Dict.
 #[derive(Clone, Copy)]
 pub(crate) struct MapOrDict<'a>(&'a DictObject);
 

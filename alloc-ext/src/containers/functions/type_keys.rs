@@ -1,4 +1,4 @@
-//! `ffi.GetRegisteredTypeKeys`.
+//! The global function `ffi.GetRegisteredTypeKeys`.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::{Error, Result};
@@ -7,7 +7,7 @@ use ferrite_core::type_table;
 
 use crate::containers::Array;
 
-/// Returns the keys of all types in the order of their indices.
+/// Returns the keys of all registered types, in the order of their type indices.
 ///
 /// # Upstream
 /// `TypeTable::GetRegisteredTypeKeys` in `src/ffi/object.cc`.

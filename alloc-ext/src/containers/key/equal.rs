@@ -1,4 +1,4 @@
-//! Equality of keys.
+//! Equality of values as map keys.
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::AnyView;
@@ -9,10 +9,10 @@ use ferrite_core::{prefetch, type_index};
 
 use super::hooks::EQUAL_HOOKS;
 
-/// Returns `true` if two values are equal as keys.
+/// Returns `true` if two values are equal as map keys.
 ///
 /// # Errors
-/// Errors of a registered `__any_equal__`; InternalError if it is not a function or does not return a bool.
+/// Errors of the type's `__any_equal__` hook; InternalError if the hook is not a function or does not return a bool.
 ///
 /// # Upstream
 /// `AnyEqual` in `include/tvm/ffi/any.h`.
@@ -23,15 +23,15 @@ pub fn equal(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
     }
 }
 
-/// Returns the result of [`equal`], or `None` if it requires a call of a registered hook.
+/// Returns the result of [`equal`]; `None` if a registered hook must be called.
 ///
 /// Takes references: a copy of a view that was just stored in pieces would wait for store forwarding.
 pub(crate) fn equal_without_hook(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
     equal_inline(lhs, rhs).or_else(|| equal_by_content(lhs, rhs))
 }
 
-/// Fast path of [`equal_without_hook`] for plain values and for two values of one type, inlined into the caller. None for all
-/// others.
+/// Fast path of [`equal_without_hook`] for plain values and for two values of the same type, inlined into the caller.
+/// Returns `None` for other values.
 #[inline]
 pub(crate) fn equal_inline(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
     if same_words(lhs.as_raw(), rhs.as_raw()) {
@@ -74,7 +74,7 @@ fn equal_by_content(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
     }
 }
 
-/// Implements [`equal`] for two different objects of one type, by hook or by identity.
+/// Compares two different objects of one type by their `__any_equal__` hook. Without a hook, they are unequal.
 pub(crate) fn equal_by_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
     // C++ writes a bool to the lowest byte and leaves the others as they were.
     Ok(EQUAL_HOOKS.call(&[lhs, rhs])?.is_some_and(|result| result as u8 != 0))
@@ -89,7 +89,8 @@ fn equal_big_ints(lhs: AnyView<'_>, rhs: AnyView<'_>) -> bool {
     }
 }
 
-/// Returns `true` if a key is plain: neither string, bytes nor object, and so equal only to the same words.
+/// Returns `true` if a key is plain, an inline scalar: not a string, bytes or an object. Plain keys are equal only if
+/// bitwise equal.
 #[inline]
 pub(crate) fn is_plain(key: &AnyView<'_>) -> bool {
     key.type_index() < type_index::SMALL_STR
@@ -103,7 +104,7 @@ pub(crate) fn same_words(lhs: &TVMFFIAny, rhs: &TVMFFIAny) -> bool {
     lhs.type_index == rhs.type_index && lhs.small_str_len == rhs.small_str_len && left == right
 }
 
-/// Prefetches both cache lines of the object of a key, if it has one.
+/// Prefetches both cache lines of a key's object, if the key is an object.
 #[inline]
 pub(crate) fn prefetch(key: &AnyView<'_>) {
     if let Some(object) = key.object_ptr() {
@@ -112,7 +113,7 @@ pub(crate) fn prefetch(key: &AnyView<'_>) {
     }
 }
 
-/// Prefetches the second cache line of a string object, into which its content extends. The first line, which has the
+/// Prefetches the second cache line of a string object, which holds the end of its content. The first line, with the
 /// address of the content, loads at the same time.
 #[inline]
 pub(crate) fn prefetch_text(text: &AnyView<'_>) {

@@ -1,4 +1,4 @@
-//! Hash of keys, equal to upstream's C++ code.
+//! Hashes of map keys, equal to those of upstream's C++ code.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::AnyView;
@@ -10,15 +10,15 @@ use ferrite_core::{type_index, words};
 use super::equal::{is_plain, prefetch_text};
 use super::hooks::HASH_HOOKS;
 
-/// A Mersenne prime, modulus of the text hash.
+/// Modulus of the string hash, the Mersenne prime 2^31 - 1.
 const MODULUS: u64 = 0x7fff_ffff;
-/// Multiplier of the text hash, the prime of the 64-bit FNV hash.
+/// Multiplier of the string hash, which is the prime of the 64-bit FNV hash.
 const MULTIPLIER: u64 = 1_099_511_628_211;
 
-/// Returns the hash of a value as a key.
+/// Returns the hash of a value as a map key.
 ///
 /// # Errors
-/// Errors of a registered `__any_hash__`; InternalError if it is not a function or does not return an int.
+/// Errors of the type's `__any_hash__` hook; InternalError if the hook is not a function or does not return an int.
 ///
 /// # Examples
 /// ```
@@ -51,13 +51,13 @@ fn hash_content(key: &AnyView<'_>) -> Result<u64> {
     })
 }
 
-/// Returns the hash of a small string from the bits of its payload.
+/// Returns the hash of a small string, given its payload bits.
 #[inline]
 pub(crate) fn hash_short_text(payload: u64) -> u64 {
     combine(type_index::STR, hash_word(payload))
 }
 
-/// Returns the hash of a string in an object.
+/// Returns the hash of a string that is stored in an object.
 #[cfg_attr(feature = "speed", inline(always))]
 pub(crate) fn hash_long_text(text: &AnyView<'_>) -> u64 {
     prefetch_text(text);
@@ -90,12 +90,12 @@ fn hash_big_int(key: AnyView<'_>) -> u64 {
     BigInt::try_from_view(key).ok().flatten().map_or(0, |value| hash_words(&value))
 }
 
-/// Returns the hash of a big integer, whose words are hashed like a string.
+/// Returns the hash of a big integer, computed from its words like a string hash.
 pub(crate) fn hash_words(value: &BigInt) -> u64 {
     value.words().iter().fold(0, |result, word| hash_step(result, *word as u64))
 }
 
-/// Hashes bytes, eight at a time, with the last word padded with zeros.
+/// Returns the string hash of bytes, which processes eight bytes at a time and pads the last word with zeros.
 ///
 /// # Upstream
 /// `StableHashBytes` in `include/tvm/ffi/base_detail.h`.
@@ -111,24 +111,24 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Returns the hash of a string of up to seven bytes in a payload word.
+/// Returns the string hash of up to seven bytes, given as a payload word.
 fn hash_word(word: u64) -> u64 {
     modulo(u64::from_le_bytes(word.to_ne_bytes()))
 }
 
-/// Adds a word of a string to its hash.
+/// Mixes the next word of a string into its hash.
 fn hash_step(result: u64, word: u64) -> u64 {
     modulo(result.wrapping_mul(MULTIPLIER).wrapping_add(word))
 }
 
-/// Reduces modulo [`MODULUS`], which is 2^31 - 1, by adding the bits above the lowest 31 to them.
+/// Reduces a number modulo [`MODULUS`]. Since the modulus is 2^31 - 1, the high bits are added to the low 31 bits.
 fn modulo(number: u64) -> u64 {
     let folded = (number & MODULUS) + (number >> 31);
     let rest = (folded & MODULUS) + (folded >> 31);
     if rest >= MODULUS { rest - MODULUS } else { rest }
 }
 
-/// Mixes a 64-bit hash into the hash that starts with a type index.
+/// Mixes a 64-bit hash into a type index.
 pub(super) fn combine(type_index: i32, value: u64) -> u64 {
     let seed = type_index as u64;
     seed ^ value.wrapping_add(0x9e37_79b9).wrapping_add(seed << 6).wrapping_add(seed >> 2)

@@ -1,4 +1,4 @@
-//! The hooks `__any_hash__` and `__any_equal__`, by which a type hashes and compares its objects as keys.
+//! The hooks `__any_hash__` and `__any_equal__`, with which a type defines hash and equality of its objects as map keys.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -14,7 +14,7 @@ use ferrite_core::{plain_bail, type_index};
 
 use crate::cxx;
 
-/// Registers the hook function of a type, unless it has one.
+/// Registers the hook function of a type, unless the type already has one.
 ///
 /// # Errors
 /// MemoryError.
@@ -28,7 +28,7 @@ pub(crate) fn install(type_index: i32, column: &str, hook: &StaticFunction) -> R
 pub(super) static HASH_HOOKS: Hooks = Hooks::new("__any_hash__");
 pub(super) static EQUAL_HOOKS: Hooks = Hooks::new("__any_equal__");
 
-/// A column of hooks by type. Its address is cached: columns never move.
+/// Column of one hook for all types. Caches the address of the column, which never moves.
 pub(super) struct Hooks {
     pub(super) name: &'static str,
     column: AtomicPtr<AttrColumn>,
@@ -39,7 +39,7 @@ impl Hooks {
         Self { name, column: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Returns the hook of a type.
+    /// Returns the hook of a type; `None` if it has none.
     pub(super) fn get(&self, type_index: i32) -> Option<AnyView<'static>> {
         if type_index < type_index::STATIC_OBJECT_BEGIN {
             return None;
@@ -58,8 +58,8 @@ impl Hooks {
         Some(column)
     }
 
-    /// Calls the hook of the type of the first key: returns the hash of one key, or whether two are equal. None without a
-    /// hook.
+    /// Calls the hook of the type of the first key. Returns the hash of a single key, or whether two keys are equal.
+    /// Returns `None` if the type has no hook.
     pub(super) fn call(&self, keys: &[AnyView<'_>]) -> Result<Option<u64>> {
         let [key, others @ ..] = keys else { return Ok(None) };
         let Some(hook) = self.get(key.type_index()) else { return Ok(None) };
@@ -78,7 +78,7 @@ impl Hooks {
     }
 }
 
-/// Returns the address of a pointer hook, or `None` for a Function.
+/// Returns the address of a pointer hook; `None` for a hook that is a Function.
 fn native(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
     match hook.type_index() {
         type_index::OPAQUE_PTR => {
@@ -99,9 +99,9 @@ fn native(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
     }
 }
 
-/// Returns the payload of the result of a pointer hook, in either of its signatures: since 0.1.15 a cell of the expected
-/// type or an Error, before that a plain number in place of the cell's head. An old hash that equals one of these two heads
-/// is misread.
+/// Returns the payload of the result of a pointer hook, whose signature has changed. Since 0.1.15 the result is a cell with
+/// a value of the expected type or an Error. Before, it was a plain number in place of the first word of the cell. An
+/// old-style hash that equals one of these two first words is misread.
 fn native_payload(cell: TVMFFIAny, expected: i32) -> Result<u64> {
     let head = u64::from(cell.type_index as u32) | u64::from(cell.small_str_len) << 32;
     if head == expected as u64 || head == type_index::ERROR as u64 {
@@ -112,7 +112,7 @@ fn native_payload(cell: TVMFFIAny, expected: i32) -> Result<u64> {
     }
 }
 
-/// Returns the payload of a result of the expected type. A returned Error is raised.
+/// Returns the payload of a result of the expected type. A returned Error is raised, and another type is an InternalError.
 fn payload_of(result: Any, expected: i32) -> Result<u64> {
     if result.type_index() == expected {
         return Ok(result.view().payload_bits());

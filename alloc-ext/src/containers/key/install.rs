@@ -1,4 +1,4 @@
-//! The key hooks of the library's own types, registered for clients that hash keys themselves.
+//! Registration of key hooks for the library's own types, for clients that hash keys themselves.
 #![forbid(unsafe_code)]
 
 use ferrite_core::big_int::BigInt;
@@ -9,10 +9,11 @@ use ferrite_core::{static_function, type_index};
 use super::hash::hash_words;
 use super::hooks::{EQUAL_HOOKS, HASH_HOOKS, install};
 
-/// Creates the columns of key hooks and registers the hooks of big integers, unless they are registered.
+/// Creates the columns of key hooks, and registers the hooks of big integers unless they have some.
 ///
-/// C++ code looks the columns up once and remembers their absence, so this belongs to the start of a library that such clients
-/// load. Calling it again changes nothing. The hooks are functions, which clients of all versions call alike; the address of a
+/// C++ code looks the columns up once and caches their absence, so a library that such clients load must call this when it
+/// is loaded. Calling it again has no effect. The hooks are Functions, which clients of all versions call in the same way;
+/// pointer hooks have a different signature since 0.1.15. Allocation: the two columns.
 /// hook has another signature since 0.1.15. Allocation: the two columns.
 ///
 /// # Errors

@@ -12,10 +12,10 @@ use super::record;
 use super::small::Small;
 use super::view::Table;
 
-/// Creates an object with the same entries in the same slots and layout.
+/// Creates a Map or Dict with the same entries in the same slots and layout as a table.
 ///
 /// # Errors
-/// MemoryError; RuntimeError when a user's allocator changes the table.
+/// MemoryError; RuntimeError if a user's allocator changed the table.
 pub(crate) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef> {
     match table {
         Table::Dense(dense) => copy_dense(type_index, dense),
@@ -23,7 +23,8 @@ pub(crate) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef
     }
 }
 
-/// Completes the copy before it allocates the object: a user's allocator may change the table meanwhile.
+/// Copies a dense table. The copy is complete before its object is allocated, since a user's allocator may change the
+/// table.
 fn copy_dense(type_index: i32, source: Dense<'_>) -> Result<ObjectRef> {
     let mut fields = Dense::allocate(source.slots().max(dense::LEAST_SLOTS))?;
     // SAFETY: the copy has no other reference, and at least as many slots; the references that the copies of the words

@@ -1,4 +1,5 @@
-//! Iteration over the entries of a Map, which does not change while it is borrowed: layout and entry are looked up once.
+//! Iteration over the entries of a Map. Since a borrowed Map does not change, its layout and each entry are looked up only
+//! once.
 
 use ferrite_core::any::Any;
 
@@ -6,7 +7,7 @@ use super::entry::Entry;
 use super::layout::NO_SLOT;
 use super::view::Table;
 
-/// Position of an iteration over a Map: at an entry, or past the end.
+/// Cursor over a Map: at an entry, or past the end.
 #[derive(Clone, Copy)]
 pub(crate) struct MapCursor<'a> {
     table: Table<'a>,
@@ -21,7 +22,7 @@ unsafe impl Send for MapCursor<'_> {}
 unsafe impl Sync for MapCursor<'_> {}
 
 impl<'a> MapCursor<'a> {
-    /// Returns a cursor at the first entry of a table.
+    /// Creates a cursor at the first entry of a table.
     ///
     /// # Safety
     /// The table must not change for `'a`.
@@ -35,21 +36,21 @@ impl<'a> MapCursor<'a> {
         Self { table, slot, entry: table.entry(slot) }
     }
 
-    /// Returns key and value of the entry, in place.
+    /// Returns a reference to the key and value at the cursor; `None` past the end.
     #[inline]
     pub(crate) fn entry(&self) -> Option<&'a [Any; 2]> {
         // SAFETY: the entry is in the table, which does not change, as the caller of `first` guarantees.
         self.entry.map(|entry| unsafe { entry.pair() })
     }
 
-    /// Returns the slot of the entry.
+    /// Returns the slot of the entry at the cursor; `None` past the end.
     #[cfg(feature = "speed")]
     #[inline]
     pub(crate) fn slot(&self) -> Option<u64> {
         self.entry.map(|_| self.slot as u64)
     }
 
-    /// Advances to the next entry.
+    /// Advances to the next entry. Does nothing past the end.
     #[inline]
     pub(crate) fn advance(&mut self) {
         let next = match self.entry {
@@ -67,7 +68,7 @@ mod tests {
 
     use crate::containers::{MapEntries, MapIter, MapObject};
 
-    /// Compiles only as long as iterations may be sent to other threads.
+    /// Compiles only if iterators may be sent to and shared with other threads.
     const _: fn() = || {
         fn is_shared<T: Send + Sync>() {}
         is_shared::<(MapEntries<'_>, MapIter<'_, i64, i64>)>();

@@ -1,4 +1,4 @@
-//! One entry of a table in memory, and its comparison with a key.
+//! An entry of a table in memory, and the comparison of its key with another key.
 
 use core::ptr::NonNull;
 
@@ -10,35 +10,35 @@ use ferrite_core::{plain_bail, plain_error};
 use super::layout::{TableFields, TableMark};
 use crate::containers::{cell, key};
 
-/// The two cells of one entry: the key, followed by the value.
+/// The two adjacent cells of an entry: its key, followed by its value.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry(NonNull<TVMFFIAny>);
 
 impl Entry {
-    /// Returns the entry whose key cell is at `key`.
+    /// Creates the entry whose key cell is at `key`.
     ///
     /// # Safety
-    /// There must be two cells at `key`, for key and value.
+    /// `key` must point to two adjacent cells, for key and value.
     #[inline]
     pub(crate) unsafe fn at(key: *mut TVMFFIAny) -> Self {
         // SAFETY: the address of a cell is not null.
         Self(unsafe { NonNull::new_unchecked(key) })
     }
 
-    /// Returns the cell of the key.
+    /// Returns the address of the key cell.
     #[inline]
     pub(crate) fn key(self) -> *mut TVMFFIAny {
         self.0.as_ptr()
     }
 
-    /// Returns the cell of the value.
+    /// Returns the address of the value cell.
     #[inline]
     pub(crate) fn value(self) -> *mut TVMFFIAny {
         // SAFETY: the caller of `at` guarantees two cells.
         unsafe { self.0.add(1).as_ptr() }
     }
 
-    /// Returns the key, viewed in place.
+    /// Returns a view of the key, in place.
     ///
     /// # Safety
     /// The entry must not change for `'a`.
@@ -48,7 +48,7 @@ impl Entry {
         unsafe { AnyView::in_place(&*self.key()) }
     }
 
-    /// Returns the value, viewed in place.
+    /// Returns a view of the value, in place.
     ///
     /// # Safety
     /// The contract of [`key_view`](Self::key_view).
@@ -58,17 +58,17 @@ impl Entry {
         unsafe { AnyView::in_place(&*self.value()) }
     }
 
-    /// Returns references to the cells.
+    /// Returns references to key and value.
     ///
     /// # Safety
-    /// The entry is in a table that does not change for `'a`.
+    /// The entry must be in a table that does not change for `'a`.
     #[inline]
     pub(crate) unsafe fn references<'a>(self) -> (&'a Any, &'a Any) {
         // SAFETY: Any has the layout of a cell; the cells of an entry are initialised; the caller excludes writers.
         unsafe { (&*self.key().cast::<Any>(), &*self.value().cast::<Any>()) }
     }
 
-    /// Returns key and value as one array, in place.
+    /// Returns a reference to key and value as one array.
     ///
     /// # Safety
     /// The contract of [`references`](Self::references).
@@ -81,7 +81,7 @@ impl Entry {
     /// Returns owned copies of key and value.
     ///
     /// # Safety
-    /// The entry is in a table that does not change during the call.
+    /// The entry must be in a table that does not change during the call.
     pub(crate) unsafe fn copy(self) -> (Any, Any) {
         // SAFETY: the cells of an entry are initialised.
         unsafe { (cell::copy_of(self.key()), cell::copy_of(self.value())) }
@@ -107,19 +107,19 @@ impl Entry {
         unsafe { cell::copy_of(self.value()) }
     }
 
-    /// Moves key and value out.
+    /// Moves key and value out of the cells.
     ///
     /// # Safety
-    /// The caller removes the entry from its table.
+    /// The caller must remove the entry from its table.
     pub(crate) unsafe fn take(self) -> (Any, Any) {
         // SAFETY: the cells of an entry are initialised.
         unsafe { (cell::take(self.key()), cell::take(self.value())) }
     }
 
-    /// Copies the words of `other` into unused cells.
+    /// Copies `other` bitwise into unused cells.
     ///
     /// # Safety
-    /// The cells are not in use; one of the two entries will be forgotten.
+    /// The cells must not be in use. The caller must forget one of the two entries.
     pub(crate) unsafe fn move_from(self, other: Entry) {
         // SAFETY: the cells of `other` are initialised, and ours may be written.
         unsafe {
@@ -131,7 +131,7 @@ impl Entry {
     /// Writes a new key and value into unused cells.
     ///
     /// # Safety
-    /// The cells are not in use.
+    /// The cells must not be in use.
     pub(crate) unsafe fn write(self, key: Any, value: Any) {
         // SAFETY: the cells may be written.
         unsafe {
@@ -143,7 +143,7 @@ impl Entry {
     /// Replaces the value. Returns the old one.
     ///
     /// # Safety
-    /// The entry is in a table without other users.
+    /// The entry must be in a table that nothing else uses.
     pub(crate) unsafe fn replace_value(self, value: Any) -> Any {
         // SAFETY: the cells of an entry are initialised.
         unsafe {
@@ -154,19 +154,19 @@ impl Entry {
     }
 }
 
-/// Entry of a key in a table, found or new.
+/// Entry for a key in a table, either existing or new.
 pub(crate) enum KeyEntry {
-    /// An entry of an equal key.
+    /// An existing entry, whose key equals the key.
     Present(Entry),
-    /// The cells of a new entry, which the caller must fill before any other operation.
+    /// The cells of a new entry. The caller must write them before any other operation.
     New(Entry),
 }
 
 impl KeyEntry {
-    /// Sets the value, and the key of a new entry. Releases the value that it replaces.
+    /// Sets the value, and the key of a new entry. Releases the replaced value.
     ///
     /// # Safety
-    /// The entry has just been found or made, and the table has no other user now.
+    /// The entry must have just been found or created, and nothing else may use the table now.
     #[inline]
     pub(crate) unsafe fn fill(self, key: Any, value: Any) {
         // SAFETY: the cells of a present entry are initialised, those of a new one may be written. The table is complete when
@@ -180,15 +180,16 @@ impl KeyEntry {
     }
 }
 
-/// Returns `true` if the key of an entry is `key`.
+/// Returns `true` if the key of an entry equals `key`.
 ///
-/// `still_there` is called after a hook that left data, size and slots unchanged, and returns whether the entry is in use.
+/// `still_there` is called after a hook that left data address, size and number of slots unchanged. It returns whether the
+/// entry is still in use.
 ///
 /// # Errors
-/// Errors of the equality hook; RuntimeError when it changed the table.
+/// Errors of the equality hook; RuntimeError if the hook changed the table.
 ///
 /// # Safety
-/// `fields` are those of a live table, which has `entry`.
+/// `fields` must belong to a live table that contains `entry`.
 #[inline]
 pub(crate) unsafe fn entry_has_key(
     fields: *const TableFields,
@@ -204,6 +205,8 @@ pub(crate) unsafe fn entry_has_key(
     }
 }
 
+/// General case of [`entry_has_key`], for keys compared by content or by a hook.
+///
 /// # Safety
 /// The contract of [`entry_has_key`].
 #[cold]
@@ -231,7 +234,7 @@ unsafe fn entry_has_key_slowly(
     Ok(answer)
 }
 
-/// Creates the KeyError of a failed lookup.
+/// Returns the KeyError for a key that is not present.
 #[cold]
 pub(crate) fn missing_key() -> Error {
     plain_error!(KEY_ERROR, "key is not in Map")

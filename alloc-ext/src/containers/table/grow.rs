@@ -1,5 +1,5 @@
-//! Growth of a full table. The larger storage is filled before the table changes, so that a failure leaves the table
-//! unchanged.
+//! Growth of a full table. The larger storage is filled before the table is changed, so that the table is unchanged after a
+//! failure.
 
 use core::ffi::c_void;
 use core::mem;
@@ -18,13 +18,13 @@ use super::small;
 use super::view::Table;
 use crate::containers::{key, storage};
 
-/// Moves all entries to larger storage, as upstream chooses it: a larger block of the small layout, or a dense table.
+/// Moves all entries to larger storage, chosen as upstream does: a larger block in the small layout, or a dense table.
 ///
 /// # Errors
-/// Errors of key hooks; RuntimeError when one changed the table; MemoryError. Nothing has changed then.
+/// Errors of key hooks; RuntimeError if a hook changed the table; MemoryError. On failure the table is unchanged.
 ///
 /// # Safety
-/// The object is a Map or Dict, and it has no other user now; key hooks may.
+/// The object must be a Map or Dict that nothing else uses now, except that key hooks may use it.
 pub(crate) unsafe fn grow(object: &ObjectRef) -> Result<()> {
     // SAFETY: the caller excludes other users; the entries are forgotten where the new storage has them.
     unsafe {
@@ -43,7 +43,7 @@ pub(crate) unsafe fn grow(object: &ObjectRef) -> Result<()> {
     Ok(())
 }
 
-/// Allocates cells for `capacity` entries and copies the words of all entries of `table` to the first of them.
+/// Allocates a block for `capacity` entries, and copies all entries of `table` bitwise to its start.
 fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
     let bytes = storage::block_bytes(capacity, small::ENTRY_BYTES)?;
     let block = storage::allocate_block(bytes)?.as_ptr();
@@ -58,8 +58,8 @@ fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
     Ok(block)
 }
 
-/// Allocates a larger dense table with copies of the words of all entries: until the caller forgets one of the two, the
-/// entries are in both.
+/// Allocates a larger dense table with bitwise copies of all entries. Both tables then own the entries, until the caller
+/// forgets those of one table.
 fn larger_dense(table: Table<'_>) -> Result<TableFields> {
     let mut slots = match table {
         Table::Small(small) => (2 * small.len()).next_power_of_two(),
@@ -87,16 +87,16 @@ fn larger_dense(table: Table<'_>) -> Result<TableFields> {
 /// Outcome of filling a table.
 enum Filled {
     All,
-    /// Some entry found no slot.
+    /// An entry found no slot.
     Partly,
-    /// The hash of some key requires a registered hook, which has not been called.
+    /// The hash of a key requires a registered hook, which has not been called.
     NeedsHooks,
 }
 
-/// Prefetch distance in entries: between the one that is hashed and the one that is added.
+/// Prefetch distance in entries, from hashing a key to adding its entry.
 const PREFETCH_DISTANCE: usize = if prefetch::GIVEN { 8 } else { 2 };
 
-/// Copies the words of all entries to a new table.
+/// Copies all entries bitwise to a new table.
 fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled> {
     let mut hashed = [const { None }; PREFETCH_DISTANCE];
     let mut entries = source.entries();
@@ -120,11 +120,12 @@ fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled>
     Ok(Filled::All)
 }
 
-/// The hashes of all keys of a table.
+/// Source of the hashes of all keys of a table.
 enum Hashes {
-    /// Computed from the keys on demand, since no hook is needed so far.
+    /// Computed on demand from keys that have no hash hook.
     OfKeys,
-    /// Computed beforehand, with the keys: a hook may change the table, which must not happen while entries are in two tables.
+    /// Computed beforehand, and stored with the keys. A hook may change the table, which must not happen while two tables
+    /// own the entries.
     ByHooks(Buffer<(Any, u64)>),
 }
 
@@ -140,7 +141,7 @@ impl Hashes {
         Ok(Self::ByHooks(keys))
     }
 
-    /// Returns the hash of the key of an entry; `None` if it requires a registered hook.
+    /// Returns the hash of the key of an entry; `None` if a registered hook must be called.
     fn get(&self, number: usize, entry: Entry) -> Result<Option<u64>> {
         // SAFETY: the entry is in a table that nobody changes now.
         let key = unsafe { entry.key_view() };
@@ -155,10 +156,10 @@ impl Hashes {
     }
 }
 
-/// Returns the hash of a key by its hook.
+/// Returns the hash of a key, computed by its hook.
 ///
 /// # Errors
-/// Errors of the hook; RuntimeError when it changed the table, whose layout may be another one then.
+/// Errors of the hook; RuntimeError if the hook changed the table, possibly to the other layout.
 fn hash_unchanged(table: Table<'_>, key: &Any) -> Result<u64> {
     let fields = table.fields();
     // SAFETY: the table is alive.

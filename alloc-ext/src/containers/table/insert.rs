@@ -1,4 +1,4 @@
-//! Insertion, common to Maps and Dicts. A full table moves to larger storage in the same object.
+//! Insertion into Maps and Dicts. A full table moves to larger storage within the same object.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -10,10 +10,10 @@ use super::view::Table;
 /// Sets the value of a key.
 ///
 /// # Errors
-/// Errors of key hooks; MemoryError. The entries are unchanged then.
+/// Errors of key hooks; MemoryError. On failure the entries are unchanged.
 ///
 /// # Safety
-/// The object is a Map or Dict, and it has no other user now; key hooks may.
+/// The object must be a Map or Dict that nothing else uses now, except that key hooks may use it.
 #[cfg_attr(feature = "speed", inline)]
 pub(crate) unsafe fn insert(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
     // SAFETY: the caller guarantees the object and excludes other users.

@@ -1,4 +1,4 @@
-//! Layout of the table fields in an object.
+//! Memory layout of the table fields in a Map or Dict object.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
@@ -7,8 +7,8 @@ use core::mem::{offset_of, size_of};
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::object::ObjectRef;
 
-/// The fields behind the header of a Map or Dict. In the small layout they end after `data_deleter`, and the entries may start
-/// right there.
+/// The fields after the header of a Map or Dict. In the small layout they end with `data_deleter`, and the entries may
+/// follow immediately.
 ///
 /// ```text
 ///            64 bit   32 bit
@@ -35,12 +35,12 @@ pub(crate) struct TableFields {
     pub(crate) iter_tail: u64,
 }
 
-/// The bit of `slots` that marks the small layout.
+/// Bit of `slots` that marks the small layout.
 pub(crate) const SMALL_TAG: u64 = 1 << 63;
-/// The slot number for no slot, in links and at the end of an iteration.
+/// Slot number that means no slot, in links and at the end of an iteration.
 pub(crate) const NO_SLOT: usize = usize::MAX;
 
-/// Offset of the fields in a Map or Dict: they follow the header.
+/// Offset of the fields in a Map or Dict object, after the header.
 pub(crate) const FIELDS_OFFSET: usize = size_of::<TVMFFIObject>();
 
 const _: () = {
@@ -66,10 +66,10 @@ const _: () = {
     assert!(FIELDS_OFFSET + size_of::<TableFields>() == 72);
 };
 
-/// Marks borrowed access to a table's fields.
+/// Marker for a borrowed table object.
 pub(crate) type Borrow<'a> = PhantomData<&'a ObjectRef>;
 
-/// Snapshot of the fields that show whether a key hook changed a table.
+/// Snapshot of the fields that reveal whether a user callback changed a table.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct TableMark {
     data: *mut c_void,
@@ -78,8 +78,10 @@ pub(crate) struct TableMark {
 }
 
 impl TableMark {
+    /// Takes a snapshot of the fields.
+    ///
     /// # Safety
-    /// `fields` are those of a live table.
+    /// `fields` must belong to a live table.
     #[inline]
     pub(crate) unsafe fn of(fields: *const TableFields) -> Self {
         // SAFETY: both layouts have these fields.

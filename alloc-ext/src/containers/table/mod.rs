@@ -1,19 +1,19 @@
-//! The hash table that Map and Dict share, in the layout that C++ code reads and writes in place.
+//! Hash table shared by Map and Dict, in the memory layout that C++ code reads and writes in place.
 //!
 //! | part | content |
 //! |---|---|
-//! | `layout` | the fields of a table in its object |
-//! | `record` | objects with a table: their allocation and release |
-//! | `entry` | key and value of one entry, and the comparison with a key |
-//! | `small` | the layout of up to four entries, searched linearly |
-//! | `dense` | the layout of more entries: hash chains in one array of slots |
-//! | `view` | a table in either layout, while its object is borrowed: lookup and removal |
-//! | `insert`, `grow` | insertion; larger storage for a full table |
+//! | `layout` | fields of a table in its object |
+//! | `record` | table objects: allocation and release |
+//! | `entry` | key and value of one entry, and comparison with a key |
+//! | `small` | small layout: up to four entries, searched linearly |
+//! | `dense` | dense layout: more entries, in hash chains inside one array of slots |
+//! | `view` | borrowed table in either layout: lookup and removal |
+//! | `insert`, `grow` | insertion, and growth of a full table |
 //! | `build` | bulk construction |
 //! | `copy` | copies of whole tables |
 //! | `cursor` | iteration over an immutable table |
 //!
-//! A table starts small, unless it is created for more entries, and becomes dense in the same object when it grows.
+//! A table starts small, unless it is created for more entries. When it grows, it becomes dense in the same object.
 
 pub(super) mod build;
 mod copy;

@@ -1,4 +1,4 @@
-//! Objects with a table: allocation and release.
+//! Table objects: allocation and release.
 
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
@@ -14,7 +14,7 @@ use super::small;
 use super::view::Table;
 use crate::containers::storage;
 
-/// Object of a table that starts small. Its entries follow it.
+/// Object of a table that is created in the small layout. The entries follow the record.
 #[repr(C)]
 struct SmallRecord {
     header: TVMFFIObject,
@@ -24,7 +24,7 @@ struct SmallRecord {
     data_deleter: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 
-/// Object of a table that is dense from the start.
+/// Object of a table that is created in the dense layout.
 #[repr(C)]
 struct DenseRecord {
     header: TVMFFIObject,
@@ -57,7 +57,7 @@ unsafe impl ObjectRecord for DenseRecord {
     }
 }
 
-/// Creates an empty table in the layout that upstream picks for `expected` entries.
+/// Creates an empty table, in the layout that upstream chooses for `expected` entries.
 ///
 /// # Errors
 /// MemoryError.
@@ -68,7 +68,7 @@ pub(crate) fn allocate_for(type_index: i32, expected: usize, space: &mut impl Sp
     adopt_dense(type_index, Dense::allocate_for(expected)?)
 }
 
-/// Creates an empty table of the small layout with its entries in the object.
+/// Creates an empty table in the small layout, with its entries stored in the object.
 ///
 /// # Errors
 /// MemoryError.
@@ -88,7 +88,7 @@ pub(crate) fn allocate_small(type_index: i32, capacity: usize, space: &mut impl 
     unsafe { object_alloc::allocate_in::<SmallRecord>(space, type_index, bytes, init) }
 }
 
-/// Creates an object that takes ownership of a dense table. On failure the caller keeps it.
+/// Creates an object that takes ownership of a dense table. On failure the caller still owns it.
 ///
 /// # Errors
 /// MemoryError.
@@ -101,7 +101,7 @@ pub(crate) fn allocate_dense(type_index: i32, fields: TableFields) -> Result<Obj
     unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) }
 }
 
-/// Creates an object that takes ownership of an empty dense table, whose storage is released on failure.
+/// Creates an object that takes ownership of an empty dense table. On failure the storage is released.
 ///
 /// # Errors
 /// MemoryError.
@@ -114,15 +114,15 @@ pub(crate) fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<Ob
     object
 }
 
-/// Creates a Map with the storage of a dense table in the object itself. All slots are empty; the other fields are the given
-/// ones. No Dict may have such storage: C++ code moves the storage of a Dict to other objects.
+/// Creates a Map whose dense storage is in the object itself. All slots are empty; the other fields are taken from
+/// `fields`. A Dict must not have such storage, since C++ code moves the storage of a Dict to other objects.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Safety
-/// `bytes` is the storage that the fields' number of slots takes. The caller adds the entries that the fields count before
-/// anybody else reads the table.
+/// `bytes` must be the size of the storage for the number of slots in `fields`. The caller must add the entries counted in
+/// `fields` before the table is read.
 pub(crate) unsafe fn allocate_dense_inline(
     type_index: i32,
     fields: TableFields,
@@ -145,5 +145,5 @@ pub(crate) unsafe fn allocate_dense_inline(
     unsafe { object_alloc::allocate_in::<DenseRecord>(space, type_index, bytes, init) }
 }
 
-/// The deleter of storage in the object, which is released with the object: C++ code requires a deleter in dense tables.
+/// Deleter that does nothing, for storage that is released with its object. C++ code requires a deleter in dense tables.
 unsafe extern "C" fn keep_storage(_: *mut c_void) {}

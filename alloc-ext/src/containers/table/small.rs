@@ -1,4 +1,4 @@
-//! The small layout: up to four entries side by side in insertion order, found by linear search.
+//! Small layout: up to four entries in an array in insertion order, found by linear search.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
@@ -12,14 +12,14 @@ use super::entry::{self, Entry, KeyEntry};
 use super::layout::{Borrow, NO_SLOT, SMALL_TAG, TableFields};
 use crate::containers::storage;
 
-/// Bytes of one entry.
+/// Size of an entry in bytes.
 pub(crate) const ENTRY_BYTES: usize = 2 * size_of::<TVMFFIAny>();
 /// Capacity of an empty table.
 pub(crate) const LEAST_CAPACITY: usize = 2;
-/// Capacity beyond which a table is dense.
+/// Maximum capacity; larger tables are dense.
 pub(crate) const MOST_CAPACITY: usize = 4;
 
-/// A table of the small layout while its object is borrowed.
+/// A borrowed table in the small layout.
 #[derive(Clone, Copy)]
 pub(crate) struct Small<'a> {
     pub(crate) fields: *mut TableFields,
@@ -27,8 +27,10 @@ pub(crate) struct Small<'a> {
 }
 
 impl<'a> Small<'a> {
+    /// Borrows the table with the given fields.
+    ///
     /// # Safety
-    /// `fields` belong to a table of the small layout, alive for `'a`.
+    /// `fields` must belong to a table in the small layout that lives for `'a`.
     #[inline]
     pub(crate) unsafe fn at(fields: *mut TableFields) -> Self {
         Self { fields, borrow: PhantomData }
@@ -41,35 +43,37 @@ impl<'a> Small<'a> {
         unsafe { (*self.fields).size as usize }
     }
 
-    /// Returns the number of entries that fit the storage.
+    /// Returns the capacity: the number of entries that fit in the storage.
     #[inline]
     pub(crate) fn capacity(self) -> usize {
         // SAFETY: the table is alive.
         unsafe { ((*self.fields).slots & !SMALL_TAG) as usize }
     }
 
-    /// Returns the capacity after growth, as upstream chooses it; None when the table becomes dense.
+    /// Returns the capacity after growth, chosen as upstream does; `None` if the table becomes dense.
     pub(crate) fn larger(self) -> Option<usize> {
         let capacity = self.capacity();
         (capacity < MOST_CAPACITY).then(|| (2 * capacity).clamp(LEAST_CAPACITY, MOST_CAPACITY))
     }
 
-    /// Returns the entry at `slot`, or None beyond the end.
+    /// Returns the entry at `slot`; `None` beyond the end.
     #[inline]
     pub(crate) fn entry(self, slot: usize) -> Option<Entry> {
         // SAFETY: below the length, the cells exist.
         (slot < self.len()).then(|| unsafe { self.cells(slot) })
     }
 
+    /// Returns the cells at `slot`, whether in use or not.
+    ///
     /// # Safety
-    /// `slot` is below the capacity.
+    /// `slot` must be below the capacity.
     #[inline]
     pub(crate) unsafe fn cells(self, slot: usize) -> Entry {
         // SAFETY: the caller guarantees the slot.
         unsafe { Entry::at((*self.fields).data.cast::<TVMFFIAny>().add(2 * slot)) }
     }
 
-    /// Returns the slot of the entry of `key`; [`NO_SLOT`] when there is none.
+    /// Returns the slot of the entry of `key`; [`NO_SLOT`] if the key is not in the table.
     ///
     /// # Errors
     /// Errors of [`entry::entry_has_key`].
@@ -85,14 +89,14 @@ impl<'a> Small<'a> {
         Ok(NO_SLOT)
     }
 
-    /// Returns the entry for a key, a new one at the end. None when the table must grow: as upstream, a table of four
-    /// entries grows even for a key that it has.
+    /// Returns the entry for a key, existing or new at the end; `None` if the table must grow. As in upstream, a table with
+    /// four entries grows even for a key that is present.
     ///
     /// # Errors
     /// Errors of [`find`](Self::find).
     ///
     /// # Safety
-    /// The contract of [`append`](Self::append); key hooks may use the table.
+    /// The contract of [`append`](Self::append), except that key hooks may use the table.
     pub(crate) unsafe fn find_or_append(self, key: &AnyView<'_>) -> Result<Option<KeyEntry>> {
         let present = self.entry(self.find(key)?);
         if self.len() >= MOST_CAPACITY {
@@ -105,10 +109,10 @@ impl<'a> Small<'a> {
         })
     }
 
-    /// Closes the gap that a removed entry leaves.
+    /// Removes a slot by moving the later entries down.
     ///
     /// # Safety
-    /// There must be no other user of the table; the entry is in it, and its cells have been moved out.
+    /// Nothing else may use the table. The entry must be in it, with key and value already moved out.
     pub(crate) unsafe fn close_gap(self, slot: usize) {
         // SAFETY: the entries behind `slot` move down by one.
         unsafe {
@@ -118,10 +122,10 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// Appends the cells of a new entry, which the caller must fill before any other operation.
+    /// Appends the cells of a new entry. The caller must write them before any other operation.
     ///
     /// # Safety
-    /// The length is below the capacity, and the table has no other user.
+    /// The length must be below the capacity, and nothing else may use the table.
     pub(crate) unsafe fn append(self) -> Entry {
         // SAFETY: the caller guarantees the capacity.
         unsafe {
@@ -130,10 +134,10 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// Appends copies of the words of new entries.
+    /// Appends bitwise copies of new entries.
     ///
     /// # Safety
-    /// The contract of [`append`](Self::append), for each of them; the caller forgets the entries.
+    /// The contract of [`append`](Self::append) for each entry. The caller must forget the entries.
     pub(crate) unsafe fn append_words(self, entries: &[[Any; 2]]) {
         // SAFETY: the caller guarantees the capacity; Any has the layout of a cell, and entries lie side by side in both.
         unsafe {
@@ -142,10 +146,10 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// Replaces the storage by a block for `capacity` entries, which holds copies of the words of the present ones.
+    /// Replaces the storage by a block for `capacity` entries that already has bitwise copies of the entries.
     ///
     /// # Safety
-    /// There must be no other user of the table; `block` came from [`storage::allocate_block`].
+    /// Nothing else may use the table. `block` must come from [`storage::allocate_block`].
     pub(crate) unsafe fn switch_block(self, block: *mut c_void, capacity: usize) {
         // SAFETY: the caller excludes other users; the entries live on in the new block.
         unsafe {
@@ -156,6 +160,8 @@ impl<'a> Small<'a> {
         }
     }
 
+    /// Implements [`Table::forget_entries`](super::view::Table::forget_entries) for the small layout.
+    ///
     /// # Safety
     /// The contract of [`super::view::Table::forget_entries`].
     pub(crate) unsafe fn forget_entries(self) {
@@ -166,10 +172,10 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// Releases a separate block; storage in the object is released with the object.
+    /// Releases the block of the entries. Storage in the object is kept, and released with the object.
     ///
     /// # Safety
-    /// Nobody uses the entries any more.
+    /// The entries must not be used afterwards.
     unsafe fn release_storage(self) {
         // SAFETY: the deleter that the table carries accepts its data.
         unsafe {

@@ -1,4 +1,4 @@
-//! A borrowed table in either layout: lookup, iteration by slot, removal.
+//! A borrowed table in either layout: lookup, iteration by slot, and removal.
 
 use core::mem;
 
@@ -14,10 +14,10 @@ use super::layout::{FIELDS_OFFSET, NO_SLOT, SMALL_TAG, TableFields};
 use super::small::Small;
 use crate::containers::key;
 
-/// A table in one of the two layouts, while its object is borrowed.
+/// A borrowed table in one of the two layouts.
 ///
-/// No Rust reference outlives a call, as for sequences, and one thread at a time may change a table. Key hooks are user
-/// callbacks that may even change this table: after calling one, read the layout again with [`of`](Self::of).
+/// No Rust reference to the fields or entries outlives a call, and only one thread at a time may change a table. Key hooks
+/// are user callbacks and may even change this table: read the layout again with [`of`](Self::of) after calling one.
 #[derive(Clone, Copy)]
 pub(crate) enum Table<'a> {
     Small(Small<'a>),
@@ -25,18 +25,20 @@ pub(crate) enum Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Returns the table of an object, in its present layout.
+    /// Returns the table of an object, in its current layout.
     ///
     /// # Safety
-    /// `object` is a Map or a Dict.
+    /// `object` must be a Map or a Dict.
     #[inline]
     pub(crate) unsafe fn of(object: &'a ObjectRef) -> Self {
         // SAFETY: the caller guarantees the class, the borrow for the life.
         unsafe { Self::at(object.as_ptr()) }
     }
 
+    /// Returns the table of the object at an address, in its current layout.
+    ///
     /// # Safety
-    /// `object` is a Map or a Dict that lives for `'a`.
+    /// `object` must be a Map or a Dict that lives for `'a`.
     #[inline]
     pub(crate) unsafe fn at(object: *mut TVMFFIObject) -> Self {
         // SAFETY: the caller guarantees the object.
@@ -50,7 +52,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the fields in the object, of which a small table has the first four.
+    /// Returns the address of the fields. A small table has only the first four.
     pub(crate) fn fields(self) -> *mut TableFields {
         match self {
             Self::Small(table) => table.fields,
@@ -67,11 +69,11 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the slot of the entry of `key`; [`NO_SLOT`] when there is none, as an Option would not be returned in
-    /// registers.
+    /// Returns the slot of the entry of `key`; [`NO_SLOT`] if the key is not in the table. An Option would not be returned
+    /// in registers.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError when one changed the table.
+    /// Errors of key hooks; RuntimeError if a hook changed the table.
     pub(crate) fn find(self, key: &AnyView<'_>) -> Result<usize> {
         match self {
             Self::Small(table) => table.find(key),
@@ -80,7 +82,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Looks up `key`, which must have the representation of an owned value.
+    /// Returns the entry of `key`, which must have the representation of an owned value; `None` if the key is not in the
+    /// table.
     ///
     /// # Errors
     /// Errors of [`find`](Self::find).
@@ -99,7 +102,8 @@ impl<'a> Table<'a> {
         }))
     }
 
-    /// Looks up a key in any representation. A view that cannot be stored, such as a raw string, is converted first.
+    /// Returns the entry of a key in any representation; `None` if the key is not in the table. A view that cannot be
+    /// stored, such as a raw string, is converted first.
     ///
     /// # Errors
     /// Errors of [`find_entry`](Self::find_entry) and [`AnyView::to_owned`].
@@ -111,7 +115,7 @@ impl<'a> Table<'a> {
         self.find_entry(key)
     }
 
-    /// Returns the entry at a slot, or None when there is no entry any more.
+    /// Returns the entry at `slot`; `None` if there is no entry.
     #[inline]
     pub(crate) fn entry(self, slot: usize) -> Option<Entry> {
         match self {
@@ -120,7 +124,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the slot of the first entry in order, if there is one; else a slot without entry.
+    /// Returns the slot of the first entry in order, or a slot without an entry if the table is empty.
     #[inline]
     pub(crate) fn head(self) -> usize {
         match self {
@@ -129,10 +133,10 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the slot of the entry after the one at `slot`, if there is one; else a slot without entry.
+    /// Returns the slot of the next entry in order, or a slot without an entry at the end.
     ///
     /// # Safety
-    /// There is an entry at `slot`.
+    /// There must be an entry at `slot`.
     #[inline]
     pub(crate) unsafe fn slot_after(self, slot: usize) -> usize {
         match self {
@@ -142,13 +146,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the slot of the first entry in order.
+    /// Returns the slot of the first entry in order; `None` if the table is empty.
     pub(crate) fn first(self) -> Option<usize> {
         let slot = self.head();
         self.entry(slot).map(|_| slot)
     }
 
-    /// Returns the slot of the entry after the one at `slot` in order.
+    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at `slot`.
     #[inline]
     pub(crate) fn next(self, slot: usize) -> Option<usize> {
         self.entry(slot)?;
@@ -157,7 +161,8 @@ impl<'a> Table<'a> {
         self.entry(next).map(|_| next)
     }
 
-    /// Returns the entry at `slot`, if there is one. Prefetches the next one, which the iteration reads some calls later.
+    /// Returns the entry at `slot`; `None` if there is no entry. Prefetches the next entry, which the iteration reads some
+    /// calls later.
     #[inline]
     pub(crate) fn entry_before_next(self, slot: usize) -> Option<Entry> {
         let entry = self.entry(slot)?;
@@ -168,7 +173,8 @@ impl<'a> Table<'a> {
         Some(entry)
     }
 
-    /// Returns the entries in order. Entries that are added or removed meanwhile may or may not be seen.
+    /// Returns an iterator over the entries in order. Entries added or removed during the iteration may or may not be
+    /// returned.
     pub(crate) fn entries(self) -> impl Iterator<Item = Entry> {
         let mut next = self.first();
         core::iter::from_fn(move || {
@@ -179,13 +185,13 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns the entry for a key, a new one at the end; None when the table must grow first.
+    /// Returns the entry for a key, existing or new at the end; `None` if the table must grow first.
     ///
     /// # Errors
-    /// Errors of key hooks. The table is unchanged then.
+    /// Errors of key hooks. On failure the table is unchanged.
     ///
     /// # Safety
-    /// There must be no other user of the table; key hooks may.
+    /// Nothing else may use the table, except that key hooks may use it.
     pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>) -> Result<Option<KeyEntry>> {
         // SAFETY: the caller excludes other users.
         unsafe {
@@ -202,10 +208,10 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Removes the entry at `slot`, if one is there. Returns its value.
+    /// Removes the entry at `slot`. Returns its value; `None` if there is no entry.
     ///
     /// # Safety
-    /// There must be no other user of the table.
+    /// Nothing else may use the table.
     pub(crate) unsafe fn remove(self, slot: usize) -> Option<Any> {
         // SAFETY: the caller excludes other users; the cells are given up. The table is complete when the key is released.
         unsafe {
@@ -219,8 +225,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the number of slots that may have entries. In the dense layout they need not be linked while C++ code clears
-    /// it.
+    /// Returns the number of slots that may have entries. While C++ code clears a dense table, entries need not be linked
+    /// in the order.
     fn slots(self) -> usize {
         match self {
             Self::Small(table) => table.len(),
@@ -228,10 +234,11 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Retains the objects of all entries, whose words were copied from another table.
+    /// Increments the reference counts of all keys and values that are objects, after they were copied bitwise from another
+    /// table.
     ///
     /// # Safety
-    /// The other table has not released them.
+    /// The other table must still own its entries.
     pub(crate) unsafe fn retain_entries(self) {
         for entry in (0..self.slots()).filter_map(|slot| self.entry(slot)) {
             // SAFETY: the caller guarantees the values; the references are the table's.
@@ -239,10 +246,11 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Releases the storage without its entries, which have moved to another table. The table is empty then, of capacity 0.
+    /// Releases the storage without the entries, which have moved to another table. The table is then empty, with capacity
+    /// 0.
     ///
     /// # Safety
-    /// There must be no other user of the table.
+    /// Nothing else may use the table.
     pub(crate) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users.
         unsafe {
@@ -253,7 +261,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Releases entries and storage.
+    /// Releases all entries, then the storage.
     ///
     /// # Safety
     /// The table must not be used afterwards.

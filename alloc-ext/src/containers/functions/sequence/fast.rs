@@ -1,4 +1,4 @@
-//! Speed-optimised changes of a list: each operation has a path of its own.
+//! Speed-optimised changes of a list: a separate path for each operation.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -8,10 +8,10 @@ use super::operands::Sequence::{self, *};
 use crate::containers::ListObject;
 use crate::operation::Operands;
 
-/// Changes a list. Returns the element that a `Pop` removes.
+/// Applies an operation to a list. Returns the removed element for `Pop`, and None for other operations.
 ///
 /// # Errors
-/// Errors of the methods of a list.
+/// Errors of the corresponding [`ListObject`] method.
 #[inline(always)]
 pub(super) fn change(operation: Sequence, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
     match operation {

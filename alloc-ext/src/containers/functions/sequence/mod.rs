@@ -1,4 +1,4 @@
-//! `ffi.Array*` and `ffi.List*`.
+//! The global functions `ffi.Array*` and `ffi.List*`.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
@@ -62,7 +62,8 @@ impl Operations for Sequence {
     }
 }
 
-/// Returns `true` if an element equals `key`. Hooks get a copy of the element, since they may change a list.
+/// Returns `true` if an element equals `key`. Equality hooks receive an owned copy of the element, since they may change
+/// the list.
 fn contains(seq: Seq<'_>, key: &AnyView<'_>) -> Result<bool> {
     let mut index = 0;
     // SAFETY: the view is not used after a hook has run.

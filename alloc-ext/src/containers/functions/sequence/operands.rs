@@ -1,4 +1,4 @@
-//! Operations on Arrays and Lists, and the readers of their operands.
+//! Operations on Arrays and Lists, and the types that read their operands from arguments.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::object::ObjectClass;
@@ -7,7 +7,7 @@ use crate::containers::sequence::Seq;
 use crate::containers::{ArrayObject, List, ListObject};
 use crate::operation::{self, Key, Operand, Operands, Parameter, Read};
 
-/// Operations on Arrays and Lists with their operands.
+/// An operation on an Array or List, with its operands.
 #[derive(Clone, Copy)]
 pub(crate) enum Sequence {
     Size(Operand<0, Elements>),
@@ -26,12 +26,12 @@ pub(crate) enum Sequence {
 }
 use Sequence::*;
 
-/// The operand that an operation changes.
+/// The list that an operation changes.
 type This = Operand<0, List>;
 type Index = Operand<1, i64>;
 type Stop = Operand<2, i64>;
 
-/// Reader of an Array or List argument that is not changed.
+/// Reads an Array or List argument that the operation does not change.
 pub(crate) enum Elements {}
 
 impl Read for Elements {
@@ -44,7 +44,7 @@ impl Read for Elements {
     }
 }
 
-/// An Array or a List.
+/// A borrowed Array or List.
 #[derive(Clone, Copy)]
 pub(crate) struct ArrayOrList<'a>(&'a ListObject);
 
@@ -82,7 +82,8 @@ impl Read for List {
 }
 
 impl Sequence {
-    /// Returns the first operand of any operation, the Array or List. One function for all operations saves code.
+    /// Returns the first operand of the operation, an Array or List. A single function for all operations reduces code
+    /// size.
     #[inline(always)]
     pub(super) fn sequence(self, operands: Operands<'_>) -> ArrayOrList<'_> {
         match self {

@@ -1,4 +1,4 @@
-//! Size-optimised changes of a list: a range of elements is replaced by a value, or by nothing.
+//! Size-optimised changes of a list: every operation replaces a range of elements by one value or none.
 
 use core::slice;
 
@@ -11,10 +11,10 @@ use crate::containers::ListObject;
 use crate::containers::sequence::Seq;
 use crate::operation::Operands;
 
-/// Changes a list. Returns the element that a `Pop` removes.
+/// Applies an operation to a list. Returns the removed element for `Pop`, and None for other operations.
 ///
 /// # Errors
-/// Errors of the methods of a list.
+/// Errors of the corresponding [`ListObject`] method.
 #[inline]
 pub(super) fn change(operation: Sequence, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
     // SAFETY: the object is a List.

@@ -1,4 +1,4 @@
-//! Speed-optimised bulk construction: tables in their final size, and a limit on collisions.
+//! Speed-optimised bulk construction: tables are allocated in their final size, and collisions are limited.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
@@ -15,22 +15,22 @@ use crate::containers::table::view::Table;
 use crate::containers::table::{insert, record};
 use crate::containers::{cell, key};
 
-/// Entries whose homes are prefetched together.
+/// Number of entries whose home slots are prefetched together.
 const BATCH: usize = 8;
 
-/// Maximum number of collisions in one object of a document. The hash is part of the ABI and has no secret, so the author of a
-/// document can make all keys collide. Without a limit that takes quadratic time; honest keys stay far below it: of all
-/// numbers of eight digits, 625 have one hash.
+/// Maximum number of keys with the same home slot in one JSON object. The hash is part of the ABI and unkeyed, so the
+/// author of a document can make all keys collide, which would take quadratic time. Ordinary keys stay far below the limit:
+/// of all eight-digit numbers, 625 share a hash.
 const MOST_COLLISIONS: usize = 1024;
 
-/// Builds the Map or Dict that repeated insertion would make, slot by slot: a table of fewer slots than keys
-/// grows in any case, and after that it is as if it had always been larger.
+/// Builds a Map or Dict in its final size, slot by slot the same as by repeated insertion: a table with fewer slots than
+/// keys must grow, and growth leaves it as if it had always been larger.
 ///
-/// Returns `None` where that would not hold or not pay: for a key that is repeated, hashed by a hook or not a valid map
-/// key, and for a value that can be read only once.
+/// Returns `None` for entries that need repeated insertion: for a repeated key, a key that is hashed by a hook or is not a
+/// valid map key, and a value that can be read only once.
 ///
 /// # Errors
-/// Errors of inserting.
+/// Errors of insertion.
 pub(super) fn of_pairs(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<ObjectRef>> {
     if pairs.iter().any(is_excluded) {
         return Ok(None);
@@ -76,14 +76,14 @@ fn dense_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<Object
     Ok(Some(object))
 }
 
-/// Returns `true` if a key is hashed by a hook or is not a valid map key, or if reading the value moves it.
+/// Returns `true` if the key is hashed by a hook or is not a valid map key, or if reading the value would move it.
 fn is_excluded([key, value]: &[AnyView<'_>; 2]) -> bool {
     type_index::is_view_only(key.type_index())
         || key::has_hash_hook(key.type_index())
         || value.type_index() == type_index::OBJECT_RVALUE_REF
 }
 
-/// Hashes some keys and prefetches their homes in a table.
+/// Returns the hashes of up to [`BATCH`] keys, and prefetches their home slots.
 fn hashes(table: Dense<'_>, pairs: &[[AnyView<'_>; 2]]) -> Result<[u64; BATCH]> {
     let mut hashes = [0; BATCH];
     for ([key, _], hash) in pairs.iter().zip(&mut hashes) {
@@ -93,10 +93,10 @@ fn hashes(table: Dense<'_>, pairs: &[[AnyView<'_>; 2]]) -> Result<[u64; BATCH]> 
     Ok(hashes)
 }
 
-/// Inserts a text from a document that may be hostile.
+/// Sets the value of a string key from an untrusted document.
 ///
 /// # Errors
-/// ValueError when too many keys collide; MemoryError. The entries are unchanged then.
+/// ValueError if too many keys collide; MemoryError. On failure the entries are unchanged.
 ///
 /// # Safety
 /// The contract of [`insert`](super::super::insert).
@@ -123,7 +123,7 @@ pub(super) unsafe fn insert_text(map: &ObjectRef, key: Any, value: Any) -> Resul
     Ok(())
 }
 
-/// Returns the slot of the entry of a text, or [`NO_SLOT`]; fails where the text would make its chain too long.
+/// Returns the slot of a string key, or [`NO_SLOT`]; ValueError if adding the key would make its chain too long.
 #[inline]
 fn find_within_limit(table: Dense<'_>, key: &AnyView<'_>, hash: u64) -> Result<usize> {
     let (text, mut steps) = (key.bytes_of_string().unwrap_or_default(), 0);

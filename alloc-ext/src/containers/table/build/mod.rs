@@ -1,11 +1,12 @@
-//! Bulk construction of Maps and Dicts from known entries, which are the arguments of a call,
-//! owned values of a document, or values for the keys of another Map.
+//! Bulk construction of Maps and Dicts from known entries: arguments of a call, owned values of a document, or values for
+//! the keys of another Map.
 //!
-//! `fast` and `small` are the two implementations of
+//! `fast.rs` and `small.rs` are the two implementations of
 //!
-//! - `of_pairs(type_index, pairs)`, which builds a table in its final size, or returns None where inserting the entries one
-//!   after the other is as good or could end in another layout;
-//! - `insert_text(object, key, value)`, which inserts a text from an untrusted document, and may limit how many keys collide.
+//! - `of_pairs(type_index, pairs)`, which builds a table in its final size. It returns None if inserting the entries one by
+//!   one is as fast, or could give another layout.
+//! - `insert_text(object, key, value)`, which sets the value of a string key from an untrusted document, and may limit
+//!   collisions.
 
 use core::mem;
 
@@ -28,10 +29,10 @@ mod same_keys;
 
 pub(crate) use same_keys::with_keys_of;
 
-/// Builds the Map or Dict, by type index, that repeated insertion of these keys and values would make.
+/// Builds a Map or Dict, chosen by type index, with the same result as repeated insertion of the entries.
 ///
 /// # Errors
-/// Errors of key hooks; MemoryError; those of [`AnyView::to_owned`].
+/// Errors of key hooks; MemoryError; errors of [`AnyView::to_owned`].
 #[inline]
 pub(crate) fn of_pairs(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<ObjectRef> {
     if let Some(object) = selected::of_pairs(type_index, pairs)? {
@@ -46,11 +47,11 @@ pub(crate) fn of_pairs(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Ob
     Ok(object)
 }
 
-/// Builds a Map from keys, which are strings, and values that alternate in `values` from `first` on and move here. The last
-/// value of a repeated key remains.
+/// Builds a Map from the alternating string keys and values in `values` at index `first` and above, which move to the map.
+/// The last value of a repeated key wins.
 ///
 /// # Errors
-/// ValueError on hosts when too many keys collide; MemoryError. The entries are then released, or still in `values`.
+/// ValueError on hosts if too many keys collide; MemoryError. On failure each entry is released or stays in `values`.
 pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<ObjectRef> {
     let (entries, _) = values.get_mut(first..).unwrap_or_default().as_chunks_mut::<2>();
     let map = record::allocate_for(type_index::MAP, entries.len(), space)?;

@@ -1,4 +1,4 @@
-//! Maps with the keys of another Map: entries go to the same slots, without hashing and lookup.
+//! Construction of a Map with the keys of another Map. Entries are stored in the same slots, without hashing or lookup.
 
 use core::mem::ManuallyDrop;
 
@@ -14,14 +14,14 @@ use crate::containers::table::record;
 use crate::containers::table::small::Small;
 use crate::containers::table::view::Table;
 
-/// Builds a Map with in-object storage from the words of `entries`. `None` unless their keys are those of `pattern` in the
-/// same order.
+/// Builds a Map with in-object storage from bitwise copies of `entries`. Returns `None` unless their keys equal the keys of
+/// `pattern` in the same order.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Safety
-/// Nobody changes the pattern meanwhile. When a Map is returned, the caller forgets the entries.
+/// The pattern must not change during the call. If a Map is returned, the caller must forget the entries.
 pub(crate) unsafe fn with_keys_of(
     pattern: Table<'_>,
     entries: &[[Any; 2]],
@@ -88,7 +88,7 @@ fn dense_with(pattern: Dense<'_>, entries: &[[Any; 2]], space: &mut impl Space) 
     Ok(ManuallyDrop::into_inner(map))
 }
 
-/// Returns `true` if the keys of a table equal these in this order, without calling hooks.
+/// Returns `true` if the keys of `entries` equal the keys of a table in the same order. Calls no hooks.
 fn has_dense_keys(table: Dense<'_>, entries: &[[Any; 2]]) -> bool {
     let mut slot = table.first_slot();
     entries.iter().all(|[key, _]| {
@@ -104,7 +104,7 @@ fn has_dense_keys(table: Dense<'_>, entries: &[[Any; 2]]) -> bool {
     })
 }
 
-/// Implements [`has_dense_keys`] for a small table.
+/// Implements [`has_dense_keys`] for small tables.
 fn has_small_keys(table: Small<'_>, entries: &[[Any; 2]]) -> bool {
     entries.iter().enumerate().all(|(slot, [key, _])| {
         // SAFETY: the entry is in the table, and no user callback runs.
@@ -112,7 +112,8 @@ fn has_small_keys(table: Small<'_>, entries: &[[Any; 2]]) -> bool {
     })
 }
 
-/// Returns `true` if a key equals a known one. Most are bitwise equal: small strings, and strings that are one object.
+/// Returns `true` if a key equals a known key. Most equal keys are bitwise equal: small strings, and references to the same
+/// string object.
 #[inline]
 fn is_key(known: &AnyView<'_>, key: &Any) -> bool {
     key::same_words(known.as_raw(), key.as_raw()) || key::equal_without_hook(known, &key.view()) == Some(true)

@@ -4,13 +4,14 @@ use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
-/// Inserts a text from a document: the memory of a microcontroller limits how many keys can collide.
+/// Sets the value of a string key from a document. No limit on collisions is needed, since the memory of a microcontroller
+/// limits the number of keys.
 pub(super) use crate::containers::table::insert as insert_text;
 
-/// Returns `None`.
+/// Returns `None`: all entries are inserted one by one.
 ///
 /// # Errors
-/// None: the signature is that of `fast`.
+/// Never fails; the signature is that of `fast.rs`.
 pub(super) fn of_pairs(_: i32, _: &[[AnyView<'_>; 2]]) -> Result<Option<ObjectRef>> {
     Ok(None)
 }

@@ -1,4 +1,4 @@
-//! Slots for new entries, and the removal of entries.
+//! Adding and removing entries of a dense table.
 
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
@@ -10,14 +10,14 @@ use crate::containers::table::entry::{Entry, KeyEntry};
 use crate::containers::table::layout::NO_SLOT;
 
 impl Dense<'_> {
-    /// Returns the entry for a key of hash `hash`; None when the table must grow. A key that is present moves to the end of
-    /// the order.
+    /// Returns the entry for a key with the given hash, existing or new; `None` if the table must grow. An existing entry
+    /// moves to the end of the order.
     ///
     /// # Errors
-    /// Errors of key hooks. The table is unchanged then.
+    /// Errors of key hooks. On failure the table is unchanged.
     ///
     /// # Safety
-    /// The contract of [`add`](Self::add); key hooks may use the table.
+    /// The contract of [`add`](Self::add), except that key hooks may use the table.
     #[cfg_attr(feature = "speed", inline)]
     pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>, hash: u64) -> Result<Option<KeyEntry>> {
         let slot = self.find(key, hash)?;
@@ -25,7 +25,7 @@ impl Dense<'_> {
         Ok(unsafe { self.present_or_add(slot, hash) })
     }
 
-    /// [`find_or_add`](Self::find_or_add) after the lookup, which found this slot or [`NO_SLOT`].
+    /// Second part of [`find_or_add`](Self::find_or_add), after a lookup that found the entry at `slot`, or [`NO_SLOT`].
     ///
     /// # Safety
     /// The contract of [`add`](Self::add).
@@ -40,12 +40,13 @@ impl Dense<'_> {
         unsafe { self.add(hash) }.map(KeyEntry::New)
     }
 
-    /// Occupies a slot for a key of hash `hash`, at the end of its chain and of the order. None when the table must grow.
+    /// Occupies a slot for a key with the given hash, at the end of its chain and of the order. Returns `None` if the table
+    /// must grow.
     ///
-    /// The caller must fill the cells before any other operation.
+    /// The caller must write key and value before any other operation.
     ///
     /// # Safety
-    /// There must be no other user of the table, and the key is not in it.
+    /// Nothing else may use the table, and the key must not be in it.
     pub(crate) unsafe fn add(self, hash: u64) -> Option<Entry> {
         if self.slots() == 0 {
             return None;
@@ -77,10 +78,10 @@ impl Dense<'_> {
         self.cells(slot)
     }
 
-    /// Frees the slot of a removed entry. When its chain goes on, the last item of the chain moves there.
+    /// Frees the slot of a removed entry. If its chain continues, the last item of the chain moves to the slot.
     ///
     /// # Safety
-    /// There must be no other user of the table; the entry is in it, and its cells have been moved out.
+    /// Nothing else may use the table. The entry must be in it, with key and value already moved out.
     pub(crate) unsafe fn vacate(self, slot: usize) {
         self.order_unlink(slot);
         let (before, last) = self.chain_end(slot);
@@ -97,7 +98,7 @@ impl Dense<'_> {
         unsafe { (*self.fields).size -= 1 };
     }
 
-    /// Prefetches the home of a hash, to be written when an entry is added.
+    /// Prefetches the home slot of a hash for writing, before an entry is added.
     #[inline]
     pub(crate) fn prefetch_home(self, hash: u64) {
         if self.exceeds_cache() {

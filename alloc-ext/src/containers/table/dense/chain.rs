@@ -1,12 +1,13 @@
-//! Changes of the chains of a dense table: slots whose keys have one home, each leading on to the next by a probe distance.
+//! Operations on the chains of a dense table: slots of keys with the same home slot, each linked to the next by a probe
+//! distance.
 
 use super::probe::{DISTANCES, distance};
 use super::slots::{DISTANCE_BITS, Dense, EMPTY, PROTECTED, TAIL};
 
 impl Dense<'_> {
-    /// Returns the slot before this one in its chain; None for the head.
+    /// Returns the previous slot in the chain of `slot`; `None` for the head.
     ///
-    /// Searches for the slot that leads here instead of walking from the home, so that no key hook has to run.
+    /// Tries all probe distances backwards instead of walking from the home slot, which would require calling a key hook.
     pub(super) fn chain_prev(self, slot: usize) -> Option<usize> {
         if self.is_head(slot) {
             return None;
@@ -18,7 +19,7 @@ impl Dense<'_> {
         })
     }
 
-    /// Returns the last two slots of the chain that `slot` is in, from `slot` on; `slot` twice when it is the last one.
+    /// Returns the last two slots of the chain, starting from `slot`. If `slot` is the last one, both are `slot`.
     pub(super) fn chain_end(self, slot: usize) -> (usize, usize) {
         let (mut before, mut last) = (slot, slot);
         while let Some(next) = self.chain_next(last, self.meta(last)) {
@@ -27,12 +28,13 @@ impl Dense<'_> {
         (before, last)
     }
 
-    /// Links `slot` to the slot at the distance of an index, or ends the chain there with index 0.
+    /// Sets the probe-distance index from `slot` to the next slot of its chain; 0 marks the end of the chain.
     pub(super) fn set_distance(self, slot: usize, index: u8) {
         self.set_meta(slot, self.meta(slot) & TAIL | index);
     }
 
-    /// Returns the nearest empty slot that `slot` can lead on to, and the index of the distance.
+    /// Returns the nearest empty slot at a probe distance from `slot`, and the index of that distance; `None` if there is
+    /// none.
     pub(super) fn next_empty(self, slot: usize) -> Option<(usize, u8)> {
         (1..DISTANCES as u8).find_map(|index| {
             let candidate = self.wrap(slot.wrapping_add(distance(index.into())?));

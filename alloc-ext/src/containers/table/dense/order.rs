@@ -1,42 +1,42 @@
-//! The insertion order of a dense table: a list of its slots, doubly linked by slot numbers.
+//! Insertion order of a dense table: a list of its slots, doubly linked by slot numbers.
 
 use super::slots::{Dense, Link};
 use crate::containers::table::layout::NO_SLOT;
 
-/// Returns the slot of a link.
+/// Converts a link to a slot number.
 #[inline]
 fn slot_of(link: Link) -> usize {
     link as usize
 }
 
-/// Returns the link to a slot, sign-extended so that [`NO_SLOT`] stays all ones.
+/// Converts a slot number to a link, sign-extended so that [`NO_SLOT`] stays all ones.
 #[inline]
 fn link_to(slot: usize) -> Link {
     slot as isize as Link
 }
 
 impl Dense<'_> {
-    /// Returns the first slot in order, as the fields have it: in use, unless there is no entry.
+    /// Returns the first slot in order, read from the fields without a check. It is in use if the table has entries.
     #[inline]
     pub(crate) fn first_slot(self) -> usize {
         // SAFETY: the table is alive.
         slot_of(unsafe { (*self.fields).iter_head })
     }
 
-    /// Returns the slot after one in order, as its link has it: in use, or [`NO_SLOT`].
+    /// Returns the next slot in order, read from the link of `slot` without a check: a slot in use, or [`NO_SLOT`].
     ///
     /// # Safety
-    /// The slot is in use.
+    /// The slot must be in use.
     #[inline]
     pub(crate) unsafe fn slot_after(self, slot: usize) -> usize {
         // SAFETY: the links of a used slot are initialised.
         slot_of(unsafe { (*self.item(slot)).next })
     }
 
-    /// Moves the words of an item to another slot, which takes its place in the order. Metadata stays.
+    /// Moves an item to another slot, and links that slot in its place in the order. Does not change metadata.
     ///
     /// # Safety
-    /// The cells at `target` must be unused, and those at `source` must not be used afterwards.
+    /// The item at `target` must be unused. The item at `source` must not be used afterwards.
     pub(super) unsafe fn move_item(self, source: usize, target: usize) {
         // SAFETY: both slots exist; the links of the source are initialised.
         unsafe {
@@ -47,7 +47,7 @@ impl Dense<'_> {
         }
     }
 
-    /// Links `next` after `prev` in the order; [`NO_SLOT`] stands for the ends.
+    /// Links `next` after `prev` in the order. [`NO_SLOT`] stands for either end.
     #[inline]
     fn order_link(self, prev: usize, next: usize) {
         // SAFETY: links lead to slots in use, or say that there is none.
@@ -65,24 +65,24 @@ impl Dense<'_> {
         }
     }
 
-    /// Returns the slots before and after a slot in the order.
+    /// Returns the previous and the next slot in the order.
     ///
     /// # Safety
-    /// The slot is in use.
+    /// The slot must be in use.
     #[inline]
     unsafe fn neighbours(self, slot: usize) -> (usize, usize) {
         // SAFETY: the links of a used slot are initialised.
         unsafe { (slot_of((*self.item(slot)).prev), slot_of((*self.item(slot)).next)) }
     }
 
-    /// Unlinks a slot in use from the order.
+    /// Removes a slot in use from the order.
     pub(super) fn order_unlink(self, slot: usize) {
         // SAFETY: the slot is in use.
         let (prev, next) = unsafe { self.neighbours(slot) };
         self.order_link(prev, next);
     }
 
-    /// Links a slot at the end of the order.
+    /// Appends a slot to the order.
     pub(super) fn order_push(self, slot: usize) {
         // SAFETY: the table is alive.
         let tail = slot_of(unsafe { (*self.fields).iter_tail });

@@ -4,14 +4,15 @@ use ferrite_core::prefetch;
 
 use super::slots::{BLOCK_SLOTS, Dense, Item, PROTECTED};
 
-/// Bytes of a cache line, or half of one.
+/// Number of bytes in a cache line, or half a line on some processors.
 const LINE_BYTES: usize = 64;
 
 /// Prefetch distance during release, in slots.
 pub(crate) const RELEASE_DISTANCE: usize = 16;
 
 impl Dense<'_> {
-    /// Prefetches the objects of the entry at a slot, if there is one, for writing, since their counts change soon.
+    /// Prefetches the key and value objects of the entry at a slot, if any. For writing, since their reference counts
+    /// change soon.
     #[inline]
     pub(crate) fn prefetch_objects(self, slot: usize) {
         if !self.exceeds_cache() {
@@ -26,11 +27,11 @@ impl Dense<'_> {
         }
     }
 
-    /// Prefetches the entry after the one at a slot in use, for an external iteration that reads it some calls later: it
-    /// loads while the caller waits for the objects of this one.
+    /// Prefetches the entry after `slot`, for an external iteration that reads it some calls later. It loads while the
+    /// caller waits for the objects of the current entry.
     ///
     /// # Safety
-    /// The slot is in use.
+    /// The slot must be in use.
     #[inline]
     pub(crate) unsafe fn prefetch_after(self, slot: usize) {
         if !self.exceeds_cache() {
@@ -47,7 +48,7 @@ impl Dense<'_> {
         }
     }
 
-    /// Prefetches the storage of a table of one block, which iteration would otherwise load link by link.
+    /// Prefetches all storage of a table with a single block, which an iteration would otherwise load link by link.
     #[inline]
     pub(crate) fn prefetch(self) {
         if prefetch::GIVEN && self.slots() <= BLOCK_SLOTS {
@@ -58,7 +59,7 @@ impl Dense<'_> {
         }
     }
 
-    /// Prefetches the objects that are values in a table of one block.
+    /// Prefetches the value objects of a table with a single block.
     #[inline]
     pub(crate) fn prefetch_values(self) {
         if self.slots() <= BLOCK_SLOTS {

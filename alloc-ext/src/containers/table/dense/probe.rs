@@ -1,4 +1,4 @@
-//! Lookup of a key: from its home along its chain.
+//! Lookup of keys along their chains, and the probe distances.
 
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
@@ -12,17 +12,18 @@ use crate::containers::table::layout::NO_SLOT;
 
 /// Number of probe distances.
 pub(super) const DISTANCES: usize = 126;
-/// First index of a triangle number.
+/// First index whose probe distance is a triangular number.
 const TRIANGLES_FROM: usize = 16;
-/// The number whose triangle has index [`TRIANGLES_FROM`]; those of the numbers after it follow.
+/// Number `n` of the triangular number `n * (n + 1) / 2` at index [`TRIANGLES_FROM`]. The following indices have the
+/// following numbers.
 const FIRST_TRIANGLE: usize = 6;
-/// First index of the far distances, which grow by half each time.
+/// First index of the far probe distances, whose `n` grows by half with each index.
 const FAR_FROM: usize = 83;
-/// The number whose triangle has index [`FAR_FROM`], before it is rounded up, in units of 2^-32.
+/// Number `n` of the triangular number at index [`FAR_FROM`], before rounding up, in fixed point with 32 fractional bits.
 const FIRST_FAR: u64 = 0x81_bf10_0000;
 
 impl Dense<'_> {
-    /// Returns the slot of the entry of `key`, whose hash is `hash`; [`NO_SLOT`] when there is none.
+    /// Returns the slot of the entry of `key`, given its hash; [`NO_SLOT`] if the key is not in the table.
     ///
     /// # Errors
     /// Errors of [`entry::entry_has_key`].
@@ -34,7 +35,7 @@ impl Dense<'_> {
         self.find_long_text(key, hash).map_or_else(|| self.find_content(key, hash), Ok)
     }
 
-    /// Fast path of [`find`](Self::find) for a plain key.
+    /// Fast path of [`find`](Self::find) for plain keys.
     #[inline]
     fn find_plain(self, key: &AnyView<'_>, hash: u64) -> usize {
         self.find_where(hash, |slot| {
@@ -44,8 +45,8 @@ impl Dense<'_> {
         })
     }
 
-    /// Fast path of [`find`](Self::find) for a long text, as most keys are: only texts equal it, so no hook takes part. None
-    /// for other keys.
+    /// Fast path of [`find`](Self::find) for string objects, which most keys are. Only strings equal them, so no hook is
+    /// called. Returns `None` for other keys.
     #[inline]
     fn find_long_text(self, key: &AnyView<'_>, hash: u64) -> Option<usize> {
         if !SPEED || key.type_index() != type_index::STR {
@@ -62,8 +63,8 @@ impl Dense<'_> {
         })
     }
 
-    /// Returns the first slot in the chain of a hash for which `test` is true; [`NO_SLOT`] if there is none. `test` must not
-    /// run a user callback.
+    /// Returns the first slot in the chain of a hash for which `test` returns `true`; [`NO_SLOT`] if there is none. `test`
+    /// must not run user callbacks.
     #[inline]
     pub(crate) fn find_where(self, hash: u64, mut test: impl FnMut(usize) -> bool) -> usize {
         let mut next = self.chain_first(hash);
@@ -76,7 +77,7 @@ impl Dense<'_> {
         NO_SLOT
     }
 
-    /// Returns `true` if the key in a used slot is a string with this content.
+    /// Returns `true` if the key in a used slot is a string with the content `text`.
     #[inline]
     pub(crate) fn has_text(self, slot: usize, text: &[u8]) -> bool {
         // SAFETY: the slot is in use, and no user callback runs here.
@@ -91,7 +92,7 @@ impl Dense<'_> {
         }
     }
 
-    /// General case of [`find`](Self::find), for keys that are compared by content or by a hook.
+    /// General case of [`find`](Self::find), for keys compared by content or by a hook.
     #[cfg_attr(feature = "speed", inline(never))]
     fn find_content(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
         let mut next = self.chain_first(hash);
@@ -107,7 +108,7 @@ impl Dense<'_> {
         Ok(NO_SLOT)
     }
 
-    /// Returns the first slot of the chain of a hash; None when there is none, or when another chain occupies its home.
+    /// Returns the first slot in the chain of a hash; `None` if the home slot is empty or belongs to another chain.
     #[inline]
     fn chain_first(self, hash: u64) -> Option<usize> {
         if self.slots() == 0 {
@@ -116,7 +117,7 @@ impl Dense<'_> {
         Some(self.home(hash)).filter(|home| self.is_head(*home))
     }
 
-    /// Returns the next slot of a chain, from a slot with this metadata.
+    /// Returns the next slot of a chain, given the metadata of `slot`; `None` at the end of the chain.
     #[inline]
     pub(super) fn chain_next(self, slot: usize, meta: u8) -> Option<usize> {
         match distance((meta & DISTANCE_BITS) as usize) {
@@ -130,8 +131,8 @@ impl Dense<'_> {
         self.meta(slot) & TAIL == 0
     }
 
-    /// Prefetches the next key of a chain, or at its end this key again: a branch on metadata that has not arrived would often
-    /// be mispredicted.
+    /// Prefetches the next key of a chain; at the end of the chain, prefetches the current key again. A branch on metadata
+    /// that has not loaded yet would often be mispredicted.
     #[inline]
     pub(crate) fn prefetch_next_key(self, slot: usize) {
         if self.exceeds_cache() {
@@ -143,10 +144,11 @@ impl Dense<'_> {
     }
 }
 
-/// Returns the probe distance of a 7-bit index; None beyond the last one.
+/// Returns the probe distance of a 7-bit index; `None` for indices from [`DISTANCES`] on.
 ///
-/// Index 0 ends a chain, then come 1 to 15, then triangle numbers, which reach every slot of a table whose size is a power of
-/// two, then ever larger steps for large tables. Part of the ABI: C++ code follows chains by these numbers.
+/// Index 0 marks the end of a chain. The distances of the other indices are 1 to 15, then triangular numbers, which reach
+/// every slot of a table whose size is a power of two, then ever larger steps for large tables. Part of the ABI: C++ code
+/// follows chains by these distances.
 ///
 /// # Upstream
 /// `kNextProbeLocation` in `include/tvm/ffi/container/map_base.h`.
@@ -164,7 +166,8 @@ pub(super) fn distance(index: usize) -> Option<usize> {
     (index < DISTANCES).then(|| if SPEED { KNOWN[index] } else { computed_distance(index) })
 }
 
-/// Returns the distance of an index below [`DISTANCES`]. Distances beyond the address space wrap around, which is harmless.
+/// Computes the probe distance of an index below [`DISTANCES`]. Distances beyond the address space wrap around, which is
+/// harmless.
 const fn computed_distance(index: usize) -> usize {
     if index < TRIANGLES_FROM {
         return index;
@@ -177,8 +180,8 @@ const fn computed_distance(index: usize) -> usize {
     (side * (side + 1) / 2) as usize
 }
 
-/// Returns the number whose triangle is a distance near a power of 2.25: upstream took them from the hash table that its
-/// layout follows.
+/// Returns the number `n` of the triangular number at a far probe distance, `steps` indices after the first. The distances
+/// are close to powers of 2.25, like in the hash table that upstream took its layout from.
 const fn far_side(steps: usize) -> u64 {
     let (mut side, mut left) = (FIRST_FAR, steps);
     while left > 0 {

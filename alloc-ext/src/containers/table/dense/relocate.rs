@@ -1,29 +1,29 @@
-//! Relocation of a chain from the home of another one.
+//! Relocation of a chain away from the home slot of another chain.
 //!
-//! The moves are planned on the metadata alone and carried out when all of them are possible, so that a table that must
-//! grow instead, and then runs out of memory, stays unchanged.
+//! All moves are planned on the metadata alone, and carried out only if all are possible. A table that must grow instead,
+//! and then runs out of memory, is therefore unchanged.
 
 use ferrite_core::memory::Buffer;
 
 use super::slots::{Dense, EMPTY, PROTECTED, TAIL};
 
-/// The move of one item from a slot to an empty one.
+/// A planned move of an item to an empty slot.
 #[derive(Clone, Copy)]
 struct Move {
     from: usize,
     to: usize,
-    /// Previous metadata of `from`.
+    /// Metadata of `from` before the plan.
     meta: u8,
-    /// Index of the distance from the previous item to `to`.
+    /// Index of the probe distance from the previous item of the chain to `to`.
     distance: u8,
 }
 
 const NO_MOVE: Move = Move { from: 0, to: 0, meta: EMPTY, distance: 0 };
 
-/// Number of moves that need no allocation. Chains are short unless hashes are poor.
+/// Number of moves that are stored without allocation. Chains are short unless hashes are poor.
 const NEAR: usize = 4;
 
-/// A list of moves in order.
+/// A list of planned moves, in order.
 struct Plan {
     near: [Move; NEAR],
     far: Buffer<Move>,
@@ -55,17 +55,17 @@ impl Plan {
     }
 }
 
-/// Moves the item at `slot`, which is not the head of its chain, and all that follow it in the chain to other slots.
+/// Moves the item at `slot`, which must not be the head of its chain, and all later items of the chain to other slots.
 ///
-/// `slot` is left protected, for the caller to fill. Returns `false` and changes nothing if an item finds no slot, or when out
-/// of memory for a long plan.
+/// `slot` is left protected, and the caller must fill it. Returns `false` and changes nothing if an item finds no slot, or
+/// when out of memory for a long plan.
 ///
 /// # Safety
-/// There must be no other user of the table.
+/// Nothing else may use the table.
 ///
 /// # Upstream
-/// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which goes through the same slots in the
-/// same order.
+/// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which tries the same slots in the same
+/// order.
 pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: usize) -> bool {
     let Some(before) = table.chain_prev(slot) else { return false };
     let mut plan = Plan::new();
@@ -84,7 +84,8 @@ pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: usize) -> bool {
     true
 }
 
-/// Reserves a slot for every item of the chain from `first` on; slots left behind are empty for those that follow.
+/// Reserves a slot for each item of the chain from `first` on. Slots that become free are available to later items. Returns
+/// `false` if an item finds no slot, or when out of memory.
 fn make_plan(table: Dense<'_>, before: usize, first: usize, plan: &mut Plan) -> bool {
     let (mut previous, mut item) = (before, Some(first));
     while let Some(from) = item {

@@ -1,4 +1,4 @@
-//! The storage of a dense table: metadata bytes and items by slot number.
+//! Storage of a dense table: metadata bytes and items by slot number.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
@@ -14,26 +14,27 @@ use crate::containers::table::entry::Entry;
 use crate::containers::table::layout::{Borrow, TableFields};
 use crate::containers::table::small::MOST_CAPACITY;
 
-/// Slots of a block, whose metadata bytes lie together.
+/// Number of slots in a block. Their metadata bytes are adjacent.
 pub(super) const BLOCK_SLOTS: usize = 16;
-/// Bytes of a block: metadata first, then items.
+/// Size of a block in bytes: metadata first, then items.
 const BLOCK_BYTES: usize = BLOCK_SLOTS * (1 + size_of::<Item>());
 
-/// Metadata of a slot without item.
+/// Metadata of an empty slot.
 pub(super) const EMPTY: u8 = 0xff;
-/// Metadata of a slot that must neither be read nor filled, as in C++ code that is moving chains. Lower values are in use.
+/// Metadata of a reserved slot, which must be neither read nor filled. C++ code sets it while it moves chains. All lower
+/// values mark slots in use.
 pub(super) const PROTECTED: u8 = 0xfe;
-/// Metadata of the first item of a chain that ends there.
+/// Metadata of the head of a chain without further items.
 pub(super) const HEAD: u8 = 0x00;
-/// Metadata of a later item of a chain that ends there; as a bit, set in every later item.
+/// Metadata of a later item that ends its chain. As a bit, set in all items other than chain heads.
 pub(super) const TAIL: u8 = 0x80;
-/// Mask of the index of the probe distance to the next item of the chain.
+/// Metadata bits with the index of the probe distance to the next item of the chain.
 pub(super) const DISTANCE_BITS: u8 = 0x7f;
 
-/// A slot number in memory, where [`NO_SLOT`](super::super::layout::NO_SLOT) is all ones on 32-bit targets, too.
+/// A slot number as stored in memory. [`NO_SLOT`](super::super::layout::NO_SLOT) is all ones, also on 32-bit targets.
 pub(crate) type Link = u64;
 
-/// One entry and its links in the list of entries.
+/// An entry, with its links in the list in insertion order.
 #[repr(C)]
 pub(crate) struct Item {
     pub(crate) key: TVMFFIAny,
@@ -48,29 +49,30 @@ const _: () = {
     assert!(offset_of!(Item, prev) == 32 && offset_of!(Item, next) == 40);
 };
 
-/// Slots of the smallest dense table.
+/// Number of slots in the smallest dense table.
 pub(crate) const LEAST_SLOTS: usize = 8;
 
-/// Number of slots from which a table exceeds the first-level cache. In smaller tables prefetch hints cost more than they
+/// Minimum number of slots of a table that exceeds the L1 cache. For smaller tables, prefetch hints cost more than they
 /// save.
 const CACHED_SLOTS: usize = 2048;
 
-/// A table of the dense layout while its object is borrowed. Slot numbers that its methods take are below the number of slots.
+/// A borrowed table in the dense layout. Slot numbers passed to its methods must be below the number of slots.
 #[derive(Clone, Copy)]
 pub(crate) struct Dense<'a> {
     pub(crate) fields: *mut TableFields,
     borrow: Borrow<'a>,
 }
 
-/// Returns the number of slots for `expected` entries: a power of two, at least twice as many.
+/// Returns the number of slots for `expected` entries: the smallest power of two that is at least twice their number;
+/// `None` on overflow.
 fn slots_for(expected: usize) -> Option<usize> {
     expected.checked_mul(2)?.checked_next_power_of_two()
 }
 
-/// Bytes of the storage for `slots` slots.
+/// Returns the size in bytes of the storage for `slots` slots.
 ///
 /// # Errors
-/// MemoryError when the number does not fit.
+/// MemoryError on overflow.
 pub(crate) fn bytes_of(slots: usize) -> Result<usize> {
     storage::block_bytes(slots.div_ceil(BLOCK_SLOTS), BLOCK_BYTES)
 }
@@ -78,7 +80,7 @@ pub(crate) fn bytes_of(slots: usize) -> Result<usize> {
 /// Marks all slots of new storage as empty.
 ///
 /// # Safety
-/// `data` must have `bytes` bytes, a result of [`bytes_of`], and no other user.
+/// `data` must be storage of `bytes` bytes, a result of [`bytes_of`], that nothing else uses.
 pub(crate) unsafe fn mark_empty(data: *mut c_void, bytes: usize) {
     for block in 0..bytes / BLOCK_BYTES {
         // SAFETY: metadata bytes are at the start of each block.
@@ -87,14 +89,16 @@ pub(crate) unsafe fn mark_empty(data: *mut c_void, bytes: usize) {
 }
 
 impl<'a> Dense<'a> {
+    /// Borrows the table with the given fields.
+    ///
     /// # Safety
-    /// `fields` belong to a table of the dense layout, alive for `'a`.
+    /// `fields` must belong to a table in the dense layout that lives for `'a`.
     #[inline]
     pub(crate) unsafe fn at(fields: *mut TableFields) -> Self {
         Self { fields, borrow: PhantomData }
     }
 
-    /// Returns the fields of a new empty table for `expected` entries.
+    /// Returns the fields of a new empty table with storage for `expected` entries.
     ///
     /// # Errors
     /// MemoryError.
@@ -102,7 +106,7 @@ impl<'a> Dense<'a> {
         Self::allocate(slots_for(expected).ok_or_else(|| error::out_of_memory(usize::MAX))?)
     }
 
-    /// Returns the fields of a new empty table of `slots` slots, a power of two.
+    /// Returns the fields of a new empty table with `slots` slots, a power of two.
     ///
     /// # Errors
     /// MemoryError.
@@ -135,7 +139,7 @@ impl<'a> Dense<'a> {
         unsafe { (*self.fields).size as usize }
     }
 
-    /// Returns the number of slots; none when the storage has been moved away.
+    /// Returns the number of slots; 0 if the storage has been moved to another table.
     #[inline]
     pub(crate) fn slots(self) -> usize {
         // SAFETY: the table is alive.
@@ -147,21 +151,21 @@ impl<'a> Dense<'a> {
         (self.len() + 1).saturating_mul(100) > self.slots().saturating_mul(99)
     }
 
-    /// Returns `true` if the entries exceed both the small layout and half of the slots, as in a table that grew by
-    /// insertion; the smallest dense table cannot have fewer slots.
+    /// Returns `true` if the table has the number of slots that repeated insertion would give: the entries fit neither the
+    /// small layout nor half the slots. The smallest dense table cannot have fewer slots.
     pub(crate) fn is_as_grown(self) -> bool {
         let slots = self.slots();
         self.len() > MOST_CAPACITY
             && (slots == LEAST_SLOTS || self.len().saturating_mul(100) > (slots / 2).saturating_mul(99))
     }
 
-    /// Returns `true` if the table exceeds the first-level cache, so that prefetch hints pay off.
+    /// Returns `true` if the table exceeds the L1 cache, so that prefetch hints pay off.
     #[inline]
     pub(super) fn exceeds_cache(self) -> bool {
         prefetch::GIVEN && self.slots() >= CACHED_SLOTS
     }
 
-    /// Returns the home slot of a hash. There must be slots.
+    /// Returns the home slot of a hash. The table must have slots.
     #[inline]
     pub(super) fn home(self, hash: u64) -> usize {
         // SAFETY: the table is alive.
@@ -170,7 +174,7 @@ impl<'a> Dense<'a> {
         self.wrap(GOLDEN_RATIO.wrapping_mul(hash).wrapping_shr(shift) as usize)
     }
 
-    /// Returns a slot number modulo the number of slots. There must be slots.
+    /// Returns a slot number modulo the number of slots. The table must have slots.
     #[inline]
     pub(super) fn wrap(self, number: usize) -> usize {
         // SAFETY: the table is alive. The number of slots is a power of two.
@@ -183,7 +187,7 @@ impl<'a> Dense<'a> {
         unsafe { (*self.fields).data.cast::<u8>().add(slot / BLOCK_SLOTS * BLOCK_BYTES) }
     }
 
-    /// Metadata byte of a slot.
+    /// Returns the metadata byte of a slot.
     #[inline]
     pub(crate) fn meta(self, slot: usize) -> u8 {
         // SAFETY: metadata is initialised in all slots.
@@ -214,16 +218,16 @@ impl<'a> Dense<'a> {
         slot < self.slots() && self.meta(slot) < PROTECTED
     }
 
-    /// Returns the entry at `slot`, or None when none is there.
+    /// Returns the entry at `slot`; `None` if the slot is not in use.
     #[inline]
     pub(crate) fn entry(self, slot: usize) -> Option<Entry> {
         self.is_used(slot).then(|| self.cells(slot))
     }
 
-    /// Copies the words of another table into the storage of this one.
+    /// Copies the contents of another table bitwise into the storage of this one.
     ///
     /// # Safety
-    /// The table must be empty and have no other user, and as many slots as the other one, which must have some.
+    /// This table must be empty, used by nothing else, and have at least as many slots as `source`, which must have some.
     pub(crate) unsafe fn copy_words_of(self, source: Dense<'_>) {
         // SAFETY: the caller guarantees the slots. Unused cells may be uninitialised, and are copied as bytes.
         unsafe {
@@ -234,6 +238,8 @@ impl<'a> Dense<'a> {
         }
     }
 
+    /// Implements [`Table::forget_entries`](super::super::view::Table::forget_entries) for the dense layout.
+    ///
     /// # Safety
     /// The contract of [`super::super::view::Table::forget_entries`].
     pub(crate) unsafe fn forget_entries(self) {
