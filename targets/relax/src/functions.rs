@@ -1,5 +1,5 @@
-//! The global functions of this build: loaders of executables, and the builtins of compiled models. On hosts they are defaults, which
-//! yield to the functions that TVM's own runtime registers.
+//! Global functions of this build: loaders of executables, and the builtins of compiled models. Hosts register them as
+//! defaults, which yield to functions that TVM's own runtime registers.
 
 #[cfg(feature = "std")]
 mod defaults {
@@ -10,14 +10,14 @@ mod defaults {
     use crate::builtins::{self, functions_of};
     use crate::module::{load_from_bytes, load_from_file};
 
-    /// A group of one function.
+    /// Creates a group with a single function.
     macro_rules! single {
         ($prefix:literal, $function:expr) => {
             Group { prefix: $prefix, functions: &[$function], wrap: None }
         };
     }
 
-    /// A group of builtins whose names have a prefix in common.
+    /// Creates a group of builtins whose names share a prefix.
     macro_rules! group {
         ($prefix:literal, $($file:ident)::+) => {
             Group {
@@ -28,7 +28,7 @@ mod defaults {
         };
     }
 
-    /// All groups: loaders, and one for each file of builtins.
+    /// All groups: the loaders, and the builtins of each file.
     pub const GROUPS: &[Group] = &[
         single!(
             "ffi.Module.load_from_bytes.",

@@ -2,12 +2,12 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`executable`] | the serialised executable: parsed into a decoded form with every bound checked, saved, shown as text |
+//! | [`executable`] | executables: parsing with bounds checks into a decoded form, serialisation, text output |
 //! | [`machine`] | the virtual machine: devices, functions, frames, the interpreter, instruments, saved functions |
-//! | [`builtins`] | the functions that compiled models call, `vm.builtin.*`, in groups |
-//! | [`memory`] | storages, the tensors over them, and the allocators that they come from |
-//! | [`module`] | executable and machine as modules, `relax.VMExecutable` and `relax.VirtualMachine` |
-//! | [`compiled`] | executables whose functions are native code: the C symbols that such code calls |
+//! | [`builtins`] | the functions `vm.builtin.*` that compiled models call, in groups |
+//! | [`memory`] | storages, tensors placed in them, and their allocators |
+//! | [`module`] | modules for executables (`relax.VMExecutable`) and machines (`relax.VirtualMachine`) |
+//! | [`compiled`] | C symbols called by executables whose functions are native code |
 //! | [`functions`] | the global functions of the build |
 //!
 //! No part needs an operating system, and every allocation may fail.

@@ -1,4 +1,5 @@
-//! Instructions, decoded and checked once: no register, constant, function or jump that is out of range passes.
+//! Instructions, decoded and validated when an executable is loaded: every register, constant, function and jump is in
+//! range.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -9,65 +10,65 @@ use ferrite_core::memory::Buffer;
 use super::reader::{Words, malformed};
 use super::{FunctionInfo, FunctionKind};
 
-/// The register that reads None and drops what is written.
+/// Register number that reads as None; writes to it are discarded.
 const VOID_REGISTER: i64 = 1 << 54;
-/// The register that reads the machine's pointer.
+/// Register number that reads as a pointer to the machine.
 const MACHINE_REGISTER: i64 = VOID_REGISTER + 1;
 
-/// Immediates that are looked at before a new one is kept.
+/// Number of recent immediates among which an equal one is searched before a new one is stored.
 const RECENT_IMMEDIATES: usize = 16;
 
-/// An instruction. Jumps go to instruction numbers.
+/// An instruction. Jump targets are instruction indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction {
-    /// Calls a function of the table.
+    /// Calls a function of the function table.
     Call {
-        /// The number of arguments.
+        /// Number of arguments.
         count: u16,
-        /// The number of the function.
+        /// Index of the function.
         function: u32,
-        /// The place of the first argument among all operands.
+        /// Index of the first argument among all operands.
         first: u32,
-        /// Where the result goes.
+        /// Register for the result.
         destination: Destination,
     },
-    /// A call of `vm.builtin.null_value`: empties a register.
+    /// Sets a register to None: a call of `vm.builtin.null_value`.
     Clear {
-        /// The number of the function.
+        /// Index of the function.
         function: u32,
-        /// The register.
+        /// Register to clear.
         destination: Destination,
     },
-    /// A call of `vm.builtin.alloc_tensor` with four arguments: places a tensor in a storage.
+    /// Places a tensor in a storage: a call of `vm.builtin.alloc_tensor` with four arguments.
     Place {
-        /// The number of the function.
+        /// Index of the function.
         function: u32,
-        /// The place of the first argument among all operands.
+        /// Index of the first argument among all operands.
         first: u32,
-        /// Where the tensor goes.
+        /// Register for the tensor.
         destination: Destination,
     },
-    /// Ends the function with this value.
+    /// Returns a value from the function.
     Return {
-        /// The value.
+        /// The returned value.
         value: Operand,
     },
-    /// Continues elsewhere.
+    /// Jumps unconditionally.
     Jump {
-        /// The next instruction.
+        /// Index of the next instruction.
         target: u32,
     },
-    /// Continues with the next instruction if the value is not zero, else elsewhere.
+    /// Jumps if a condition is zero; otherwise continues with the next instruction.
     Branch {
         /// The condition.
         condition: Operand,
-        /// The next instruction if the value is zero.
+        /// Index of the next instruction if the condition is zero.
         target: u32,
     },
 }
 
 impl Instruction {
-    /// The instruction as the executable has it: calls of builtins that the machine knows are calls.
+    /// Returns the instruction in the form of the executable, where `Clear` and `Place` are calls.
     pub fn plain(self) -> Instruction {
         match self {
             Instruction::Clear { function, destination } => {
@@ -81,36 +82,36 @@ impl Instruction {
     }
 }
 
-/// The arguments of [`Instruction::Place`].
+/// Number of arguments of [`Instruction::Place`].
 pub const PLACE_ARGUMENTS: u16 = 4;
 
-/// The numbers of builtins that have instructions of their own.
+/// Indices of the builtins that have instructions of their own, in the function table.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Known {
-    /// `vm.builtin.null_value`.
+    /// Index of `vm.builtin.null_value`.
     pub null_value: Option<usize>,
-    /// `vm.builtin.alloc_tensor`.
+    /// Index of `vm.builtin.alloc_tensor`.
     pub alloc_tensor: Option<usize>,
 }
 
-/// A register that takes a result, or none.
+/// Destination of a result: a register or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination(u32);
 
 impl Destination {
-    /// Drops the result.
+    /// No register: the result is dropped.
     pub const NONE: Destination = Destination(u32::MAX);
 
-    /// The register.
+    /// Returns the index of the register; `None` if the result is dropped.
     #[inline]
     pub fn register(self) -> Option<usize> {
         if self == Destination::NONE { None } else { Some(self.0 as usize) }
     }
 }
 
-/// The place of a value: a register, or one of the machine's literals.
+/// An operand: a register, or one of the machine's literals.
 ///
-/// Literals are the constants, the functions, None, the machine, and the immediates, in this order.
+/// The literals are the constants, the functions, None, the machine, and the immediates, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand(u32);
 
@@ -123,7 +124,7 @@ impl Operand {
         self.0 & LITERAL != 0
     }
 
-    /// The number of the register, or that of the literal.
+    /// Returns the index of the register or of the literal.
     #[inline]
     pub fn index(self) -> usize {
         (self.0 & !LITERAL) as usize
@@ -134,20 +135,20 @@ impl Operand {
     }
 }
 
-/// The meaning of an operand.
+/// A decoded operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A register.
     Register(usize),
-    /// A constant, by number.
+    /// A constant, by index.
     Constant(usize),
-    /// A function, by number.
+    /// A function, by index.
     Function(usize),
     /// None.
     Void,
-    /// The machine.
+    /// A pointer to the machine.
     Machine,
-    /// An integer.
+    /// An immediate integer.
     Immediate(i64),
 }
 
@@ -171,27 +172,27 @@ impl Code {
         }
     }
 
-    /// All instructions.
+    /// Returns all instructions.
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
 
-    /// All operands.
+    /// Returns all operands.
     pub fn operands(&self) -> &[Operand] {
         &self.operands
     }
 
-    /// The arguments of a call.
+    /// Returns the arguments of a call.
     pub fn arguments(&self, first: u32, count: u16) -> &[Operand] {
         self.operands.get(first as usize..first as usize + usize::from(count)).unwrap_or_default()
     }
 
-    /// The integers among the literals.
+    /// Returns the integers among the literals.
     pub fn immediates(&self) -> &[i64] {
         &self.immediates
     }
 
-    /// Returns the meaning of an operand.
+    /// Decodes an operand.
     pub fn value(&self, operand: Operand) -> Value {
         let index = operand.index();
         if !operand.is_literal() {
@@ -208,7 +209,7 @@ impl Code {
         }
     }
 
-    /// Decodes the instructions, and checks them for the functions that they belong to.
+    /// Decodes the instructions, and validates them against the functions that contain them.
     ///
     /// # Errors
     /// InternalError for a malformed section; MemoryError.
@@ -259,7 +260,7 @@ impl Code {
         Ok(())
     }
 
-    /// Returns `true` if registers and jumps of an instruction are within those of a function.
+    /// Returns `true` if the registers and jump targets of an instruction are within its function.
     fn fits(&self, instruction: Instruction, number: usize, range: &Range<usize>, registers: usize) -> bool {
         let is_value = |operand: Operand| operand.is_literal() || operand.index() < registers;
         let is_place = |target: usize| range.contains(&target);
@@ -279,7 +280,7 @@ impl Code {
         }
     }
 
-    /// The operand of an immediate, which is kept among the literals.
+    /// Returns the operand for an immediate. Stores the immediate among the literals if necessary.
     fn immediate(&mut self, value: i64) -> Result<Option<Operand>> {
         let recent = self.immediates.len().saturating_sub(RECENT_IMMEDIATES);
         let known = self.immediates.iter().skip(recent).position(|known| *known == value);
@@ -294,14 +295,14 @@ impl Code {
     }
 }
 
-/// Decodes one instruction.
+/// Decoder of one instruction.
 struct Decoder<'a> {
     code: &'a mut Code,
     words: Words<'a>,
     known: Known,
-    /// The number of the instruction.
+    /// Index of the instruction.
     number: usize,
-    /// The next word.
+    /// Index of the next word to read.
     at: usize,
 }
 
@@ -354,7 +355,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// An argument: its kind in the top eight bits, a signed number in the others.
+    /// Decodes an argument word: the kind in the top eight bits, a signed number in the others.
     fn operand(&mut self, word: i64) -> Result<Operand> {
         let value = (word << 8) >> 8;
         let constants = self.code.constants;
@@ -378,13 +379,13 @@ impl Decoder<'_> {
         .ok_or_else(|| malformed("instr data"))
     }
 
-    /// The next word as a distance from this instruction.
+    /// Reads the next word, a distance from this instruction, and returns the index of the target.
     fn target(&mut self) -> Result<u32> {
         let offset = self.word()?;
         self.small(offset.saturating_add(self.number as i64))
     }
 
-    /// A number that fits with the bit that marks literals.
+    /// Converts a number to 32 bits, of which the top bit must be free to mark literals.
     fn small(&self, number: i64) -> Result<u32> {
         u32::try_from(number)
             .ok()

@@ -1,4 +1,4 @@
-//! The constants of an executable.
+//! Reading of constants, which the executable stores in its constant pool.
 
 use core::ffi::c_void;
 
@@ -13,10 +13,10 @@ use super::Source;
 use super::reader::Reader;
 use crate::memory::{Placement, tensor_over};
 
-/// The number that a serialised tensor begins with.
+/// Magic number of a serialised tensor.
 const TENSOR_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 
-/// The alignment in bytes that kernels for hosts rely on.
+/// Alignment in bytes that kernels for hosts rely on.
 const HOST_ALIGNMENT: usize = 64;
 
 const CPU: DLDevice = DLDevice { device_type: device::kind::CPU, device_id: 0 };
@@ -52,7 +52,7 @@ fn read_shape(reader: &mut Reader<'_>) -> Result<Shape> {
     Shape::from_slice(&buffer)
 }
 
-/// Reads a tensor, in the format of TVM's parameter files.
+/// Reads a tensor in the format of TVM's parameter files.
 fn read_tensor(reader: &mut Reader<'_>, source: &Source) -> Result<Tensor> {
     reader.enter("constant");
     let (magic, reserved) = (reader.u64()?, reader.u64()?);
@@ -71,15 +71,16 @@ fn read_tensor(reader: &mut Reader<'_>, source: &Source) -> Result<Tensor> {
     place(reader.bytes(bytes)?, source, &shape, dtype)
 }
 
-/// Bytes of a serialised tensor: each element takes whole bytes. Must be what the tensor takes in memory.
+/// Returns the size of a serialised tensor in bytes, where each element takes whole bytes. Returns `None` if a tensor in
+/// memory would have another size.
 fn data_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
     let elements = usize::try_from(product(shape)?).ok()?;
     let bytes = elements.checked_mul(usize::from(dtype.bits).div_ceil(8))?;
     (data_size_bytes(shape, dtype) == Some(bytes)).then_some(bytes)
 }
 
-/// Returns the alignment that kernels rely on for a tensor's data. Kernels for microcontrollers and WebAssembly rely on the alignment of
-/// an element.
+/// Returns the alignment in bytes that kernels rely on for a tensor's data. Kernels for microcontrollers and WebAssembly
+/// rely only on the alignment of an element.
 fn alignment(dtype: DLDataType) -> usize {
     if cfg!(any(target_os = "none", target_family = "wasm")) {
         let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);
@@ -89,7 +90,7 @@ fn alignment(dtype: DLDataType) -> usize {
     }
 }
 
-/// Makes the tensor over its data in the source if the data is aligned; otherwise over a copy.
+/// Creates a tensor over its data in the source if the data is aligned, otherwise over a copy.
 fn place(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Result<Tensor> {
     let keeper = match source {
         // Bytes that are no object are too few for a tensor.

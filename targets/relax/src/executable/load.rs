@@ -1,4 +1,4 @@
-//! The sections of an executable, in their order.
+//! Parsing of the sections of an executable, in their order.
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -9,20 +9,20 @@ use super::reader::Reader;
 use super::{FunctionInfo, FunctionKind, Program, Sections, Source};
 
 const MAGIC_VERSION_1: u64 = 0xD225_DE2F_4214_151D;
-/// The number that an executable with memory scopes begins with.
+/// Magic number of an executable with memory scopes (version 2).
 pub(super) const MAGIC: u64 = 0xD225_DE2F_4214_151E;
 
-/// The version of the format.
+/// Version string of the format.
 const VERSION: &[u8] = b"0.14";
 
-/// Bytes of a function without name and parameters.
+/// Size in bytes of a function entry without its name and parameters.
 const FUNCTION_BYTES: usize = 4 + 8 + 4 * 8 + 8;
 
-/// The largest register file. Each register takes 16 bytes in every call.
+/// Maximum number of registers of a function. Each takes 16 bytes in every call.
 const MOST_REGISTERS: usize = 1 << 20;
 
 impl Program {
-    /// Parses the serialised form.
+    /// Parses a serialised executable.
     pub(super) fn parse(source: Source) -> Result<Program> {
         let mut program = Program {
             source,
@@ -76,7 +76,7 @@ impl Program {
     }
 }
 
-/// Reads magic number and version. Returns `true` for version 1.
+/// Reads the magic number and the version string. Returns `true` for version 1 of the format.
 fn read_header(reader: &mut Reader<'_>) -> Result<bool> {
     let magic = reader.u64()?;
     if magic != MAGIC && magic != MAGIC_VERSION_1 {

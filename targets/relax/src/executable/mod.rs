@@ -1,12 +1,12 @@
-//! The serialised executable: parsed into a decoded form with every bound checked, saved, shown as text.
+//! Executables: parsing with bounds checks into a decoded form, serialisation, and text output.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `reader` | bounds-checked reading of the serialised form |
-//! | `load` | the sections in their order |
+//! | `load` | parsing of the sections in their order |
 //! | `constant` | constants; tensors stay in the serialised form where they are aligned |
 //! | [`code`] | instructions, decoded and checked once |
-//! | `save` | the serialised form again |
+//! | `save` | serialisation |
 //! | `text`, `stats` | `as_text` and `as_python`; `stats` |
 
 pub mod code;
@@ -36,7 +36,7 @@ object_class! {
     /// A shared reference to an executable.
     ///
     /// # Threads
-    /// Any; an executable never changes.
+    /// Callable from any thread; an executable is immutable.
     pub struct Executable, CLASS.index(), "ferrite.relax.Executable"
 }
 
@@ -55,14 +55,14 @@ unsafe impl ObjectRecord for ExecutableRecord {
 }
 
 impl Executable {
-    /// Parses the serialised form. What constants and names need of it stays in use; nothing is copied but tensors that are not
-    /// aligned.
+    /// Parses a serialised executable. Constants and names refer to the source, which is kept; only tensors that are not
+    /// aligned are copied.
     ///
     /// # Errors
     /// InternalError that names the malformed section; MemoryError.
     ///
     /// # Upstream
-    /// `VMExecutable::LoadFromBytes` in `src/runtime/vm/executable.cc`, which does not check the code.
+    /// `VMExecutable::LoadFromBytes` in `src/runtime/vm/executable.cc`, which does not validate the instructions.
     pub fn load(source: Source) -> Result<Executable> {
         let mut program = Some(Program::parse(source)?);
         let index = CLASS.register()?;
@@ -89,16 +89,16 @@ impl Deref for Executable {
     }
 }
 
-/// The serialised form, as long as the executable lives.
+/// The bytes of a serialised executable, which must live as long as the executable.
 pub enum Source {
-    /// A value.
+    /// Shared bytes.
     Bytes(Bytes),
     /// Read-only data of the program.
     Static(&'static [u8]),
 }
 
 impl Source {
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         match self {
             Source::Bytes(bytes) => bytes.as_bytes(),
@@ -110,28 +110,28 @@ impl Source {
 /// The content of an executable.
 pub struct Program {
     source: Source,
-    /// Where the sections lie in the source.
+    /// Boundaries of the sections in the source.
     sections: Sections,
     functions: Buffer<FunctionInfo>,
-    /// Names of parameters, of all functions.
+    /// Parameter names of all functions.
     parameters: Buffer<Text>,
     scopes: Buffer<(usize, Text)>,
     constants: Buffer<Any>,
     code: Code,
 }
 
-/// Positions in the source that saving needs.
+/// Section boundaries in the source that serialisation needs.
 #[derive(Clone, Copy, Default)]
 struct Sections {
-    /// Whether the source is of version 1, which has no memory scopes.
+    /// Whether the source has version 1 of the format, which has no memory scopes.
     is_version_1: bool,
-    /// The end of the function table.
+    /// End of the function table, as a byte offset.
     functions_end: usize,
-    /// The end of all.
+    /// End of the executable, as a byte offset.
     end: usize,
 }
 
-/// The place of a text in the source.
+/// A string within the source.
 #[derive(Clone, Copy)]
 pub struct Text {
     start: usize,
@@ -144,29 +144,29 @@ impl Text {
     }
 }
 
-/// The implementation of a function.
+/// Kind of implementation of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionKind {
-    /// A kernel or a builtin, found by name.
+    /// A kernel or a builtin, looked up by name.
     Packed = 0,
-    /// The instructions of the executable.
+    /// Instructions of the executable.
     Bytecode = 1,
-    /// Native code of the library, `__vmtir__NAME`.
+    /// Native code in the model's library, under the name `__vmtir__NAME`.
     Compiled = 2,
 }
 
 /// An entry of the function table.
 pub struct FunctionInfo {
-    /// Its implementation.
+    /// Kind of implementation.
     pub kind: FunctionKind,
     name: Text,
-    /// Its instructions, by number.
+    /// Range of instruction indices.
     pub instructions: Range<usize>,
-    /// The number of arguments; 0 for packed functions.
+    /// Number of arguments; 0 for packed functions.
     pub arguments: usize,
-    /// The size of its register file; not below the number of arguments.
+    /// Number of registers, at least the number of arguments.
     pub registers: usize,
-    /// The largest number of arguments of its calls.
+    /// Maximum number of arguments of the calls in the function.
     pub call_arguments: usize,
     parameters: Range<usize>,
 }
@@ -176,37 +176,37 @@ impl Program {
         text.of(self.source.as_bytes())
     }
 
-    /// The function table.
+    /// Returns the function table.
     pub fn functions(&self) -> &[FunctionInfo] {
         &self.functions
     }
 
-    /// The constants.
+    /// Returns the constants.
     pub fn constants(&self) -> &[Any] {
         &self.constants
     }
 
-    /// The instructions.
+    /// Returns the instructions.
     pub fn code(&self) -> &Code {
         &self.code
     }
 
-    /// The memory scope of a constant, if it has one.
+    /// Returns the memory scope of a constant; `None` if it has none.
     pub fn scope(&self, constant: usize) -> Option<&[u8]> {
         self.scopes.iter().rev().find(|(of, _)| *of == constant).map(|(_, scope)| self.text(*scope))
     }
 
-    /// The name of a function.
+    /// Returns the name of a function.
     pub fn name(&self, function: &FunctionInfo) -> &[u8] {
         self.text(function.name)
     }
 
-    /// The names of the parameters of a function.
+    /// Returns the parameter names of a function.
     pub fn parameters(&self, function: &FunctionInfo) -> impl ExactSizeIterator<Item = &[u8]> {
         self.parameters[function.parameters.clone()].iter().map(|name| self.text(*name))
     }
 
-    /// The number of the function of that name. Of two with one name it is the last.
+    /// Returns the index of the function with this name; `None` if there is none. If several have the name, it is the last.
     pub fn find(&self, name: &[u8]) -> Option<usize> {
         self.functions.iter().rposition(|function| self.name(function) == name)
     }

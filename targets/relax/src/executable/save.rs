@@ -1,4 +1,4 @@
-//! The serialised form of a loaded executable.
+//! Serialisation of a loaded executable.
 
 use ferrite_core::Bytes;
 use ferrite_core::error::Result;
@@ -8,13 +8,14 @@ use super::load::MAGIC;
 use super::{Program, Source};
 
 impl Program {
-    /// The serialised form. It is that of which the executable was made, without what followed it, and in version 2.
+    /// Serialises the executable: returns the bytes from which it was loaded, in version 2 of the format and without
+    /// trailing bytes.
     ///
     /// # Errors
     /// MemoryError.
     ///
     /// # Upstream
-    /// `VMExecutable::SaveToBytes`, whose memory scopes come in the order of a hash table.
+    /// `VMExecutable::SaveToBytes`, which writes the memory scopes in the order of a hash table.
     pub fn save(&self) -> Result<Bytes> {
         let all = self.source.as_bytes().get(..self.sections.end).unwrap_or_default();
         if !self.sections.is_version_1 {

@@ -1,4 +1,4 @@
-//! A summary of an executable: its constants and the names of its functions.
+//! Text summary of an executable: its constants and the names of its functions.
 
 use ferrite_core::error::Result;
 use ferrite_core::text::Writer;
@@ -7,10 +7,10 @@ use ferrite_core::{Any, ObjectRef, Shape, String, Tensor, dtype, plain_ensure, t
 use super::Program;
 
 impl Program {
-    /// The constants and the names of the functions, as text.
+    /// Returns the constants and the function names as text.
     ///
     /// # Errors
-    /// InternalError for a constant of floating point, of which there is no text; MemoryError.
+    /// InternalError for a floating-point constant, which has no text form; MemoryError.
     ///
     /// # Upstream
     /// `VMExecutable::Stats` in `src/runtime/vm/executable.cc`.
@@ -34,7 +34,7 @@ impl Program {
     }
 }
 
-/// Writes items with commas in between.
+/// Writes items separated by commas.
 fn separated<'a, T: 'a>(
     items: impl IntoIterator<Item = &'a T>,
     out: &mut Writer<'_>,

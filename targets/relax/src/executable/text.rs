@@ -1,4 +1,4 @@
-//! Executables as text: assembly for readers, and Python that builds the executable again.
+//! Text output of executables: an assembly listing, and Python code that rebuilds the executable.
 #![forbid(unsafe_code)]
 
 use ferrite_core::String;
@@ -12,7 +12,7 @@ use super::{FunctionInfo, FunctionKind, Program};
 const VOID: i64 = 1 << 54;
 const MACHINE: i64 = VOID + 1;
 
-/// Writes text and fills it up to `width` bytes.
+/// Writes text, padded with spaces to `width` bytes.
 fn padded(out: &mut Writer<'_>, width: usize, write: impl FnOnce(&mut Writer<'_>)) {
     let end = out.wanted + width;
     write(out);
@@ -22,7 +22,7 @@ fn padded(out: &mut Writer<'_>, width: usize, write: impl FnOnce(&mut Writer<'_>
 }
 
 impl Program {
-    /// The assembly of all functions.
+    /// Returns the assembly listing of all functions.
     ///
     /// # Errors
     /// MemoryError.
@@ -53,7 +53,7 @@ impl Program {
         })
     }
 
-    /// Python code that builds the functions again.
+    /// Returns Python code that rebuilds the functions.
     ///
     /// # Errors
     /// MemoryError.
@@ -195,7 +195,7 @@ impl Program {
         out.put(b")\n");
     }
 
-    /// The register of a value, by number.
+    /// Writes the register number of an operand.
     fn write_python_register(&self, operand: Operand, out: &mut Writer<'_>) {
         out.put(b"ib.r(");
         out.put_number(match self.code().value(operand) {

@@ -1,16 +1,16 @@
-//! Lists of arguments put together for one call.
+//! Concatenation of argument lists for a call.
 
 use ferrite_core::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// Arguments that need no memory.
+/// Maximum number of arguments that are concatenated on the stack.
 const FEW: usize = 12;
 
-/// Runs `body` on the arguments of both lists.
+/// Runs `body` with the concatenation of two argument lists.
 ///
 /// # Errors
-/// Those of `body`; MemoryError.
+/// Errors of `body`; MemoryError.
 pub(crate) fn with_both<R>(
     first: &[AnyView<'_>],
     second: &[AnyView<'_>],

@@ -1,4 +1,4 @@
-//! Functions with their last arguments bound.
+//! Functions whose last arguments are bound.
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -6,7 +6,7 @@ use ferrite_core::{Any, AnyView, Function};
 
 use super::arguments::with_both;
 
-/// Makes a function that calls `function` with `last` behind its own arguments.
+/// Creates a function that calls `function` with its own arguments followed by `last`.
 ///
 /// # Errors
 /// MemoryError.
@@ -19,16 +19,16 @@ pub fn bind_last_arguments(function: Function, last: Buffer<Any>) -> Result<Func
     })
 }
 
-/// Runs `body` on owned values as arguments.
+/// Runs `body` with views of owned values, as arguments.
 pub(super) fn with_views<R>(values: &[Any], body: impl FnOnce(&[AnyView<'_>]) -> R) -> R {
     // SAFETY: values are transparent over cells, as views are, and an owned value can be viewed while it is borrowed.
     body(unsafe { AnyView::slice_from_raw(values.as_ptr().cast(), values.len()) })
 }
 
-/// Owned copies of arguments.
+/// Copies arguments into owned values.
 ///
 /// # Errors
-/// MemoryError; those of [`AnyView::to_owned`].
+/// MemoryError; errors of [`AnyView::to_owned`].
 pub(crate) fn owned(args: &[AnyView<'_>]) -> Result<Buffer<Any>> {
     let mut values = Buffer::try_with_capacity(args.len())?;
     for arg in args {

@@ -1,4 +1,4 @@
-//! Closures: functions of the model as values.
+//! Closures: functions of a model as first-class values.
 
 use core::mem::ManuallyDrop;
 
@@ -16,10 +16,10 @@ use crate::executable::{Executable, FunctionKind};
 static CLASS: Class = Class::new("relax.vm.Closure");
 
 object_class! {
-    /// A reference to a closure: a name, and a function that takes the machine in front of its arguments.
+    /// Reference to a closure: a name, and a function that takes the machine before its other arguments.
     ///
     /// # Upstream
-    /// `VMClosure` in `include/tvm/runtime/vm/vm.h`, of the same layout.
+    /// `VMClosure` in `include/tvm/runtime/vm/vm.h`, with the same memory layout.
     pub struct Closure, CLASS.index(), "relax.vm.Closure"
 }
 
@@ -43,7 +43,7 @@ unsafe impl ObjectRecord for ClosureRecord {
 }
 
 impl Closure {
-    /// Makes a closure of a function that takes the machine in front of its arguments.
+    /// Creates a closure from a function that takes the machine before its other arguments.
     ///
     /// # Errors
     /// MemoryError.
@@ -69,7 +69,7 @@ impl Closure {
         made.map(|object| unsafe { Closure::from_object_unchecked(object) })
     }
 
-    /// The closure of a function of an executable. It does not keep the machine, but the executable.
+    /// Creates the closure of a function of an executable. The closure keeps the executable alive, but not the machine.
     ///
     /// # Errors
     /// InternalError for a packed function; MemoryError.
@@ -106,20 +106,20 @@ impl Closure {
         unsafe { &*self.as_object().as_ptr().cast::<ClosureRecord>() }
     }
 
-    /// The name of the function.
+    /// Returns the name of the function.
     pub fn name(&self) -> &String {
         &self.record().name
     }
 
-    /// The function, which takes the machine in front of its arguments.
+    /// Returns the function, which takes the machine before its other arguments.
     pub fn function(&self) -> &Function {
         &self.record().function
     }
 
-    /// Calls the closure by a machine.
+    /// Calls the closure on a machine.
     ///
     /// # Errors
-    /// Those of the function.
+    /// Errors of the function; MemoryError.
     pub fn call(&self, machine: &Machine, args: &[AnyView<'_>]) -> Result<Any> {
         let machine = AnyView::from(&Context::of(machine)).to_owned()?;
         with_both(&[machine.view()], args, |args| self.function().call(args))

@@ -1,4 +1,4 @@
-//! The machine as builtins see it: an opaque pointer among their arguments.
+//! The machine as builtins receive it: an opaque pointer among their arguments.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -12,7 +12,7 @@ use crate::memory::Allocator;
 
 /// A borrowed machine, the first argument of builtins that need one: `fn alloc_storage(machine: Context, …)`.
 ///
-/// Good until the builtin returns.
+/// Valid until the builtin returns.
 #[derive(Clone, Copy, Debug)]
 pub struct Context(NonNull<Machine>);
 
@@ -22,13 +22,14 @@ impl Context {
         Context(NonNull::from(machine))
     }
 
-    /// The machine.
+    /// Returns the machine.
     pub fn machine(&self) -> &Machine {
         // SAFETY: the machine runs the builtin that got this pointer, and outlives the call.
         unsafe { self.0.as_ref() }
     }
 
-    /// The allocator of a device of the machine, by its number in `vm_initialization`. -1 is the host, the last one.
+    /// Returns the allocator of a device, by its index among the devices of `vm_initialization`. The index -1 is the host,
+    /// which is the last device.
     ///
     /// # Errors
     /// InternalError if the machine has no such device; RuntimeError while another thread uses the machine.
@@ -56,7 +57,7 @@ impl Context {
     /// Calls a closure or a packed function, as `vm.builtin.invoke_closure` does.
     ///
     /// # Errors
-    /// Those of the function; InternalError for any other value.
+    /// Errors of the function; InternalError for any other value.
     pub fn invoke(&self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
         self.machine().invoke(callee, args)
     }
@@ -77,7 +78,8 @@ unsafe impl AnyCompatible for Context {
         unsafe { Any::from_raw(*self.view().as_raw()) }
     }
 
-    /// Accepts the pointer of a machine of this crate. That of another runtime is an error: it begins differently.
+    /// Accepts a pointer to a machine of this crate. Returns an error for a machine of another runtime, which lacks the
+    /// magic number.
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Context>> {
         let Some(address) = view.try_get::<*mut c_void>()? else { return Ok(None) };
         let Some(machine) = NonNull::new(address.cast::<Machine>()) else {
@@ -90,7 +92,7 @@ unsafe impl AnyCompatible for Context {
     }
 }
 
-/// The view of an opaque pointer.
+/// Returns an opaque pointer as an argument.
 pub(crate) fn pointer_view<'a>(pointer: *mut c_void) -> AnyView<'a> {
     let mut cell = *AnyView::NONE.as_raw();
     cell.type_index = type_index::OPAQUE_PTR;

@@ -1,4 +1,4 @@
-//! Register files and argument areas, recycled from call to call.
+//! Call frames: register files and argument areas, reused across calls.
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
@@ -8,16 +8,16 @@ use ferrite_core::{Any, AnyView, plain_ensure};
 use super::Entry;
 use crate::executable::FunctionInfo;
 
-/// Registers of all nested calls together: 256 MiB, beyond which a recursion has no end.
+/// Maximum number of registers of all nested calls: 256 MiB. More are assumed to be infinite recursion.
 const MOST_REGISTERS: usize = 1 << 24;
 
-/// The frames of nested calls, outermost first, and behind them those that were used before.
+/// The frames of nested calls, outermost first, followed by unused frames kept for reuse.
 #[derive(Default)]
 pub(super) struct Frames {
     frames: Buffer<Frame>,
-    /// The number of frames in use.
+    /// Number of frames in use.
     depth: usize,
-    /// Registers of the frames in use.
+    /// Number of registers of the frames in use.
     registers: usize,
 }
 
@@ -28,7 +28,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Makes the frame large enough. All registers are None before and after.
+    /// Grows the frame to the sizes that a function needs. All registers must be None, and remain so.
     fn fit(&mut self, info: &FunctionInfo) -> Result<()> {
         let missing = info.registers.saturating_sub(self.registers.len());
         self.registers.try_reserve(missing)?;
@@ -43,21 +43,22 @@ impl Frame {
     }
 }
 
-/// The frame of a call, which ends with the value. Both areas stay where they are.
+/// Frame of a running call. Dropping it clears the registers and pops the frame. The registers and the argument area do not
+/// move while nested calls push frames.
 pub(super) struct CallFrame<'a> {
     entry: &'a Entry<'a>,
-    /// The registers of the function.
+    /// Registers of the function.
     pub registers: *mut Any,
-    /// Room for the arguments of its calls.
+    /// Argument area, in which the function assembles the arguments of its calls.
     pub arguments: *mut TVMFFIAny,
     count: usize,
 }
 
 impl<'a> CallFrame<'a> {
-    /// Begins a call with these arguments.
+    /// Pushes the frame of a call, with the arguments in its first registers.
     ///
     /// # Errors
-    /// MemoryError; ValueError when calls are nested too deep; those of values that cannot be owned.
+    /// MemoryError; ValueError if calls are nested too deep; errors of arguments that cannot be owned.
     pub(super) fn begin(
         entry: &'a Entry<'a>,
         info: &FunctionInfo,

@@ -1,4 +1,4 @@
-//! Calls of the instrument around calls of functions.
+//! Instrumentation: calls of the user's instrument before and after each call of a function.
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
@@ -9,17 +9,17 @@ use ferrite_core::{Any, AnyView, String, dtype, type_index};
 use super::pools::Pools;
 use super::{Entry, name_value};
 
-/// The result by which an instrument skips the call.
+/// Result by which an instrument skips the call.
 const SKIP: i64 = 1;
 
-/// Returns `true` if the machine has an instrument; never in programs that link their builtins one by one, which saves the code.
+/// Returns `true` if the machine has an instrument. Always `false` in builds that link builtins individually, to save code.
 #[inline]
 pub(super) fn is_set(entry: &Entry<'_>) -> bool {
     cfg!(feature = "all-builtins") && entry.state().instrument.is_some()
 }
 
-/// Makes a call between two calls of the instrument: (function, name, whether it is before, result, arguments…). One that gives 1 before
-/// the call skips it, and the call's result is None.
+/// Calls a function, and the instrument before and after it with (function, name, whether before, result, arguments…). If
+/// the instrument returns 1 before the call, the call is skipped and its result is None.
 #[cold]
 pub(super) fn around(
     entry: &Entry<'_>,
@@ -60,7 +60,7 @@ pub(super) fn around(
     Ok(result)
 }
 
-/// The data types among the arguments as texts, since Python callbacks take no data types.
+/// Returns the data types among the arguments as strings, since Python callbacks do not accept data types.
 fn texts_of_dtypes(args: &[AnyView<'_>]) -> Result<Buffer<String>> {
     let mut texts = Buffer::new();
     for arg in args.iter().filter(|arg| arg.type_index() == type_index::DATA_TYPE) {

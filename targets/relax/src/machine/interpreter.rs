@@ -1,4 +1,4 @@
-//! The loop over instructions, which were checked when the executable was loaded.
+//! The bytecode interpreter: a loop over instructions that were validated when the executable was loaded.
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::{Error, Result};
@@ -13,10 +13,10 @@ use crate::executable::FunctionInfo;
 use crate::executable::code::{Destination, Instruction, Operand, PLACE_ARGUMENTS};
 use crate::memory::SpareTensor;
 
-/// Runs a function of bytecode.
+/// Runs a bytecode function.
 ///
 /// # Errors
-/// InternalError for a wrong number of arguments; ValueError when calls are nested too deep; those of the functions called;
+/// InternalError for a wrong number of arguments; ValueError if calls are nested too deep; errors of the called functions;
 /// MemoryError.
 pub(super) fn run(
     entry: &Entry<'_>,
@@ -34,7 +34,7 @@ pub(super) fn run(
     })
 }
 
-/// The run of one function.
+/// Interpreter of one running function.
 struct Interpreter<'a> {
     entry: &'a Entry<'a>,
     pools: &'a Pools,
@@ -42,8 +42,10 @@ struct Interpreter<'a> {
 }
 
 impl Interpreter<'_> {
+    /// Runs instructions from index `start` until the function returns.
+    ///
     /// # Safety
-    /// The function that has the instruction was checked, and the frame is large enough for it.
+    /// The function that contains the instruction must have been validated, and the frame must be large enough for it.
     unsafe fn run(&self, start: usize) -> Result<Any> {
         let code = self.entry.0.executable().code();
         let (instructions, operands) = (code.instructions().as_ptr(), code.operands().as_ptr());
@@ -100,10 +102,10 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The value of an operand.
+    /// Returns the value of an operand.
     ///
     /// # Safety
-    /// The operand was checked for the function. No register is written while the value is borrowed.
+    /// The operand must have been validated for the function. No register may be written while the value is borrowed.
     #[inline(always)]
     unsafe fn read(&self, operand: Operand) -> &Any {
         let base = if operand.is_literal() {
@@ -115,10 +117,10 @@ impl Interpreter<'_> {
         unsafe { &*base.add(operand.index()) }
     }
 
-    /// Puts a result where it goes; what was there is released.
+    /// Stores a result in its destination, and releases the previous value.
     ///
     /// # Safety
-    /// The register was checked for the function.
+    /// The register must have been validated for the function.
     #[inline(always)]
     unsafe fn write(&self, destination: Destination, value: Any) {
         if let Some(register) = destination.register() {
@@ -128,7 +130,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Drops a value that code has finished with, unless it is a tensor that can be made again.
+    /// Drops a value that the function no longer needs, or keeps it for reuse if it is a spare tensor.
     #[inline(always)]
     fn retire(&self, value: Any) {
         // Destructors may run other code, so the value is dropped when the state is not borrowed.
@@ -142,7 +144,7 @@ impl Interpreter<'_> {
     /// Places a tensor in a storage.
     ///
     /// # Safety
-    /// The instruction was checked for the function.
+    /// The instruction must have been validated for the function.
     #[inline(always)]
     unsafe fn place(
         &self,
@@ -159,10 +161,10 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    /// Makes a call.
+    /// Calls a function, and stores its result.
     ///
     /// # Safety
-    /// The instruction was checked for the function.
+    /// The instruction must have been validated for the function.
     #[inline(always)]
     unsafe fn call(&self, function: u32, operands: &[Operand], destination: Destination) -> Result<()> {
         // SAFETY: the caller vouches for function and operands. No register is written while arguments are borrowed. The handle is that
@@ -184,11 +186,11 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    /// The arguments of a call, side by side.
+    /// Returns the arguments of a call, copied next to each other into the frame's argument area.
     ///
     /// # Safety
-    /// The operands were checked for the function, whose frame has space for as many arguments. They are borrowed until the next call
-    /// of this frame; no register of it is written meanwhile.
+    /// The operands must have been validated for the function, whose frame has space for as many arguments. The arguments
+    /// are borrowed until the next call of this frame; no register of the frame may be written meanwhile.
     #[inline(always)]
     unsafe fn arguments(&self, operands: &[Operand]) -> &[AnyView<'_>] {
         let args = self.frame.arguments;
@@ -201,8 +203,10 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Calls a function with the instrument around the call.
+    ///
     /// # Safety
-    /// As [`call`](Self::call).
+    /// As for [`call`](Self::call).
     #[cold]
     unsafe fn call_with_instrument(
         &self,
@@ -231,7 +235,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// The truth of a condition: any integer but 0.
+/// Returns the truth value of a condition: any integer except 0 is true.
 #[inline]
 fn is_true(condition: &Any) -> Result<bool> {
     match condition.type_index() {

@@ -3,18 +3,18 @@
 //! | file | holds |
 //! |---|---|
 //! | `context` | [`Context`], the machine as builtins see it |
-//! | `pools` | what `vm_initialization` makes: allocators, literals, and the functions as the interpreter calls them |
-//! | `owner` | the thread that uses a machine |
-//! | `frame` | register files, recycled from call to call |
+//! | `pools` | state set by `vm_initialization`: allocators, literals and callees |
+//! | `owner` | ownership of a machine by one thread at a time |
+//! | `frame` | call frames, reused across calls |
 //! | `interpreter` | the loop over instructions |
 //! | `native` | functions that are native code |
 //! | `instrument` | calls of the instrument around calls of functions |
 //! | `closure` | [`Closure`], the class `relax.vm.Closure` |
-//! | `arguments` | lists of arguments put together for one call |
-//! | `bound` | functions with their last arguments bound |
-//! | `stateful` | inputs and outputs by function, for callers that pass one value at a time |
+//! | `arguments` | concatenation of argument lists |
+//! | `bound` | functions whose last arguments are bound |
+//! | `stateful` | stateful calls: inputs and outputs stored per function |
 //! | `saved` | functions that were saved under a name |
-//! | `transfer` | values copied to the device of the model |
+//! | `transfer` | copies of values to the model's device |
 
 pub(crate) mod arguments;
 mod bound;
@@ -55,13 +55,13 @@ use pools::Pools;
 use saved::SavedFunctions;
 use stateful::Stateful;
 
-/// Begins the machines of this crate, so that the pointer of another one is not taken for one of them.
+/// Magic number at the start of a machine, which distinguishes it from machines of other runtimes.
 const MAGIC: u64 = u64::from_le_bytes(*b"ferrelax");
 
 /// A machine that runs the functions of one executable. Its address is its identity among the arguments of builtins.
 ///
 /// # Threads
-/// One thread at a time: a call from another one during a call is an error.
+/// One thread at a time: a call from another thread during a call is an error.
 ///
 /// # Upstream
 /// `VirtualMachineImpl` in `src/runtime/vm/vm.cc`.
@@ -71,16 +71,16 @@ pub struct Machine {
     executable: Executable,
     owner: Owner,
     saved: ObjectMutex<SavedFunctions>,
-    /// Used by the owner only.
+    /// Accessed only by the owning thread.
     state: UnsafeCell<State>,
 }
 
-/// The part of a machine that changes.
+/// Mutable state of a machine.
 #[derive(Default)]
 struct State {
     pools: Option<Pools>,
     frames: Frames,
-    /// Tensors of values that code has finished with.
+    /// Tensors kept for reuse.
     spare_tensors: SpareTensors,
     instrument: Option<Function>,
     stateful: Stateful,
@@ -92,7 +92,7 @@ unsafe impl Send for Machine {}
 unsafe impl Sync for Machine {}
 
 impl Machine {
-    /// A machine without devices. [`initialize`](Machine::initialize) makes it ready.
+    /// Creates a machine without devices. [`initialize`](Machine::initialize) makes it ready to run.
     pub fn new(executable: Executable) -> Machine {
         Machine {
             magic: MAGIC,
@@ -103,17 +103,17 @@ impl Machine {
         }
     }
 
-    /// The executable.
+    /// Returns the executable.
     pub fn executable(&self) -> &Executable {
         &self.executable
     }
 
-    /// Takes devices, copies the constants to device 0 unless that is a CPU, and finds all functions. The last device must be a CPU: it
-    /// holds shapes.
+    /// Sets the devices, copies the constants to device 0 unless it is a CPU, and resolves all functions. The last device
+    /// must be a CPU, which stores shapes.
     ///
     /// # Errors
-    /// InternalError for a function that is not found, and without devices; errors of devices; MemoryError; RuntimeError during a call.
-    /// The machine is as it was then.
+    /// InternalError for a function that cannot be resolved, or without devices; errors of the devices; MemoryError;
+    /// RuntimeError during a call. On an error the machine is unchanged.
     pub fn initialize(&self, allocators: Buffer<Allocator>, resolve: &Resolve<'_>) -> Result<()> {
         let entry = self.enter()?;
         plain_ensure!(
@@ -128,21 +128,21 @@ impl Machine {
         Ok(())
     }
 
-    /// Initializes a model on the CPU, like [`initialize`](Machine::initialize).
+    /// Initializes the machine for the CPU alone, like [`initialize`](Machine::initialize).
     ///
     /// # Errors
-    /// As there.
+    /// As for [`initialize`](Machine::initialize).
     pub fn initialize_on_cpu(&self, kind: Kind, resolve: &Resolve<'_>) -> Result<()> {
         let mut allocators = Buffer::new();
         allocators.try_push(Allocator::new(Allocator::host().device(), kind)?)?;
         self.initialize(allocators, resolve)
     }
 
-    /// Calls a function of the executable by number.
+    /// Calls a function of the executable, given by its index.
     ///
     /// # Errors
-    /// Those of the function; InternalError before initialization and for a wrong number of arguments; RuntimeError while another
-    /// thread uses the machine; ValueError when calls are nested too deep.
+    /// Errors of the function; InternalError before initialization and for a wrong number of arguments; RuntimeError while
+    /// another thread uses the machine; ValueError if calls are nested too deep.
     pub fn call(&self, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
         let entry = self.enter()?;
         entry.call(function, args)
@@ -151,7 +151,7 @@ impl Machine {
     /// Calls a closure or a packed function.
     ///
     /// # Errors
-    /// As [`call`](Machine::call); TypeError for any other value.
+    /// As for [`call`](Machine::call); TypeError for any other value.
     pub fn invoke(&self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
         let object: ObjectRef = callee.get()?;
         if let Some(function) = object.as_class::<Function>() {
@@ -163,7 +163,7 @@ impl Machine {
         }
     }
 
-    /// Makes the instrument be called around every call of an instruction; None removes it.
+    /// Sets the instrument, which is called before and after every call that an instruction makes. None removes it.
     ///
     /// # Errors
     /// RuntimeError while another thread uses the machine.
@@ -174,7 +174,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The closure of a saved function or of a function of the model; None for an unknown name.
+    /// Returns the closure of a saved function or of a function of the model; `None` for an unknown name.
     ///
     /// # Errors
     /// InternalError for a packed function; MemoryError.
@@ -189,13 +189,13 @@ impl Machine {
     }
 
     #[cfg(feature = "all-builtins")]
-    /// The number of the function that a closure of this machine calls, if it is one of the executable that was not saved.
+    /// Returns the index of the function that a closure of this machine calls; `None` if it is a saved function.
     pub(crate) fn own_function(&self, closure: &Closure) -> Option<usize> {
         let name = closure.name().as_bytes();
         if self.saved.lock().find(name).is_some() { None } else { self.executable.find(name) }
     }
 
-    /// The names of the parameters of a function; none for a packed one.
+    /// Returns the names of a function's parameters; empty for a packed function.
     ///
     /// # Errors
     /// ValueError for an unknown function.
@@ -204,12 +204,12 @@ impl Machine {
         Ok(self.executable.parameters(&self.executable.functions()[function]))
     }
 
-    /// The number of a function of that name.
+    /// Returns the index of the function with this name.
     fn find(&self, name: &[u8]) -> Result<usize> {
         self.executable.find(name).ok_or_else(|| unknown(name))
     }
 
-    /// Begins a use of the machine by this thread.
+    /// Begins a use of the machine by the calling thread.
     fn enter(&self) -> Result<Entry<'_>> {
         self.owner.enter()?;
         Ok(Entry(self))
@@ -220,7 +220,7 @@ fn unknown(name: &[u8]) -> Error {
     plain_error!(VALUE_ERROR, "Unknown function: {}", name)
 }
 
-/// A use of the machine by the thread that owns it. Uses nest.
+/// Guard of a use of the machine by the owning thread. Uses can be nested.
 struct Entry<'a>(&'a Machine);
 
 impl Drop for Entry<'_> {
@@ -234,7 +234,7 @@ impl<'a> Entry<'a> {
         self.0.owner.depth() == 1
     }
 
-    /// The state, for a moment in which nothing else is called.
+    /// Returns the mutable state. The reference must not be kept across calls of other code.
     #[allow(
         clippy::mut_from_ref,
         reason = "only this thread uses the state, and keeps no reference across calls"
@@ -244,7 +244,7 @@ impl<'a> Entry<'a> {
         unsafe { &mut *self.0.state.get() }
     }
 
-    /// The pools that initialization made. They stay while calls are nested.
+    /// Returns the state set by initialization. It does not change during a call.
     fn pools(&self) -> Result<&'a Pools> {
         // SAFETY: this thread owns the machine; pools are replaced only when no call is nested, and this use ends before.
         match unsafe { &(*self.0.state.get()).pools } {
@@ -274,7 +274,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The error for a wrong number of arguments of a function of bytecode.
+/// Returns the error for a wrong number of arguments of a bytecode function.
 #[cold]
 fn wrong_count(executable: &Executable, info: &crate::executable::FunctionInfo, count: usize) -> Error {
     if SHORT {
@@ -300,7 +300,7 @@ fn wrong_count(executable: &Executable, info: &crate::executable::FunctionInfo, 
     Error::from_parts(ferrite_core::__error_site!(), ferrite_core::error::kind::INTERNAL_ERROR, &write)
 }
 
-/// A name as a value.
+/// Converts a name to a String.
 fn name_value(name: &[u8]) -> Result<String> {
     String::from_bytes(name)
 }

@@ -1,4 +1,4 @@
-//! Functions that are native code of the model's library: exec_mode `compiled`.
+//! Functions of a model that are native code in its library: exec_mode `compiled`.
 
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Function, plain_bail, stack};
@@ -8,14 +8,14 @@ use super::pools::Pools;
 use super::{Entry, pointer_view};
 use crate::executable::FunctionInfo;
 
-/// Prefix of the library's names of such functions.
+/// Prefix of the native functions' names in the library.
 pub(super) const PREFIX: &[u8] = b"__vmtir__";
 
-/// Runs a function of native code: (machine, registers, constants, functions), three lists of values without bounds. Arguments are the
-/// first registers; the result is in the register behind them.
+/// Runs a native function. The code receives (machine, registers, constants, functions), where the last three are value
+/// lists without bounds checks. The arguments are in the first registers, and the result is in the register after them.
 ///
 /// # Errors
-/// InternalError for a wrong number of arguments; ValueError when calls are nested too deep; those of the code; MemoryError.
+/// InternalError for a wrong number of arguments; ValueError if calls are nested too deep; errors of the code; MemoryError.
 pub(super) fn run(
     entry: &Entry<'_>,
     pools: &Pools,

@@ -1,4 +1,4 @@
-//! The thread that uses a machine: one at a time, which may nest uses.
+//! Ownership of a machine by one thread at a time, which may enter it recursively.
 
 use core::cell::Cell;
 
@@ -6,11 +6,11 @@ use ferrite_core::error::Result;
 use ferrite_core::plain_bail;
 use ferrite_core::sync::current_thread;
 
-/// The thread that uses a machine, and how often.
+/// The thread that uses a machine, and its number of nested uses.
 pub(super) struct Owner {
     #[cfg(target_has_atomic = "ptr")]
     thread: core::sync::atomic::AtomicUsize,
-    /// Used by the owner only.
+    /// Accessed only by the owning thread.
     depth: Cell<usize>,
 }
 
@@ -26,7 +26,7 @@ impl Owner {
         }
     }
 
-    /// Begins a use by this thread, unless another one uses the machine.
+    /// Begins a use by this thread. Returns an error if another thread uses the machine.
     #[inline]
     pub(super) fn enter(&self) -> Result<()> {
         #[cfg(target_has_atomic = "ptr")]
@@ -45,7 +45,7 @@ impl Owner {
         Ok(())
     }
 
-    /// Ends a use.
+    /// Ends a use by this thread.
     #[inline]
     pub(super) fn leave(&self) {
         let depth = self.depth.get() - 1;
@@ -56,7 +56,7 @@ impl Owner {
         }
     }
 
-    /// The number of nested uses, asked by the owner.
+    /// Returns the number of nested uses. Called only by the owning thread.
     pub(super) fn depth(&self) -> usize {
         self.depth.get()
     }

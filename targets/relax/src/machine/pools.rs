@@ -1,4 +1,4 @@
-//! The results of `vm_initialization`: allocators, literals, and the functions as the interpreter calls them.
+//! State of a machine set by `vm_initialization`: allocators, literals, and callees.
 
 use core::ffi::c_void;
 
@@ -13,31 +13,31 @@ use crate::builtins::{self, Body};
 use crate::executable::{Executable, FunctionInfo, FunctionKind};
 use crate::memory::Allocator;
 
-/// Finds a function that is no builtin: a kernel, or a function of the process.
+/// Resolver of functions that are not builtins: kernels, or global functions of the process.
 pub type Resolve<'a> = dyn Fn(&[u8]) -> Result<Option<Function>> + 'a;
 
-/// How the interpreter calls a function.
+/// A resolved function, in the form in which the interpreter calls it.
 pub(super) enum Callee {
     /// A builtin of this crate.
     Builtin(Body),
-    /// Any other function. The object is among the literals.
+    /// Any other function. The literals own its object.
     Packed { safe_call: TVMFFISafeCallType, handle: *mut c_void },
-    /// A function of bytecode.
+    /// A bytecode function.
     Bytecode,
-    /// A function of native code, which takes lists of values.
+    /// A native function, which takes value lists.
     Native(Function),
 }
 
-/// Allocators, literals and functions of an initialized machine.
+/// Allocators, literals and callees of an initialized machine.
 pub(super) struct Pools {
-    /// The allocator of each device; device 0 is that of the model, the last one is a CPU and holds shapes.
+    /// Allocator of each device. Device 0 is the model's; the last device is a CPU and stores shapes.
     pub allocators: Buffer<Allocator>,
-    /// The constants, the functions, None, the machine, and the immediates.
+    /// Constants, functions, None, the machine, and the immediates.
     pub literals: Buffer<Any>,
-    /// How the functions are called.
+    /// Callee of each function.
     pub callees: Buffer<Callee>,
     constants: usize,
-    /// The place of the machine among the literals.
+    /// Index of the machine among the literals.
     machine_at: usize,
 }
 
@@ -83,7 +83,7 @@ impl Pools {
         Ok(Pools { allocators, literals, callees, constants, machine_at })
     }
 
-    /// Tells the code where the machine is: it may have moved since its last call.
+    /// Updates the machine's address among the literals: the machine may have moved since its last call.
     #[inline]
     pub(super) fn set_machine(&mut self, machine: &Machine) {
         let pointer = AnyView::from(&Context::of(machine)).retain();
@@ -92,22 +92,22 @@ impl Pools {
         }
     }
 
-    /// The constants, as native code gets them.
+    /// Returns the constants, in the form that native code expects.
     pub(super) fn constants(&self) -> *mut TVMFFIAny {
         self.literals.as_ptr().cast_mut().cast()
     }
 
-    /// The functions, as native code gets them.
+    /// Returns the functions, in the form that native code expects.
     pub(super) fn functions(&self) -> *mut TVMFFIAny {
         self.literals[self.constants..].as_ptr().cast_mut().cast()
     }
 
-    /// The value of a function.
+    /// Returns a function as a value.
     pub(super) fn function_value(&self, function: usize) -> &Any {
         &self.literals[self.constants + function]
     }
 
-    /// The native code of a function.
+    /// Returns the native code of a function.
     pub(super) fn code(&self, function: usize) -> Result<&Function> {
         match self.callees.get(function) {
             Some(Callee::Native(code)) => Ok(code),
@@ -116,7 +116,7 @@ impl Pools {
     }
 }
 
-/// A constant as the model uses it: tensors are on its device.
+/// Returns a constant for use by the model. Tensors are copied to the model's device unless it is a CPU.
 fn constant_on(constant: &Any, allocator: Allocator) -> Result<Any> {
     match constant.as_object().and_then(ObjectRef::as_class::<Tensor>) {
         Some(tensor) if cfg!(feature = "devices") && allocator.device().device_type != device::kind::CPU => {
@@ -126,7 +126,7 @@ fn constant_on(constant: &Any, allocator: Allocator) -> Result<Any> {
     }
 }
 
-/// How a function is called, and its value.
+/// Resolves a function. Returns its callee and its value.
 fn callee_of(
     executable: &Executable,
     index: usize,
@@ -142,7 +142,7 @@ fn callee_of(
     Ok((callee, Closure::of_function(executable, index)?.into()))
 }
 
-/// The native code of a function.
+/// Resolves the native code of a function.
 fn code_of(name: &[u8], resolve: &Resolve<'_>) -> Result<Function> {
     let mut symbol = Buffer::try_with_capacity(native::PREFIX.len() + name.len())?;
     symbol.try_extend_from_slice(native::PREFIX)?;
@@ -155,7 +155,7 @@ fn code_of(name: &[u8], resolve: &Resolve<'_>) -> Result<Function> {
     }
 }
 
-/// A builtin of this crate, or a function that is found elsewhere.
+/// Resolves a packed function: a builtin of this crate, or else through `resolve`.
 fn packed(name: &[u8], resolve: &Resolve<'_>) -> Result<(Callee, Any)> {
     if let Some(builtin) = builtins::find(name) {
         return Ok((Callee::Builtin(builtin.body), builtin.to_value()?));
@@ -173,7 +173,7 @@ fn packed(name: &[u8], resolve: &Resolve<'_>) -> Result<(Callee, Any)> {
     }
 }
 
-/// A call of the function's code, without its checks.
+/// Returns a callee that calls the function's safe call directly.
 fn direct(function: &Function) -> Result<Callee> {
     let object = function.as_object().as_ptr();
     // SAFETY: the cell follows the header of every function object (ABI).

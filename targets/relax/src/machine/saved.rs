@@ -1,4 +1,4 @@
-//! Functions that were saved under a name, with all arguments bound.
+//! Saved functions: closures with all arguments bound, stored under a name.
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -7,7 +7,7 @@ use ferrite_core::{Any, AnyView, Function, String};
 use super::bound::bind_last_arguments;
 use super::{Closure, Machine, unknown};
 
-/// Closures by name.
+/// Saved closures by name.
 pub(super) struct SavedFunctions(Buffer<(String, Closure)>);
 
 impl SavedFunctions {
@@ -15,15 +15,15 @@ impl SavedFunctions {
         SavedFunctions(Buffer::new())
     }
 
-    /// The closure of that name.
+    /// Returns the closure saved under a name.
     pub(super) fn find(&self, name: &[u8]) -> Option<Closure> {
         self.0.iter().find(|(key, _)| key.as_bytes() == name).map(|(_, closure)| closure.clone())
     }
 }
 
 impl Machine {
-    /// Saves a function with its arguments under a name, which from then on shadows a function of the model. Tensors on other devices
-    /// are copied to that of the model. Without `include_return` the saved function gives None.
+    /// Saves a function with its arguments under a name. The name then takes precedence over a function of the model.
+    /// Tensors on other devices are copied to the model's device. Without `include_return`, the saved function returns None.
     ///
     /// # Errors
     /// ValueError for an unknown function; InternalError for a packed function and before initialization; MemoryError.

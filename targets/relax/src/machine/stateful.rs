@@ -1,4 +1,5 @@
-//! Inputs and outputs by function, for callers that pass one value at a time, such as remote ones.
+//! Stateful calls: inputs and outputs stored per function (`set_input`, `invoke_stateful`, `output`), for RPC clients and
+//! other callers that set inputs, call and read results in separate steps.
 
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::module::Module;
@@ -10,17 +11,17 @@ use super::bound::with_views;
 use super::transfer::to_device;
 use super::{Entry, Machine};
 
-/// Inputs and outputs kept for functions, by number.
+/// Stored inputs and outputs, by function index.
 #[derive(Default)]
 pub(super) struct Stateful {
     inputs: Buffer<(usize, Inputs)>,
     outputs: Buffer<(usize, Any)>,
 }
 
-/// The arguments of a function, shared with the calls that use them.
+/// Arguments of a function, shared with the calls that use them.
 type Inputs = ArrayObject;
 
-/// Puts a value in the place of the one that a function has. Gives the old one.
+/// Stores a value for a function. Returns the previous value.
 fn put<T>(list: &mut Buffer<(usize, T)>, function: usize, value: T) -> Result<Option<T>> {
     match list.iter_mut().find(|(of, _)| *of == function) {
         Some((_, place)) => Ok(Some(core::mem::replace(place, value))),
@@ -32,10 +33,10 @@ fn put<T>(list: &mut Buffer<(usize, T)>, function: usize, value: T) -> Result<Op
 }
 
 impl Entry<'_> {
-    /// Arguments as the model takes them: tensors on its device.
+    /// Converts arguments to inputs of the model: tensors are copied to its device.
     ///
     /// # Errors
-    /// InternalError before initialization; errors of copies.
+    /// InternalError before initialization; errors of the copies.
     pub(super) fn inputs(&self, args: &[AnyView<'_>]) -> Result<Buffer<Any>> {
         let Some(allocator) = self.pools()?.allocators.first().copied() else {
             plain_bail!(INTERNAL_ERROR, "The virtual machine has no devices");
@@ -49,12 +50,13 @@ impl Entry<'_> {
 }
 
 impl Machine {
-    /// Sets the inputs of a function for [`invoke_stateful`](Machine::invoke_stateful). Tensors on other devices are copied to that of the
-    /// model, a `DLTensor*` always. With a parameter module, the last argument is a module whose `get_params()` gives the value.
+    /// Sets the inputs of a function for [`invoke_stateful`](Machine::invoke_stateful). Tensors on other devices are copied
+    /// to the model's device; a `DLTensor*` is always copied. With `has_parameter_module`, the last argument is a module,
+    /// and the result of its function `get_params` is the input.
     ///
     /// # Errors
-    /// ValueError for an unknown function; InternalError for a wrong number of arguments and before initialization; errors of copies and
-    /// of the module.
+    /// ValueError for an unknown function; InternalError for a wrong number of arguments and before initialization; errors
+    /// of the copies and of the module.
     pub fn set_input(&self, name: &[u8], has_parameter_module: bool, args: &[AnyView<'_>]) -> Result<()> {
         let function = self.find(name)?;
         let expected = self.executable().functions()[function].arguments;
@@ -78,10 +80,10 @@ impl Machine {
         Ok(())
     }
 
-    /// Calls a function with the inputs that were set, and keeps the result.
+    /// Calls a function with the stored inputs, and stores the result.
     ///
     /// # Errors
-    /// ValueError for an unknown function or one without inputs; those of the function.
+    /// ValueError for an unknown function or one without stored inputs; errors of the function.
     pub fn invoke_stateful(&self, name: &[u8]) -> Result<()> {
         let function = self.find(name)?;
         let entry = self.enter()?;
@@ -95,10 +97,11 @@ impl Machine {
         Ok(())
     }
 
-    /// The result that was kept, or the element of it that the indices lead to.
+    /// Returns the stored result of a function, or the nested element to which the indices lead.
     ///
     /// # Errors
-    /// ValueError without a result, and for an index into a value that is no Array; IndexError.
+    /// ValueError without a stored result, and for an index into a value that is not an Array; IndexError for an index out
+    /// of range.
     pub fn output(&self, name: &[u8], indices: &[AnyView<'_>]) -> Result<Any> {
         let entry = self.enter()?;
         let function = self.executable().find(name);
@@ -114,7 +117,7 @@ impl Machine {
     }
 }
 
-/// The result of the function `get_params` of a module.
+/// Calls the function `get_params` of a module. Returns its result.
 fn parameters(module: &Module) -> Result<Any> {
     match module.get_function(&String::new("get_params")?, false)? {
         Some(function) => function.call(&[]),

@@ -1,4 +1,4 @@
-//! Values copied to the device of the model.
+//! Copies of values to the model's device.
 
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::device::{self, Device, is_main_memory, stream};
@@ -11,7 +11,8 @@ use ferrite_core::{Any, AnyView, Tensor, plain_bail, stack, type_index};
 
 use crate::memory::{Allocator, Placement, Storage, tensor_over};
 
-/// The value of an argument on a device: tensors elsewhere are copied, arrays element by element, a `DLTensor*` always.
+/// Converts an argument to a value on a device. Tensors on other devices are copied, arrays are converted element by
+/// element, and a `DLTensor*` is always copied.
 pub(super) fn to_device(arg: &AnyView<'_>, allocator: Allocator) -> Result<Any> {
     if arg.type_index() == type_index::DL_TENSOR_PTR {
         let tensor: TensorView = arg.get()?;
@@ -36,7 +37,7 @@ fn object_to_device(value: Any, allocator: Allocator) -> Result<Any> {
     Ok(ArrayObject::from_slice(&copied)?.into())
 }
 
-/// Copies a tensor to a device, and waits until that is done.
+/// Copies a tensor to a device, and waits for the copy.
 ///
 /// # Errors
 /// ValueError for a tensor that is not contiguous; MemoryError; errors of the devices.
@@ -45,6 +46,8 @@ pub fn copy_tensor_to(tensor: &Tensor, allocator: Allocator) -> Result<Tensor> {
     unsafe { copy(tensor.dl_tensor(), allocator) }
 }
 
+/// Copies a `DLTensor` to a device, and waits for the copy.
+///
 /// # Safety
 /// The tensor must be valid.
 unsafe fn copy(from: &DLTensor, allocator: Allocator) -> Result<Tensor> {
@@ -66,7 +69,7 @@ unsafe fn copy(from: &DLTensor, allocator: Allocator) -> Result<Tensor> {
     Ok(copied)
 }
 
-/// The device whose stream makes a copy.
+/// Returns the device whose stream performs a copy.
 fn device_of_copy(from: DLDevice, to: DLDevice) -> Device {
     Device::from(if is_main_memory(from.device_type) { to } else { from })
 }

@@ -1,4 +1,4 @@
-//! The allocators of storages, by device and kind.
+//! Allocators of storages, one for each device and kind.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -13,24 +13,24 @@ use ferrite_core::{memory, plain_bail};
 use super::device_memory;
 use super::free_lists::FreeLists;
 
-/// The alignment of storages in bytes, which compiled kernels may rely on.
+/// Alignment of storages in bytes, which compiled kernels may rely on.
 pub const ALIGNMENT: usize = if cfg!(target_os = "none") { 16 } else { 64 };
 
-/// The granularity of pooled blocks in bytes.
+/// Granularity of pooled blocks in bytes.
 const PAGE: usize = 4096;
 
-/// How an allocator manages freed memory.
+/// Strategy of an allocator for freed memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Gives freed memory back at once.
+    /// Returns freed memory to the device immediately.
     Naive = 1,
     /// Keeps freed memory for requests of the same size, until the device is out of memory or [`clear`] is called. Sizes are
-    /// multiples of 4096 bytes.
+    /// rounded up to multiples of 4096 bytes.
     Pooled = 2,
 }
 
 impl Kind {
-    /// The kind that the arguments of `vm_initialization` name by this number.
+    /// Converts the number of a kind in the arguments of `vm_initialization`.
     ///
     /// # Errors
     /// InternalError for any other number.
@@ -43,33 +43,33 @@ impl Kind {
     }
 }
 
-/// Bytes that an allocator counts.
+/// Memory usage of an allocator, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Bytes of the blocks in use.
     pub used: usize,
-    /// The most bytes of blocks that were ever in use at once.
+    /// Maximum of `used` so far.
     pub peak: usize,
-    /// Bytes that the device gave: `used`, and what a pooled allocator keeps.
+    /// Bytes allocated from the device: `used`, and the free blocks of a pooled allocator.
     pub reserved: usize,
 }
 
-/// The source of memory of one kind on one device. All machines of the process share it.
+/// Allocator of one kind for one device, shared by all machines of the process.
 ///
 /// # Threads
-/// Any. A lock is held while blocks are counted and lists are changed, not while the device allocates.
+/// Callable from any thread. A lock is held while counters and free lists change, but not while the device allocates.
 ///
 /// # Upstream
 /// `NaiveAllocator` and `PooledAllocator` of `src/runtime/memory`.
 #[derive(Clone, Copy)]
 pub struct Allocator(&'static Record);
 
-/// The state of an allocator, which lives for ever.
+/// State of an allocator; never freed.
 struct Record {
     device: DLDevice,
     kind: Kind,
     state: ObjectMutex<State>,
-    /// The record that was created before.
+    /// Record created before this one.
     next: Option<&'static Record>,
 }
 
@@ -78,10 +78,10 @@ struct State {
     free: FreeLists,
 }
 
-/// The allocator that exists without being created: most programs on microcontrollers need no other.
+/// Naive allocator of main memory, which needs no creation: most microcontroller programs use no other.
 static HOST: Record = Record::new(DLDevice { device_type: CPU, device_id: 0 }, Kind::Naive, None);
 
-/// The record that was created last.
+/// Record created last, the head of the list of all records.
 static NEWEST: ObjectMutex<&'static Record> = ObjectMutex::new(&HOST);
 
 impl Record {
@@ -94,14 +94,14 @@ impl Record {
         (self.device.device_type, self.device.device_id) == (device.device_type, device.device_id)
     }
 
-    /// This record, and those that were created before it.
+    /// Iterates over this record and those created before it.
     fn chain(&'static self) -> impl Iterator<Item = &'static Record> {
         core::iter::successors(Some(self), |record| record.next)
     }
 }
 
 impl Allocator {
-    /// The allocator of that kind on a device, which is created if there is none.
+    /// Returns the allocator of a kind for a device. Creates it if there is none.
     ///
     /// # Errors
     /// InternalError if the build has no back end for the device; MemoryError.
@@ -126,30 +126,30 @@ impl Allocator {
         Ok(Allocator(*newest))
     }
 
-    /// The naive allocator of main memory.
+    /// Returns the naive allocator of main memory.
     pub fn host() -> Allocator {
         Allocator(&HOST)
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(self) -> DLDevice {
         self.0.device
     }
 
-    /// The kind.
+    /// Returns the kind.
     pub fn kind(self) -> Kind {
         self.0.kind
     }
 
-    /// The counters, at some moment of this call.
+    /// Returns a snapshot of the counters.
     pub fn usage(self) -> Usage {
         self.0.state.lock().usage
     }
 
-    /// Allocates at least `bytes` bytes of any content, aligned to [`ALIGNMENT`].
+    /// Allocates at least `bytes` bytes of uninitialised memory, aligned to [`ALIGNMENT`].
     ///
     /// # Errors
-    /// MemoryError; errors of the device.
+    /// MemoryError; errors of the driver.
     pub fn allocate(self, bytes: usize) -> Result<Block> {
         if self.kind() == Kind::Naive {
             return self.take_from_device(bytes);
@@ -176,7 +176,8 @@ impl Allocator {
         Ok(Block { data, bytes, allocator: self })
     }
 
-    /// Allocates like [`take_from_device`](Self::take_from_device), with a second attempt after all free blocks went back to the device.
+    /// Allocates like [`take_from_device`](Self::take_from_device). If that fails, returns all free blocks to the device and
+    /// tries again.
     #[cold]
     fn take_from_device_or_cleared(self, bytes: usize) -> Result<Block> {
         match self.take_from_device(bytes) {
@@ -185,10 +186,10 @@ impl Allocator {
         }
     }
 
-    /// Takes memory back.
+    /// Frees a block: keeps it in a free list or returns it to the device.
     ///
     /// # Safety
-    /// The memory is that of a block of this allocator, and nobody uses it any more.
+    /// The memory must be a block of this allocator, and must not be used afterwards.
     unsafe fn free(self, data: *mut c_void, bytes: usize) {
         let is_kept = {
             let State { usage, free } = &mut *self.0.state.lock();
@@ -204,7 +205,7 @@ impl Allocator {
         }
     }
 
-    /// Gives the memory that is kept back to the device. Returns `true` if there was some.
+    /// Returns all free blocks to the device. Returns `true` if there were any.
     pub fn clear(self) -> bool {
         let mut cleared = false;
         while let Some(data) = self.take_kept() {
@@ -236,7 +237,7 @@ impl Usage {
     }
 }
 
-/// Memory of a device. Dropping it gives it back to its allocator.
+/// Owned block of device memory, which returns to its allocator when dropped.
 #[derive(Debug)]
 pub struct Block {
     data: *mut c_void,
@@ -250,17 +251,17 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// The start of the memory, which only the device may be able to address.
+    /// Returns the start of the memory. It may be addressable only by the device.
     pub fn data(&self) -> *mut c_void {
         self.data
     }
 
-    /// The number of bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The device of the memory.
+    /// Returns the device of the memory.
     pub fn device(&self) -> DLDevice {
         self.allocator.device()
     }
@@ -273,7 +274,7 @@ impl Drop for Block {
     }
 }
 
-/// Gives the memory that pooled allocators keep back to the devices.
+/// Returns the free blocks of all pooled allocators to their devices.
 ///
 /// # Upstream
 /// `MemoryManager::Clear` of `src/runtime/memory/memory_manager.cc`.
@@ -284,7 +285,7 @@ pub fn clear() {
     });
 }
 
-/// The counters of both allocators of a device together. The sum of their peaks is an upper bound of the peak.
+/// Returns the sum of the counters of both allocators of a device. The sum of the peaks is an upper bound of the joint peak.
 pub fn usage(device: DLDevice) -> Usage {
     let newest = *NEWEST.lock();
     let mut total = Usage::default();
@@ -301,7 +302,7 @@ pub fn usage(device: DLDevice) -> Usage {
 mod tests {
     use super::*;
 
-    /// An allocator of main memory that no other test uses.
+    /// Creates an allocator of main memory that no other test uses.
     fn allocator(kind: Kind, device_id: i32) -> Allocator {
         Allocator::new(DLDevice { device_type: CPU, device_id }, kind).unwrap()
     }

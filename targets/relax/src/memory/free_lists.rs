@@ -1,38 +1,38 @@
-//! The free blocks of a pooled allocator, in a list for each size.
+//! Free lists of a pooled allocator, one for each block size.
 
 use core::ffi::c_void;
 
 use ferrite_core::memory::Buffer;
 
-/// A block that no storage uses.
+/// A free block.
 #[derive(Clone, Copy)]
 struct FreeBlock(*mut c_void);
 
 // SAFETY: nobody but the allocator knows the block, and any thread may free memory of any device.
 unsafe impl Send for FreeBlock {}
 
-/// The free blocks of one size.
+/// Free blocks of one size.
 struct SizeClass {
     bytes: usize,
     blocks: Buffer<FreeBlock>,
 }
 
-/// The free blocks of an allocator. Models have few sizes, so classes are found by a linear search.
+/// Free lists of an allocator. Models use few sizes, so size classes are found by linear search.
 pub(super) struct FreeLists(Buffer<SizeClass>);
 
 impl FreeLists {
-    /// Creates empty lists, without allocation.
+    /// Creates empty lists. Allocates nothing.
     pub(super) const fn new() -> Self {
         FreeLists(Buffer::new())
     }
 
-    /// Takes the block of that size that was put last.
+    /// Takes the most recently freed block of `bytes` bytes.
     pub(super) fn take(&mut self, bytes: usize) -> Option<*mut c_void> {
         let class = self.0.as_mut_slice().iter_mut().find(|class| class.bytes == bytes)?;
         class.blocks.pop().map(|block| block.0)
     }
 
-    /// Puts a block. Returns `false`, with the block left to the caller, if there is no memory for the list.
+    /// Adds a free block. Returns `false` and leaves the block to the caller if the list cannot grow.
     pub(super) fn put(&mut self, block: *mut c_void, bytes: usize) -> bool {
         match self.class(bytes) {
             Some(class) => class.blocks.try_push(FreeBlock(block)).is_ok(),
@@ -40,7 +40,7 @@ impl FreeLists {
         }
     }
 
-    /// Takes any block, with its size.
+    /// Takes any block. Returns it with its size.
     pub(super) fn take_any(&mut self) -> Option<(*mut c_void, usize)> {
         loop {
             let class = self.0.as_mut_slice().last_mut()?;
@@ -51,7 +51,7 @@ impl FreeLists {
         }
     }
 
-    /// The class of that size, which is created if need be.
+    /// Returns the size class for `bytes` bytes. Creates it if necessary.
     fn class(&mut self, bytes: usize) -> Option<&mut SizeClass> {
         let index = match self.0.iter().position(|class| class.bytes == bytes) {
             Some(index) => index,

@@ -1,12 +1,12 @@
-//! Memory of models: storages, tensors over them, and the allocators that storages come from.
+//! Memory of models: storages, tensors placed in them, and the allocators of storages.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `allocator` | [`Allocator`], one for each device and kind in the process; [`Block`], memory that goes back when dropped; counters |
-//! | `free_lists` | the blocks that a pooled allocator keeps, by size |
-//! | `device_memory` | main memory, and with the feature `devices` that of devices with a back end |
+//! | `allocator` | [`Allocator`], one for each device and kind in the process; [`Block`], owned device memory; usage counters |
+//! | `free_lists` | free blocks of a pooled allocator, by size |
+//! | `device_memory` | main memory, and with the feature `devices` the memory of devices with a back end |
 //! | `storage` | [`Storage`], the class `vm.Storage` |
-//! | `spare_tensors` | tensors that a machine makes again |
+//! | `spare_tensors` | tensor objects that a machine reuses |
 //! | `tensor` | tensors over the memory of another object |
 
 mod allocator;

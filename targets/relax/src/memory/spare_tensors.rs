@@ -1,4 +1,4 @@
-//! Tensors that a machine makes again: a model makes and drops one for each of its operations.
+//! Reuse of tensor objects: a model creates and drops one for each of its operations.
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -7,18 +7,18 @@ use ferrite_core::{ObjectRef, Tensor};
 use super::tensor::SpareTensor;
 use super::{Placement, tensor_over};
 
-/// Tensors of more dimensions are not kept.
+/// Tensor objects with this many dimensions or more are not kept.
 const MOST_DIMENSIONS: usize = 6;
 
-/// Tensors of each number of dimensions that are kept. A plan of memory uses few at once.
+/// Maximum number of tensor objects kept for each number of dimensions. A model's memory plan uses few at once.
 const MOST_SPARES: usize = 8;
 
-/// Tensors that nobody uses any more, by number of dimensions. Builds for microcontrollers keep none, since they take memory.
+/// Unused tensor objects, by number of dimensions. Microcontroller builds keep none, to save memory.
 #[derive(Default)]
 pub(crate) struct SpareTensors([Buffer<SpareTensor>; MOST_DIMENSIONS]);
 
 impl SpareTensors {
-    /// Keeps a tensor, if there are not too many.
+    /// Keeps a tensor object for reuse, unless there are enough already.
     #[inline(always)]
     pub(crate) fn keep(&mut self, spare: SpareTensor) {
         if let Some(spares) = self.0.get_mut(spare.ndim())
@@ -29,13 +29,13 @@ impl SpareTensors {
         }
     }
 
-    /// Makes a tensor as [`tensor_over`] does, of a spare one if there is one.
+    /// Creates a tensor like the function [`tensor_over`], but reuses a spare tensor object if there is one.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`tensor_over`].
     ///
     /// # Safety
-    /// As there.
+    /// As for [`tensor_over`].
     #[inline(always)]
     pub(crate) unsafe fn tensor_over(
         &mut self,

@@ -1,4 +1,4 @@
-//! Storages: memory that the tensors of a model are placed in.
+//! Storages: memory in which the tensors of a model are placed.
 
 use core::mem::ManuallyDrop;
 
@@ -14,7 +14,7 @@ use crate::class::Class;
 static CLASS: Class = Class::new("vm.Storage");
 
 object_class! {
-    /// A reference to a storage. Tensors placed in it keep it alive.
+    /// Reference to a storage. Tensors placed in it keep it alive.
     ///
     /// # Upstream
     /// `vm::Storage` in `src/runtime/vm/memory_manager.h`.
@@ -36,10 +36,10 @@ unsafe impl ObjectRecord for StorageRecord {
 }
 
 impl Storage {
-    /// Makes a storage of a block.
+    /// Creates a storage that owns a block.
     ///
     /// # Errors
-    /// MemoryError; the block goes back to its allocator.
+    /// MemoryError; the block is then freed.
     pub fn new(block: Block) -> Result<Storage> {
         let index = CLASS.register()?;
         let mut block = Some(block);
@@ -55,7 +55,7 @@ impl Storage {
         Ok(unsafe { Storage::from_object_unchecked(object) })
     }
 
-    /// The memory.
+    /// Returns the storage's block of memory.
     pub fn block(&self) -> &Block {
         // SAFETY: the object is a storage, and its block stays while it lives.
         unsafe { &(*self.as_object().as_ptr().cast::<StorageRecord>()).block }

@@ -1,4 +1,4 @@
-//! Tensors over the memory of another object, which they keep alive.
+//! Tensors over memory that another object owns. They keep that object alive.
 
 use core::mem::ManuallyDrop;
 
@@ -8,13 +8,13 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::{Any, ObjectRef, Tensor, plain_bail, type_index};
 
-/// A tensor whose data another object owns; shape and strides follow in place, `ndim` values each. Models make and drop one for each
-/// operation, so it has no space for a DLPack export, as other tensors have.
+/// A tensor whose data another object owns. Its shape and strides follow the record, `ndim` values each. Unlike other
+/// tensors, it has no space for a DLPack export, since models create and drop one for each operation.
 #[repr(C)]
 struct PlacedTensor {
     header: TVMFFIObject,
     tensor: DLTensor,
-    /// None for a spare one.
+    /// Owner of the data; `None` for a spare tensor.
     owner: ManuallyDrop<Option<ObjectRef>>,
 }
 
@@ -26,7 +26,7 @@ unsafe impl ObjectRecord for PlacedTensor {
     }
 }
 
-/// Where the data of a tensor is, and what its elements are.
+/// Location and element type of a tensor's data.
 pub(crate) struct Placement {
     pub data: *mut core::ffi::c_void,
     pub byte_offset: u64,
@@ -34,13 +34,13 @@ pub(crate) struct Placement {
     pub dtype: DLDataType,
 }
 
-/// Makes a compact row-major tensor over memory that `owner` has.
+/// Creates a compact row-major tensor over memory that `owner` owns.
 ///
 /// # Errors
-/// MemoryError; ValueError for a shape with more dimensions than `i32` counts.
+/// MemoryError; ValueError for a shape with more dimensions than `i32` can represent.
 ///
 /// # Safety
-/// The memory has as many bytes as the tensor needs, while `owner` lives; no extent is negative.
+/// The memory must have as many bytes as the tensor needs for as long as `owner` lives; no extent may be negative.
 #[inline]
 pub(crate) unsafe fn tensor_over(owner: &ObjectRef, placement: &Placement, shape: &[i64]) -> Result<Tensor> {
     let Ok(ndim) = i32::try_from(shape.len()) else {
@@ -58,10 +58,10 @@ pub(crate) unsafe fn tensor_over(owner: &ObjectRef, placement: &Placement, shape
     }
 }
 
-/// Makes the tensor one over memory that `owner` has. It has no owner yet.
+/// Initialises the tensor over memory that `owner` owns. It must not have an owner yet.
 ///
 /// # Safety
-/// The record has lists of `ndim` values, as many as the shape has, and nobody else uses it; otherwise as [`tensor_over`].
+/// The record must have space for the shape and strides, and no other code may use it; otherwise as for [`tensor_over`].
 #[inline(always)]
 unsafe fn fill(
     record: *mut PlacedTensor,
@@ -93,14 +93,15 @@ unsafe fn fill(
     }
 }
 
-/// A tensor that has no owner: nobody uses it, and it waits for being made again.
+/// A tensor object without an owner, which no code uses: it can be reused for another tensor.
 pub(crate) struct SpareTensor(ObjectRef);
 
 impl SpareTensor {
-    /// The tensor of a value, if this file made it and the value is the only reference to it. Its owner is released.
+    /// Converts a value to a spare tensor, and releases the tensor's owner. The value must be the only reference to a tensor
+    /// made by [`tensor_over`].
     ///
     /// # Errors
-    /// Gives any other value back.
+    /// Returns any other value unchanged.
     #[inline(always)]
     pub(crate) fn of(value: Any) -> core::result::Result<SpareTensor, Any> {
         let is_spare = value.type_index() == type_index::TENSOR
@@ -114,17 +115,17 @@ impl SpareTensor {
         Ok(SpareTensor(object))
     }
 
-    /// The number of dimensions for which it has lists.
+    /// Returns the number of dimensions for which the object has space.
     #[inline(always)]
     pub(super) fn ndim(&self) -> usize {
         // SAFETY: the tensor is one of this file.
         unsafe { (*self.0.as_ptr().cast::<PlacedTensor>()).tensor.ndim as usize }
     }
 
-    /// Makes it a tensor over memory that `owner` has.
+    /// Reuses the object for a tensor over memory that `owner` owns.
     ///
     /// # Safety
-    /// As [`tensor_over`]; the shape has as many dimensions as this tensor.
+    /// As for [`tensor_over`]; the shape must have as many dimensions as this object.
     #[inline(always)]
     pub(super) unsafe fn place(self, owner: &ObjectRef, placement: &Placement, shape: &[i64]) -> Tensor {
         // SAFETY: the tensor is one of this file that nobody else has; the caller vouches for the rest.
@@ -135,7 +136,8 @@ impl SpareTensor {
     }
 }
 
-/// Returns `true` if this file made a tensor. May be `false` where the compiler made several copies of the deleter.
+/// Returns `true` if a tensor was made by [`tensor_over`]. May also return `false` for one if the compiler duplicated the
+/// deleter.
 #[inline(always)]
 fn is_placed(object: &ObjectRef) -> bool {
     // SAFETY: the object is alive, and its deleter does not change.

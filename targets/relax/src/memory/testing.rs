@@ -1,4 +1,4 @@
-//! A device of 16 KiB for the tests: its memory is main memory, under another device type.
+//! Test device with 16 KiB of memory: main memory under another device type.
 
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
@@ -12,17 +12,17 @@ use ferrite_core::abi::DLDevice;
 use ferrite_core::device::kind;
 use ferrite_core::error::{Result, out_of_memory};
 
-/// Bytes of the device.
+/// Size of the device's memory in bytes.
 pub(crate) const CAPACITY: usize = 4 * 4096;
 
-/// The size of an allocation stands before it.
+/// Size in bytes of the header before each allocation, which stores its size.
 const HEADER: usize = 64;
 
 struct SmallDevice;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// The device, which is registered now.
+/// Registers the test device. Returns it.
 pub(crate) fn device() -> DLDevice {
     static SMALL: &dyn Backend = &SmallDevice;
     register(&SMALL).unwrap();

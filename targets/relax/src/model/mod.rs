@@ -1,9 +1,9 @@
-//! Models for programs: an executable with a machine that is ready to run, whose inputs have names.
+//! Models for embedding in programs: an executable with an initialized machine, whose inputs have names.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `record` | [`Model`], the object |
-//! | `kernels` | [`Kernel`], a kernel that is linked into the program |
+//! | `record` | [`Model`], the model object |
+//! | `kernels` | [`Kernel`], a kernel linked into the program |
 
 mod kernels;
 mod record;

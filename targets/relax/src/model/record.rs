@@ -1,4 +1,4 @@
-//! The object behind a model.
+//! The model object.
 
 use core::mem::ManuallyDrop;
 
@@ -16,10 +16,10 @@ use crate::memory::Kind;
 static CLASS: Class = Class::new("ferrite.Model");
 
 object_class! {
-    /// A shared reference to a model on the CPU that is ready to run.
+    /// Shared reference to a model that is initialized for the CPU.
     ///
     /// # Threads
-    /// One thread at a time runs a model: a call from another one meanwhile is an error.
+    /// One thread at a time may run a model: a call from another thread meanwhile is an error.
     pub struct Model, CLASS.index(), "ferrite.Model"
 }
 
@@ -38,10 +38,10 @@ unsafe impl ObjectRecord for ModelRecord {
 }
 
 impl Model {
-    /// Makes a model of an executable, whose functions `resolve` finds.
+    /// Creates a model from an executable. `resolve` finds the functions that are not builtins.
     ///
     /// # Errors
-    /// As [`Machine::initialize_on_cpu`].
+    /// As for [`Machine::initialize_on_cpu`].
     pub fn new(executable: Executable, kind: Kind, resolve: &Resolve<'_>) -> Result<Model> {
         let index = CLASS.register()?;
         let mut machine = Some(Machine::new(executable));
@@ -58,7 +58,7 @@ impl Model {
         Ok(model)
     }
 
-    /// The machine.
+    /// Returns the machine.
     pub fn machine(&self) -> &Machine {
         // SAFETY: the object is a model, whose machine stays while it lives.
         unsafe { &(*self.as_object().as_ptr().cast::<ModelRecord>()).machine }
@@ -67,7 +67,7 @@ impl Model {
     /// Calls a function of the model by name.
     ///
     /// # Errors
-    /// ValueError for an unknown function; as [`Machine::call`].
+    /// ValueError for an unknown function; as for [`Machine::call`].
     pub fn call(&self, function: &[u8], args: &[AnyView<'_>]) -> Result<Any> {
         match self.machine().executable().find(function) {
             Some(index) => self.machine().call(index, args),

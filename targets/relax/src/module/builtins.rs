@@ -1,5 +1,6 @@
-//! The builtins as a module. A library whose functions are native code looks them up by name, among its imports before the global table:
-//! by this import it finds those of this crate, which fit its machine, whoever owns the global names.
+//! Module of the builtins. A library of native functions looks up builtins by name, in its imports before the global table.
+//! Through this import it finds the builtins of this crate, which match its machine, whichever runtime registered the global
+//! names.
 
 use core::ffi::CStr;
 
@@ -14,7 +15,7 @@ use crate::builtins::{self, Builtin};
 
 const KIND: &CStr = c"relax.builtins";
 
-/// The kind of the modules whose code may call builtins.
+/// Kind of modules whose code may call builtins.
 const LIBRARY_KIND: &CStr = c"library";
 
 struct Builtins;
@@ -29,15 +30,15 @@ impl ModuleImpl for Builtins {
     }
 }
 
-/// The functions that libraries asked for, by name. They are kept for ever: code remembers a function as long as its library is open,
-/// which may be longer than the module that found it.
+/// Function objects of the builtins that libraries looked up, by name. They are never freed: native code caches a function
+/// until its library is closed, which may be later than the end of the module that found it.
 static KEPT: ObjectMutex<Buffer<(&'static str, Function)>> = ObjectMutex::new(Buffer::new());
 
 fn find_kept(kept: &[(&'static str, Function)], name: &str) -> Option<Function> {
     kept.iter().find(|(key, _)| *key == name).map(|(_, function)| function.clone())
 }
 
-/// The one function of a builtin.
+/// Returns the function object of a builtin. All calls return the same one.
 fn kept(builtin: &'static Builtin) -> Result<Function> {
     if let Some(function) = find_kept(&KEPT.lock(), builtin.name) {
         return Ok(function);
@@ -63,10 +64,10 @@ fn modules(imports: &ArrayObject) -> impl Iterator<Item = &Module> {
         .filter_map(|module: &Any| module.as_object().and_then(ObjectRef::as_class::<Module>))
 }
 
-/// Makes all libraries below a module import the builtins, unless they do.
+/// Makes each library among a module and its transitive imports import the builtins, unless it already does.
 ///
 /// # Errors
-/// MemoryError; those of the modules.
+/// MemoryError; errors of the modules.
 pub(super) fn provide(module: &Module) -> Result<()> {
     let imports = module.imports()?;
     for import in modules(&imports) {

@@ -1,4 +1,4 @@
-//! The kind of module that a compiled model is.
+//! Modules of kind `relax.VMExecutable`: compiled models.
 
 use core::ffi::CStr;
 
@@ -17,12 +17,12 @@ use crate::machine::Machine;
 #[cfg(feature = "std")]
 use crate::{memory::Kind, model::Model};
 
-/// A compiled model.
+/// Module implementation of a compiled model.
 struct ExecutableModule {
     executable: Executable,
 }
 
-/// A function of the module, with its arguments.
+/// A method of the module. Takes its arguments, and returns its result.
 type Method = fn(&Held<ExecutableModule>, &[AnyView<'_>]) -> Result<Any>;
 
 const METHODS: &[(&str, Method)] = &[
@@ -61,7 +61,7 @@ impl ModuleImpl for ExecutableModule {
     }
 }
 
-/// A machine for the executable, with its imports.
+/// Creates a machine for the executable. The machine's module gets the same imports.
 fn new_machine(this: &Held<ExecutableModule>) -> Result<Module> {
     let is_native =
         this.executable.functions().iter().any(|function| function.kind == FunctionKind::Compiled);
@@ -76,7 +76,7 @@ fn new_machine(this: &Held<ExecutableModule>) -> Result<Module> {
     Ok(machine)
 }
 
-/// Makes the module of an executable.
+/// Creates a module from a serialised executable.
 ///
 /// # Errors
 /// InternalError that names the malformed section; MemoryError.
@@ -84,10 +84,10 @@ pub fn load(source: Source) -> Result<Module> {
     Module::from_impl(ExecutableModule { executable: Executable::load(source)? })
 }
 
-/// Makes a model of the module of an executable, on the CPU.
+/// Creates a model on the CPU from the module of an executable.
 ///
 /// # Errors
-/// TypeError for any other module; as [`Model::new`].
+/// TypeError for any other module; as for [`Model::new`].
 #[cfg(feature = "std")]
 pub fn model(module: &Module) -> Result<Model> {
     let Some(this) = module.implementation::<ExecutableModule>() else {
@@ -108,10 +108,10 @@ pub fn model(module: &Module) -> Result<Model> {
     Model::new(this.executable.clone(), Kind::Pooled, &|name| resolve(&imports, name))
 }
 
-/// The body of `ffi.Module.load_from_bytes.relax.VMExecutable`.
+/// Implements `ffi.Module.load_from_bytes.relax.VMExecutable`.
 ///
 /// # Errors
-/// TypeError for another argument than bytes; those of [`load`].
+/// TypeError unless the argument is Bytes; errors of [`load`].
 pub fn load_from_bytes(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
         [bytes] => Ok(load(Source::Bytes(bytes.get()?))?.into()),

@@ -1,4 +1,4 @@
-//! Executables in files.
+//! Loading executables from files, and writing them.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -11,7 +11,7 @@ use ferrite_core::{Bytes, String, plain_bail, plain_error};
 
 use crate::executable::Source;
 
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
 fn path(name: &String) -> Result<&Path> {
@@ -24,7 +24,7 @@ fn path(name: &String) -> Result<&Path> {
 /// Loads an executable from a file. It has no imports, so its kernels must be imported or be global functions.
 ///
 /// # Errors
-/// InternalError if the file cannot be read, or that names the malformed section; MemoryError.
+/// InternalError if the file cannot be read, or naming the malformed section; MemoryError.
 ///
 /// # Upstream
 /// `relax.ExecutableLoadFromFile` and `ffi.Module.load_from_file.relax.VMExecutable`.

@@ -1,11 +1,11 @@
-//! The implementation of a module, kept by a function of it.
+//! References to a module's implementation that keep the module alive.
 
 use core::ops::Deref;
 use core::ptr::NonNull;
 
 use ferrite_alloc_ext::module::{Module, ModuleImpl};
 
-/// A module and its implementation, which stays where it is while the module lives.
+/// A module and a pointer to its implementation, which is valid as long as the module lives.
 pub(super) struct Held<T> {
     module: Module,
     implementation: NonNull<T>,
@@ -17,7 +17,7 @@ unsafe impl<T: ModuleImpl> Send for Held<T> {}
 unsafe impl<T: ModuleImpl> Sync for Held<T> {}
 
 impl<T: ModuleImpl> Held<T> {
-    /// Keeps a module.
+    /// Takes a reference to a module, with its implementation.
     ///
     /// # Safety
     /// The implementation must be that of the module.
@@ -25,7 +25,7 @@ impl<T: ModuleImpl> Held<T> {
         Held { module: module.clone(), implementation: NonNull::from(implementation) }
     }
 
-    /// The module.
+    /// Returns the module.
     pub(super) fn module(&self) -> &Module {
         &self.module
     }

@@ -1,4 +1,4 @@
-//! The kind of module that a machine is.
+//! Modules of kind `relax.VirtualMachine`: machines.
 
 use core::ffi::CStr;
 
@@ -16,7 +16,7 @@ use super::{argument, text};
 use crate::machine::Machine;
 use crate::memory::{Allocator, Kind};
 
-/// A machine.
+/// Module implementation of a machine.
 pub(super) struct MachineModule {
     machine: Machine,
 }
@@ -27,7 +27,7 @@ impl MachineModule {
     }
 }
 
-/// A function of the module, with its arguments.
+/// A method of the module. Takes its arguments, and returns its result.
 type Method = fn(&Held<MachineModule>, &[AnyView<'_>]) -> Result<Any>;
 
 const METHODS: &[(&str, Method)] = &[
@@ -53,7 +53,7 @@ impl ModuleImpl for MachineModule {
         c"relax.VirtualMachine"
     }
 
-    /// The functions of the kind, then saved functions, then those of the model.
+    /// Looks up a name among the methods of the kind, then the saved functions, then the functions of the model.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
         // SAFETY: this is the implementation of the module.
         let held = unsafe { Held::new(module, self) };
@@ -69,7 +69,7 @@ impl ModuleImpl for MachineModule {
     }
 }
 
-/// Takes devices: (device type, device id, kind of allocator) for each.
+/// Implements `vm_initialization`. The arguments are (device type, device id, allocator kind) for each device.
 fn initialize(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any> {
     plain_ensure!(
         args.len().is_multiple_of(3),
@@ -87,7 +87,7 @@ fn initialize(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// The function of that name in the imports, or in the process.
+/// Looks up a function in the imports, then in the global table.
 pub(super) fn resolve(imports: &ArrayObject, name: &[u8]) -> Result<Option<Function>> {
     let key = String::from_bytes(name)?;
     for import in imports.as_slice() {
@@ -138,7 +138,7 @@ fn parameter_name(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<An
     }
 }
 
-/// Saves a function with its arguments: (function, new name, whether it gives its result, arguments…).
+/// Implements `save_function`. The arguments are (function, new name, whether to return the result, arguments…).
 fn save_function(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any> {
     let saved_name: String = argument(args, 1)?.get()?;
     let include_return: bool = argument(args, 2)?.get()?;
@@ -146,7 +146,8 @@ fn save_function(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any
     Ok(Any::NONE)
 }
 
-/// Takes an instrument, or the name of a global function that makes one of the other arguments.
+/// Implements `set_instrument`. The arguments are an instrument, or the name of a global function that creates one from the
+/// remaining arguments.
 fn set_instrument(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any> {
     let instrument = argument(args, 0)?;
     let instrument: Function = match instrument.try_get()? {

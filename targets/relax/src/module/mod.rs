@@ -1,12 +1,12 @@
-//! Executable and machine as modules, `relax.VMExecutable` and `relax.VirtualMachine`.
+//! Modules for executables (`relax.VMExecutable`) and machines (`relax.VirtualMachine`).
 //!
 //! | file | holds |
 //! |---|---|
-//! | `executable` | the kind of executables, and their loaders |
-//! | `machine` | the kind of machines |
-//! | `builtins` | the builtins as a module, which libraries of native code import |
-//! | `held` | the implementation of a module, kept by a function of it |
-//! | `file` | executables in files |
+//! | `executable` | modules of executables, and their loaders |
+//! | `machine` | modules of machines |
+//! | `builtins` | module of the builtins, which libraries of native functions import |
+//! | `held` | references to a module's implementation that keep the module alive |
+//! | `file` | loading executables from files, and writing them |
 
 mod builtins;
 mod executable;
@@ -25,7 +25,7 @@ use ferrite_core::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::plain_error;
 
-/// An argument of a function of a module.
+/// Returns an argument of a method.
 fn argument<'a, 'b>(args: &'a [AnyView<'b>], index: usize) -> Result<&'a AnyView<'b>> {
     args.get(index).ok_or_else(|| {
         plain_error!(
@@ -37,7 +37,7 @@ fn argument<'a, 'b>(args: &'a [AnyView<'b>], index: usize) -> Result<&'a AnyView
     })
 }
 
-/// A text argument.
+/// Returns a string argument of a method.
 fn text<'a>(args: &'a [AnyView<'_>], index: usize) -> Result<&'a [u8]> {
     let arg = argument(args, index)?;
     match arg.bytes_of_string() {

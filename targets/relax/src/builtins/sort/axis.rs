@@ -45,10 +45,10 @@ impl Axis {
         }
     }
 
-    /// Returns the axis like [`of`](Self::of), with the error message of `topk`.
+    /// Returns the axis with this number like [`of`](Self::of), but with the error message of `topk`.
     ///
     /// # Errors
-    /// As [`of`](Self::of).
+    /// As for [`of`](Self::of).
     pub(super) fn in_range(tensor: TensorRef<'_>, number: i64) -> Result<Axis> {
         let ndim = tensor.ndim();
         let index = if number < 0 { number.saturating_add(ndim as i64) } else { number };

@@ -65,7 +65,7 @@ pub(super) fn for_each_line<K: Key>(
 /// Like [`for_each_line`], but sorts and passes only the first `counts[i]` values of line `i`.
 ///
 /// # Errors
-/// As [`for_each_line`].
+/// As for [`for_each_line`].
 pub(super) fn for_each_start<K: Key>(
     input: TensorRef<'_>,
     axis: Axis,

@@ -1,4 +1,4 @@
-//! Blocks in main memory.
+//! Allocation of blocks in main memory.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -21,7 +21,7 @@ pub(super) fn allocate(bytes: usize) -> Result<*mut c_void> {
 /// Frees a block.
 ///
 /// # Safety
-/// The block comes from [`allocate`], and nobody uses it any more.
+/// The block must come from [`allocate`], and must not be used afterwards.
 pub(super) unsafe fn free(block: *mut c_void) {
     if let Some(block) = NonNull::new(block.cast()) {
         // SAFETY: as the caller vouches; every heap knows the size of its blocks.

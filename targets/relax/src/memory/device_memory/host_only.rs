@@ -1,4 +1,4 @@
-//! Blocks of memory in builds without devices: main memory alone.
+//! Memory blocks and copies in builds without devices, in main memory alone.
 
 #[path = "host.rs"]
 mod host;
@@ -11,10 +11,10 @@ use ferrite_core::error::Result;
 use ferrite_core::tensor::TensorRef;
 use ferrite_core::{Tensor, plain_bail, plain_ensure};
 
-/// Refuses every device but the CPU.
+/// Checks that a device is the CPU.
 ///
 /// # Errors
-/// InternalError.
+/// InternalError for any other device.
 pub(super) fn check(device: DLDevice) -> Result<()> {
     plain_ensure!(device.device_type == CPU, INTERNAL_ERROR, "Device {} is not enabled.", device.device_type);
     Ok(())
@@ -31,19 +31,19 @@ pub(super) fn allocate(_device: DLDevice, bytes: usize) -> Result<*mut c_void> {
 /// Frees a block.
 ///
 /// # Safety
-/// The block comes from [`allocate`], and nobody uses it any more.
+/// The block must come from [`allocate`], and must not be used afterwards.
 pub(super) unsafe fn free(_device: DLDevice, block: *mut c_void) {
     // SAFETY: as the caller vouches.
     unsafe { host::free(block) };
 }
 
-/// Copies the content of one compact tensor to another of the same size.
+/// Copies the content of a compact tensor to another one of the same size.
 ///
 /// # Errors
 /// ValueError for tensors that are not compact or differ in size.
 ///
 /// # Safety
-/// Both tensors are valid tensors in main memory, and nobody else uses the data of the target.
+/// Both tensors must be valid and in main memory; no other code may use the data of the destination.
 pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
     // SAFETY: as the caller vouches.
     let readers = unsafe { [TensorRef::from_raw(from), TensorRef::from_raw(to)] };
@@ -59,10 +59,10 @@ pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
     Ok(())
 }
 
-/// Makes a compact row-major tensor of zeros in main memory.
+/// Creates a compact row-major tensor of zeros in main memory.
 ///
 /// # Errors
-/// As [`Tensor::empty`].
+/// As for [`Tensor::empty`].
 pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
     Tensor::empty(shape, dtype, device)
 }

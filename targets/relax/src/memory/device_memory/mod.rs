@@ -1,4 +1,4 @@
-//! Blocks of memory on any device that has a back end.
+//! Memory blocks and copies on any device that has a back end.
 
 mod host;
 
@@ -15,7 +15,7 @@ use super::ALIGNMENT;
 /// Checks that the build has a back end for a device.
 ///
 /// # Errors
-/// InternalError.
+/// InternalError if it has none.
 pub(super) fn check(device: DLDevice) -> Result<()> {
     if device.device_type == CPU { Ok(()) } else { device::get(device.device_type).map(drop) }
 }
@@ -34,7 +34,7 @@ pub(super) fn allocate(device: DLDevice, bytes: usize) -> Result<*mut c_void> {
 /// Frees a block.
 ///
 /// # Safety
-/// The block comes from [`allocate`] for the same device, and nobody uses it any more.
+/// The block must come from [`allocate`] for the same device, and must not be used afterwards.
 pub(super) unsafe fn free(device: DLDevice, block: *mut c_void) {
     if device.device_type == CPU {
         // SAFETY: as the caller vouches.
@@ -45,15 +45,15 @@ pub(super) unsafe fn free(device: DLDevice, block: *mut c_void) {
     }
 }
 
-/// Copies the content of one compact tensor to another of the same size, on any devices, and waits until it is there if the
-/// target is in main memory.
+/// Copies the content of a compact tensor to another one of the same size, on any devices. Waits for the copy if the
+/// destination is in main memory.
 ///
 /// # Errors
 /// ValueError for tensors that are not compact or differ in size; InternalError for a device without a back end; errors of the
 /// driver.
 ///
 /// # Safety
-/// Both tensors are valid, and nobody else uses the data of the target.
+/// Both tensors must be valid; no other code may use the data of the destination.
 pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
     let source = from.device;
     // SAFETY: as the caller vouches; the null stream is the default one.
