@@ -54,7 +54,7 @@
 #define DLPACK_MINOR_VERSION 3
 
 /**
- * Kinds of device that hold tensor data.
+ * Types of device memory in which tensor data is stored.
  */
 enum DLDeviceType
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -224,15 +224,15 @@ typedef uint32_t DLDataTypeCode;
 #endif /* __cplusplus */
 
 /**
- * One device: its kind and its number among the devices of that kind.
+ * A device: its type, and its index among the devices of that type.
  */
 typedef struct DLDevice {
   /**
-   * The kind of device, one of `DLDeviceType`.
+   * The type of the device, one of `DLDeviceType`.
    */
   DLDeviceType device_type;
   /**
-   * The number of the device; 0 for main, pinned and managed memory.
+   * The index of the device; 0 for main, pinned and managed memory.
    */
   int32_t device_id;
 } DLDevice;
@@ -265,7 +265,7 @@ typedef struct DLDataType {
  */
 typedef struct DLTensor {
   /**
-   * Start of the memory: an address, a device address or an opaque handle, as the device defines it.
+   * The allocation: a host address, a device address or an opaque handle, depending on the device.
    *
    * Nominally aligned to 256 bytes, though producers often do not comply.
    */
@@ -293,7 +293,7 @@ typedef struct DLTensor {
    */
   int64_t *strides;
   /**
-   * Distance in bytes from `data` to the first element.
+   * Offset in bytes from `data` to the first element.
    */
   uint64_t byte_offset;
 } DLTensor;
@@ -333,7 +333,7 @@ typedef struct DLPackVersion {
 } DLPackVersion;
 
 /**
- * The stable header of the exchange table.
+ * The header of the exchange table, whose layout never changes.
  */
 typedef struct DLPackExchangeAPIHeader {
   /**
@@ -373,10 +373,10 @@ typedef struct DLManagedTensorVersioned {
 } DLManagedTensorVersioned;
 
 /**
- * Allocates a tensor like a prototype, of which only dtype, ndim, shape and device are read.
+ * Allocates a tensor with the dtype, ndim, shape and device of a prototype. No other field of the prototype is read.
  *
- * Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and returns -1.
- * Must not throw.
+ * Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and returns -1. Must not
+ * throw.
  */
 typedef int (*DLPackManagedTensorAllocator)(struct DLTensor *prototype,
                                             struct DLManagedTensorVersioned **out,
@@ -402,7 +402,7 @@ typedef int (*DLPackManagedTensorToPyObjectNoSync)(struct DLManagedTensorVersion
                                                    void **out_py_object);
 
 /**
- * Describes a Python tensor in the caller's record, without waiting for any stream.
+ * Fills the caller's record with a description of a Python tensor, without waiting for any stream.
  *
  * The producer keeps ownership of data, shape and strides, which are valid until control returns to it. Returns 0, or
  * -1 with a Python exception set.
@@ -426,7 +426,7 @@ typedef int (*DLPackCurrentWorkStream)(DLDeviceType device_type,
  */
 typedef struct DLPackExchangeAPI {
   /**
-   * Version and older tables.
+   * The header: version and older tables.
    */
   struct DLPackExchangeAPIHeader header;
   /**
@@ -438,11 +438,11 @@ typedef struct DLPackExchangeAPI {
    */
   DLPackManagedTensorFromPyObjectNoSync managed_tensor_from_py_object_no_sync;
   /**
-   * Imports into a Python tensor; never null.
+   * Converts to a Python tensor; never null.
    */
   DLPackManagedTensorToPyObjectNoSync managed_tensor_to_py_object_no_sync;
   /**
-   * Describes a Python tensor in place; may be null.
+   * Describes a Python tensor in the caller's record; may be null.
    */
   DLPackDLTensorFromPyObjectNoSync dltensor_from_py_object_no_sync;
   /**

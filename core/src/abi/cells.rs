@@ -8,7 +8,7 @@ use core::ffi::{c_char, c_int, c_void};
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIByteArray {
-    /// The first byte; may be null when `size` is 0.
+    /// Pointer to the first byte; may be null if `size` is 0.
     pub data: *const c_char,
     /// The number of bytes.
     pub size: usize,
@@ -23,10 +23,10 @@ impl TVMFFIByteArray {
         Self { data: bytes.as_ptr().cast(), size: bytes.len() }
     }
 
-    /// Borrows the described bytes; empty when `data` is null.
+    /// Borrows the described bytes. Returns an empty slice if `data` is null.
     ///
     /// # Safety
-    /// `data` is null or points to `size` bytes that stay readable and unchanged for `'a`.
+    /// `data` must be null or point to `size` bytes that stay readable and unchanged for `'a`.
     pub const unsafe fn as_slice<'a>(&self) -> &'a [u8] {
         if self.data.is_null() {
             return &[];
@@ -40,7 +40,7 @@ impl TVMFFIByteArray {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIShapeCell {
-    /// The first size; may be null when `size` is 0.
+    /// Pointer to the sizes of the dimensions; may be null if `size` is 0.
     pub data: *const i64,
     /// The number of dimensions.
     pub size: usize,
@@ -50,22 +50,22 @@ pub struct TVMFFIShapeCell {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFISeqCell {
-    /// The first element, a `TVMFFIAny`.
+    /// Pointer to the first element, a `TVMFFIAny`.
     pub data: *mut c_void,
     /// The number of elements in use.
     pub size: i64,
     /// The capacity in elements.
     pub capacity: i64,
-    /// Frees `data`; null when the elements lie in the object itself.
+    /// Frees `data`; null if the elements lie in the object itself.
     pub data_deleter: Option<unsafe extern "C" fn(data: *mut c_void)>,
 }
 
 c_enum! {
-    /// How `TVMFFIErrorCell.update_backtrace` treats the existing text.
+    /// How `TVMFFIErrorCell.update_backtrace` treats the existing backtrace.
     pub enum TVMFFIBacktraceUpdateMode: i32 {
-        /// Replaces it.
+        /// Replaces the existing backtrace.
         kTVMFFIBacktraceUpdateModeReplace = 0,
-        /// Appends the new text to it.
+        /// Appends to the existing backtrace.
         kTVMFFIBacktraceUpdateModeAppend = 1,
     }
 }
@@ -80,7 +80,7 @@ pub struct TVMFFIErrorCell {
     pub message: TVMFFIByteArray,
     /// The backtrace, one line per frame, most recent call first, so that outer frames are appended.
     pub backtrace: TVMFFIByteArray,
-    /// Changes `backtrace`; `update_mode` is a `TVMFFIBacktraceUpdateMode`. Copies the given text.
+    /// Updates `backtrace` with a copy of the given string; `update_mode` is a `TVMFFIBacktraceUpdateMode`.
     pub update_backtrace: Option<
         unsafe extern "C" fn(self_: TVMFFIObjectHandle, backtrace: *const TVMFFIByteArray, update_mode: i32),
     >,

@@ -30,7 +30,7 @@ pub struct DLPackVersion {
 }
 
 c_enum! {
-    /// Kinds of device that hold tensor data.
+    /// Types of device memory in which tensor data is stored.
     pub enum DLDeviceType: i32 {
         /// Main memory.
         kDLCPU = 1,
@@ -67,13 +67,13 @@ c_enum! {
     }
 }
 
-/// One device: its kind and its number among the devices of that kind.
+/// A device: its type, and its index among the devices of that type.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DLDevice {
-    /// The kind of device, one of `DLDeviceType`.
+    /// The type of the device, one of `DLDeviceType`.
     pub device_type: DLDeviceType,
-    /// The number of the device; 0 for main, pinned and managed memory.
+    /// The index of the device; 0 for main, pinned and managed memory.
     pub device_id: i32,
 }
 
@@ -140,7 +140,7 @@ pub struct DLDataType {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLTensor {
-    /// Start of the memory: an address, a device address or an opaque handle, as the device defines it.
+    /// The allocation: a host address, a device address or an opaque handle, depending on the device.
     ///
     /// Nominally aligned to 256 bytes, though producers often do not comply.
     pub data: *mut c_void,
@@ -156,7 +156,7 @@ pub struct DLTensor {
     ///
     /// Before DLPack 1.2, null also meant compact row-major order.
     pub strides: *mut i64,
-    /// Distance in bytes from `data` to the first element.
+    /// Offset in bytes from `data` to the first element.
     pub byte_offset: u64,
 }
 
@@ -188,10 +188,10 @@ pub struct DLManagedTensorVersioned {
     pub dl_tensor: DLTensor,
 }
 
-/// Allocates a tensor like a prototype, of which only dtype, ndim, shape and device are read.
+/// Allocates a tensor with the dtype, ndim, shape and device of a prototype. No other field of the prototype is read.
 ///
-/// Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and returns -1.
-/// Must not throw.
+/// Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and returns -1. Must not
+/// throw.
 pub type DLPackManagedTensorAllocator = Option<
     unsafe extern "C" fn(
         prototype: *mut DLTensor,
@@ -209,7 +209,7 @@ pub type DLPackManagedTensorAllocator = Option<
 pub type DLPackManagedTensorFromPyObjectNoSync =
     Option<unsafe extern "C" fn(py_object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int>;
 
-/// Describes a Python tensor in the caller's record, without waiting for any stream.
+/// Fills the caller's record with a description of a Python tensor, without waiting for any stream.
 ///
 /// The producer keeps ownership of data, shape and strides, which are valid until control returns to it. Returns 0, or
 /// -1 with a Python exception set.
@@ -234,7 +234,7 @@ pub type DLPackManagedTensorToPyObjectNoSync = Option<
     unsafe extern "C" fn(tensor: *mut DLManagedTensorVersioned, out_py_object: *mut *mut c_void) -> c_int,
 >;
 
-/// The stable header of the exchange table.
+/// The header of the exchange table, whose layout never changes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLPackExchangeAPIHeader {
@@ -251,15 +251,15 @@ pub struct DLPackExchangeAPIHeader {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLPackExchangeAPI {
-    /// Version and older tables.
+    /// The header: version and older tables.
     pub header: DLPackExchangeAPIHeader,
     /// Allocates a tensor; never null.
     pub managed_tensor_allocator: DLPackManagedTensorAllocator,
     /// Exports a Python tensor; never null.
     pub managed_tensor_from_py_object_no_sync: DLPackManagedTensorFromPyObjectNoSync,
-    /// Imports into a Python tensor; never null.
+    /// Converts to a Python tensor; never null.
     pub managed_tensor_to_py_object_no_sync: DLPackManagedTensorToPyObjectNoSync,
-    /// Describes a Python tensor in place; may be null.
+    /// Describes a Python tensor in the caller's record; may be null.
     pub dltensor_from_py_object_no_sync: DLPackDLTensorFromPyObjectNoSync,
     /// Returns the current stream; never null.
     pub current_work_stream: DLPackCurrentWorkStream,

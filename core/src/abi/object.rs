@@ -6,7 +6,7 @@ use core::ffi::{c_int, c_void};
 pub type TVMFFIObjectHandle = *mut c_void;
 
 c_enum! {
-    /// The actions requested of a deleter.
+    /// The actions requested of a deleter, as bits of its `flags`.
     pub enum TVMFFIObjectDeleterFlagBitMask: i32 {
         /// The last strong reference was released: destroy the content, keep the memory.
         kTVMFFIObjectDeleterFlagBitMaskStrong = 1 << 0,

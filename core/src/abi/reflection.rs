@@ -3,19 +3,19 @@
 use super::{TVMFFIAny, TVMFFIByteArray, TVMFFIObjectHandle};
 use core::ffi::{c_int, c_void};
 
-/// Reads a field, given its address, into `result`, which the caller then owns.
+/// Reads the field at an address into `result`, which the caller then owns.
 ///
-/// Returns 0, or -1 with the raised error set.
+/// Returns 0, or -1 with an error raised.
 pub type TVMFFIFieldGetter = unsafe extern "C" fn(field: *mut c_void, result: *mut TVMFFIAny) -> c_int;
 
-/// Writes a borrowed value to a field, given the field's address.
+/// Writes a borrowed value to the field at an address.
 ///
-/// Returns 0, or -1 with the raised error set.
+/// Returns 0, or -1 with an error raised.
 pub type TVMFFIFieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
 
-/// Creates an object of a type, whose fields are not yet set; the caller owns `result`.
+/// Creates an object of a type without setting its fields. The caller owns `result`.
 ///
-/// Returns 0, or -1 with the raised error set.
+/// Returns 0, or -1 with an error raised.
 pub type TVMFFIObjectCreator = unsafe extern "C" fn(result: *mut TVMFFIObjectHandle) -> c_int;
 
 c_enum! {
@@ -71,13 +71,13 @@ c_enum! {
 c_enum! {
     /// Whether a structural traversal is at a point where variables are defined.
     pub enum TVMFFIDefRegionKind: i32 {
-        /// No: variables are used here. They must be defined in an enclosing region, or compare by address.
+        /// Variables are used here, not defined. They must be defined in an enclosing region, or compare by address.
         kTVMFFIDefRegionKindNone = 0,
-        /// A pattern: the variable and every variable in its type are defined where they first occur.
+        /// Pattern: the variable and every variable in its type are defined where they first occur.
         ///
-        /// Applies to the whole content, regardless of the kinds of fields in it.
+        /// Applies to the entire content, regardless of the kinds of fields in it.
         kTVMFFIDefRegionKindPattern = 1,
-        /// Only the variable itself is defined; variables in its type are used. Without effect inside a pattern.
+        /// Simple: only the variable itself is defined; variables in its type are used. Has no effect inside a pattern.
         kTVMFFIDefRegionKindSimple = 2,
     }
 }
@@ -106,11 +106,11 @@ pub struct TVMFFIFieldInfo {
     ///
     /// A `TVMFFIFieldSetter`, or with `kTVMFFIFieldFlagBitSetterIsFunctionObj` the handle of a function.
     pub setter: *mut c_void,
-    /// The default, or the function that makes it; see the flags.
+    /// The default value, or the function that creates it, depending on `flags`.
     pub default_value_or_factory: TVMFFIAny,
-    /// The declared type of the field, `kTVMFFIAny` when unknown.
+    /// The declared type of the field; `kTVMFFIAny` if unknown.
     ///
-    /// Does not constrain the run-time type of the value or the elements of a container.
+    /// Does not constrain the run-time type of the value or of the elements of a container.
     pub field_static_type_index: i32,
 }
 
@@ -138,7 +138,7 @@ pub struct TVMFFITypeMetadata {
     pub doc: TVMFFIByteArray,
     /// Creates an object of the type, whose fields must all be set afterwards; may be null.
     pub creator: Option<TVMFFIObjectCreator>,
-    /// The size of the object record in bytes, 0 when unknown.
+    /// The size of the object record in bytes; 0 if unknown.
     pub total_size: i32,
     /// How structural equality and hashing treat the type.
     pub structural_eq_hash_kind: TVMFFISEqHashKind,

@@ -378,7 +378,7 @@ typedef int32_t TVMFFITypeIndex;
 #endif /* __cplusplus */
 
 /**
- * The actions requested of a deleter.
+ * The actions requested of a deleter, as bits of its `flags`.
  */
 enum TVMFFIObjectDeleterFlagBitMask
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -407,7 +407,7 @@ typedef int32_t TVMFFIObjectDeleterFlagBitMask;
 #endif /* __cplusplus */
 
 /**
- * How `TVMFFIErrorCell.update_backtrace` treats the existing text.
+ * How `TVMFFIErrorCell.update_backtrace` treats the existing backtrace.
  */
 enum TVMFFIBacktraceUpdateMode
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -415,11 +415,11 @@ enum TVMFFIBacktraceUpdateMode
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
-   * Replaces it.
+   * Replaces the existing backtrace.
    */
   kTVMFFIBacktraceUpdateModeReplace = 0,
   /**
-   * Appends the new text to it.
+   * Appends to the existing backtrace.
    */
   kTVMFFIBacktraceUpdateModeAppend = 1
 };
@@ -509,17 +509,17 @@ enum TVMFFIDefRegionKind
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
-   * No: variables are used here. They must be defined in an enclosing region, or compare by address.
+   * Variables are used here, not defined. They must be defined in an enclosing region, or compare by address.
    */
   kTVMFFIDefRegionKindNone = 0,
   /**
-   * A pattern: the variable and every variable in its type are defined where they first occur.
+   * Pattern: the variable and every variable in its type are defined where they first occur.
    *
-   * Applies to the whole content, regardless of the kinds of fields in it.
+   * Applies to the entire content, regardless of the kinds of fields in it.
    */
   kTVMFFIDefRegionKindPattern = 1,
   /**
-   * Only the variable itself is defined; variables in its type are used. Without effect inside a pattern.
+   * Simple: only the variable itself is defined; variables in its type are used. Has no effect inside a pattern.
    */
   kTVMFFIDefRegionKindSimple = 2
 };
@@ -593,7 +593,7 @@ typedef int (*TVMFFISafeCallType)(void *handle,
  */
 typedef struct TVMFFIByteArray {
   /**
-   * The first byte; may be null when `size` is 0.
+   * Pointer to the first byte; may be null if `size` is 0.
    */
   const char *data;
   /**
@@ -629,9 +629,9 @@ typedef struct TVMFFIMethodInfo {
 } TVMFFIMethodInfo;
 
 /**
- * Reads a field, given its address, into `result`, which the caller then owns.
+ * Reads the field at an address into `result`, which the caller then owns.
  *
- * Returns 0, or -1 with the raised error set.
+ * Returns 0, or -1 with an error raised.
  */
 typedef int (*TVMFFIFieldGetter)(void *field, TVMFFIAny *result);
 
@@ -678,21 +678,21 @@ typedef struct TVMFFIFieldInfo {
    */
   void *setter;
   /**
-   * The default, or the function that makes it; see the flags.
+   * The default value, or the function that creates it, depending on `flags`.
    */
   TVMFFIAny default_value_or_factory;
   /**
-   * The declared type of the field, `kTVMFFIAny` when unknown.
+   * The declared type of the field; `kTVMFFIAny` if unknown.
    *
-   * Does not constrain the run-time type of the value or the elements of a container.
+   * Does not constrain the run-time type of the value or of the elements of a container.
    */
   int32_t field_static_type_index;
 } TVMFFIFieldInfo;
 
 /**
- * Creates an object of a type, whose fields are not yet set; the caller owns `result`.
+ * Creates an object of a type without setting its fields. The caller owns `result`.
  *
- * Returns 0, or -1 with the raised error set.
+ * Returns 0, or -1 with an error raised.
  */
 typedef int (*TVMFFIObjectCreator)(TVMFFIObjectHandle *result);
 
@@ -709,7 +709,7 @@ typedef struct TVMFFITypeMetadata {
    */
   TVMFFIObjectCreator creator;
   /**
-   * The size of the object record in bytes, 0 when unknown.
+   * The size of the object record in bytes; 0 if unknown.
    */
   int32_t total_size;
   /**
@@ -790,7 +790,7 @@ typedef struct TVMFFITypeInfo {
  */
 typedef struct TVMFFISeqCell {
   /**
-   * The first element, a `TVMFFIAny`.
+   * Pointer to the first element, a `TVMFFIAny`.
    */
   void *data;
   /**
@@ -802,7 +802,7 @@ typedef struct TVMFFISeqCell {
    */
   int64_t capacity;
   /**
-   * Frees `data`; null when the elements lie in the object itself.
+   * Frees `data`; null if the elements lie in the object itself.
    */
   void (*data_deleter)(void *data);
 } TVMFFISeqCell;
@@ -812,7 +812,7 @@ typedef struct TVMFFISeqCell {
  */
 typedef struct TVMFFIShapeCell {
   /**
-   * The first size; may be null when `size` is 0.
+   * Pointer to the sizes of the dimensions; may be null if `size` is 0.
    */
   const int64_t *data;
   /**
@@ -838,7 +838,7 @@ typedef struct TVMFFIErrorCell {
    */
   struct TVMFFIByteArray backtrace;
   /**
-   * Changes `backtrace`; `update_mode` is a `TVMFFIBacktraceUpdateMode`. Copies the given text.
+   * Updates `backtrace` with a copy of the given string; `update_mode` is a `TVMFFIBacktraceUpdateMode`.
    */
   void (*update_backtrace)(TVMFFIObjectHandle self,
                            const struct TVMFFIByteArray *backtrace,
@@ -893,9 +893,9 @@ typedef struct TVMFFIObjectAllocHeader {
 } TVMFFIObjectAllocHeader;
 
 /**
- * Writes a borrowed value to a field, given the field's address.
+ * Writes a borrowed value to the field at an address.
  *
- * Returns 0, or -1 with the raised error set.
+ * Returns 0, or -1 with an error raised.
  */
 typedef int (*TVMFFIFieldSetter)(void *field, const TVMFFIAny *value);
 
