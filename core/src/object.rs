@@ -26,7 +26,7 @@ impl ObjectRef {
     /// Takes ownership of a strong reference.
     ///
     /// # Safety
-    /// `object` must be live, and one strong reference to it is given up.
+    /// `object` must be live, and the caller transfers one strong reference to it.
     pub const unsafe fn from_raw(object: NonNull<TVMFFIObject>) -> ObjectRef {
         ObjectRef { object }
     }
@@ -46,7 +46,7 @@ impl ObjectRef {
         ManuallyDrop::new(self).object
     }
 
-    /// Borrows the object.
+    /// Borrows the object as a pointer.
     pub const fn as_ptr(&self) -> *mut TVMFFIObject {
         self.object.as_ptr()
     }
@@ -81,7 +81,7 @@ impl ObjectRef {
         self.object == other.object
     }
 
-    /// Returns `true` if the class of the object is `T` or derived from `T`.
+    /// Returns `true` if the object's class is `T` or derived from `T`.
     pub fn is_instance<T: ObjectClass>(&self) -> bool {
         type_table::is_instance(self.type_index(), T::type_index())
     }
@@ -99,7 +99,7 @@ impl ObjectRef {
     /// Converts the reference to class `T`.
     ///
     /// # Errors
-    /// Returns the reference unchanged when the object is not an instance of `T`.
+    /// Returns the reference unchanged if the object is not an instance of `T`.
     pub fn downcast<T: ObjectClass>(self) -> core::result::Result<T, ObjectRef> {
         if self.is_instance::<T>() {
             // SAFETY: just checked.

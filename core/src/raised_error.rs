@@ -1,4 +1,4 @@
-//! The raised error of the current thread: a failed call leaves its error here for the caller to take.
+//! The raised error of the current thread: a failed call stores its error here for the caller to take.
 
 #[cfg(not(feature = "client"))]
 use crate::abi::TVMFFIObject;

@@ -75,9 +75,9 @@ pub unsafe fn release_inline(object: *mut TVMFFIObject) -> c_int {
     0
 }
 
-/// Releases one strong reference to an object that other objects use until they are destroyed. If this happens during
-/// another destruction on this thread, the object is destroyed after all objects that are released later in that
-/// destruction.
+/// Releases one strong reference to an object that other objects use until they are destroyed. If it was the last
+/// reference and this thread is destroying another object, the object is queued and destroyed after all objects that
+/// are released later in that destruction.
 ///
 /// # Safety
 /// As [`release_object`].

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::text::Writer;
 use crate::{store_forwarding, upstream_release};
 
-/// A return type of typed functions: a value, nothing, or a `Result` of either.
+/// A return type of typed functions: a convertible value, the unit type, or a `Result` of either.
 pub trait IntoResult {
     /// Description of the type for signatures and schemas.
     const TEXT: &'static TypeText;

@@ -22,9 +22,9 @@ use crate::sync::{Lock, const_new};
 
 use names::{Name, Names};
 
-/// A map from names to values that only grows.
+/// A map from names to values, to which entries can be added but not removed.
 ///
-/// Ownership: owns its entries, which live as long as the table, that is forever in a static. Threads: [`get`] and
+/// Ownership: owns its entries, which live as long as the table; forever, if it is a static. Threads: [`get`] and
 /// [`for_each`] take no lock and may run anywhere, also in interrupt handlers; insertion takes the table's lock.
 /// Allocation: insertion only.
 ///
@@ -99,7 +99,7 @@ impl<V> NameTable<V> {
         self.names.lock()
     }
 
-    /// Counts the entries, in linear time.
+    /// Counts the entries in linear time.
     pub fn len(&self) -> usize {
         let mut len = 0;
         self.for_each(|_| {
@@ -114,7 +114,7 @@ impl<V> NameTable<V> {
         self.names.first().is_none()
     }
 
-    /// Looks up the entry of a name.
+    /// Looks up the entry of a name. Returns `None` if there is none.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Entry<V>> {
         // SAFETY: names of this table belong to such entries, which were complete when they were published.

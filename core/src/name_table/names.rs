@@ -1,4 +1,4 @@
-//! The untyped part of name tables, shared by all value types.
+//! The part of a name table that does not depend on the type of its values.
 
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -12,7 +12,7 @@ use crate::sync::{Lock, const_new};
 
 use super::lookup::{Links, Lookup};
 
-/// The names of a table.
+/// Names of a table: their lookup, and a linked list in insertion order.
 pub(super) struct Names {
     lookup: Lookup,
     first: AtomicPtr<Name>,
@@ -58,7 +58,7 @@ impl Names {
         &self.last
     }
 
-    /// Returns the first name inserted.
+    /// Returns the first inserted name.
     pub(super) fn first(&self) -> Option<NonNull<Name>> {
         NonNull::new(self.first.load(Ordering::Acquire))
     }
@@ -113,7 +113,7 @@ impl Names {
     /// Appends a name to the list.
     ///
     /// # Safety
-    /// Its entry is complete, and owned by the table from here on.
+    /// The entry of the name is complete, and the caller transfers its ownership to the table.
     unsafe fn append(&self, last: &Last, name: NonNull<Name>) {
         // SAFETY: `last` is null or a name of this table, whose names live as long as the table.
         let link = unsafe { last.0.get().as_ref() }.map_or(&self.first, |last| &last.next);

@@ -14,7 +14,7 @@ pub(super) trait Node: Sized {
     fn branches(&self) -> &[AtomicPtr<Self>; BRANCHES];
 }
 
-/// Loads the node at a branch.
+/// Loads the node to which a branch points.
 #[inline(always)]
 pub(super) fn node<N: Node>(branch: &AtomicPtr<N>) -> Option<&N> {
     // SAFETY: the node at a branch is complete and lives as long as the branch (contract of the trait).

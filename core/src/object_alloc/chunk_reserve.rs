@@ -1,4 +1,4 @@
-//! A reserve of free chunks for later objects.
+//! A reserve of free chunks for objects created later.
 //!
 //! It prefers chunks at high addresses: C libraries return the top of their heap to the system when it is free, and
 //! would have to request it again for the next document.

@@ -42,7 +42,7 @@ static RESERVE: ChunkReserve = ChunkReserve::new();
 /// Header of a chunk.
 #[repr(C)]
 struct Chunk {
-    /// Number of objects whose memory is in use, plus [`FILLING`] while the chunk is being filled.
+    /// Number of objects in the chunk that still use their memory, plus [`FILLING`] while the chunk is being filled.
     living: AtomicUsize,
     /// Size of the chunk in bytes.
     bytes: usize,
@@ -132,7 +132,7 @@ impl Chunks {
         }
     }
 
-    /// Size of the next chunk in bytes, or 0 while too few objects exist.
+    /// Returns the size of the next chunk in bytes, or 0 if too few objects exist for a chunk.
     fn next_bytes(&self) -> usize {
         if self.total < MIN_BYTES { 0 } else { self.total.min(MAX_BYTES) }
     }
@@ -185,7 +185,7 @@ impl Drop for Chunks {
 // SAFETY: the chunk being filled has no other owner except its objects, which only decrement its count.
 unsafe impl Send for Chunks {}
 
-/// Releases the memory of an object in a chunk.
+/// Releases the memory of an object in a chunk. Called through the object's allocation header.
 ///
 /// # Safety
 /// The body was returned by [`Chunks::place`] and is no longer used.
@@ -210,7 +210,7 @@ unsafe fn count_down(chunk: NonNull<Chunk>, gone: usize) {
     }
 }
 
-/// Subtracts from a count and returns its previous value.
+/// Subtracts `number` from a count and returns the previous value.
 #[inline]
 fn take_off(count: &AtomicUsize, number: usize) -> usize {
     if is_single_threaded() {

@@ -167,7 +167,7 @@ impl RecordLayout {
     }
 }
 
-/// Allocates an object and sets up its header. Size-optimised builds share one copy for all classes.
+/// Allocates an object and sets up its header. Size-optimised builds share one copy of this function for all classes.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn allocate_class(class: &RecordLayout, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
@@ -230,7 +230,7 @@ unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
 }
 
 /// Returns the memory of an object to its allocator, if the flags say that no reference remains. Size-optimised builds
-/// share one copy for all classes.
+/// share one copy of this function for all classes.
 ///
 /// # Safety
 /// The body came from an allocation of this module, and the flags are correct.
@@ -281,7 +281,7 @@ unsafe extern "C" fn builtin_allocate(
     allocate_builtin(size, alignment).map_or(ptr::null_mut(), |body| body.as_ptr().cast())
 }
 
-/// Allocates memory for an object of at most [`MAX_BYTES`].
+/// Allocates memory for an object of at most [`MAX_BYTES`]. Returns `None` when out of memory.
 #[inline]
 fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
     if alignment <= BODY_OFFSET {

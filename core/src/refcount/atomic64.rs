@@ -102,8 +102,7 @@ impl Counts {
         Release::Both
     }
 
-    /// Releases a reference in a single-threaded process, whose signal handlers may have changed the word since it was
-    /// read.
+    /// Releases a reference in a single-threaded process. Signal handlers may have changed the word since it was read.
     #[inline(always)]
     fn release_single_threaded(&self) -> Release {
         let before = single_instruction::fetch_add(&self.0, STRONG_ONE.wrapping_neg());

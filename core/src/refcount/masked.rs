@@ -85,7 +85,7 @@ impl Counts {
     }
 }
 
-/// Adds with wrap-around and returns the new count; adding `u32::MAX` subtracts one.
+/// Adds `difference` with wrap-around and returns the new count; adding `u32::MAX` subtracts one.
 fn add(count: &Cell<u32>, difference: u32) -> u32 {
     count.set(count.get().wrapping_add(difference));
     count.get()

@@ -1,4 +1,4 @@
-//! Arithmetic on shapes and strides, with overflow handling.
+//! Arithmetic on shapes and strides, with overflow checks.
 #![forbid(unsafe_code)]
 
 use crate::abi::DLDataType;

@@ -66,7 +66,7 @@ impl Shape {
         Shape::from_slice(&buffer)
     }
 
-    /// Makes a shape from integer arguments.
+    /// Creates a shape from integer arguments.
     ///
     /// # Errors
     /// ValueError if an argument is not an integer; MemoryError.

@@ -17,7 +17,7 @@ use crate::object_alloc::Space;
 use crate::text::{Lossy, Writer};
 use crate::{any_from, any_texts, type_index};
 
-/// Maximum length of content stored inline.
+/// Maximum length in bytes of content that is stored inline.
 pub(crate) const SMALL_MAX: usize = 7;
 
 /// A string value. Usually UTF-8, though C code may store any bytes in it.

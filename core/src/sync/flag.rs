@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::num::NonZeroUsize;
 use core::ops::{Deref, DerefMut};
 
-/// A mutex that spins on one flag.
+/// A mutex that spins on an atomic flag.
 #[derive(Default)]
 pub struct Mutex<T> {
     held: AtomicBool,
@@ -20,7 +20,7 @@ pub struct Mutex<T> {
 unsafe impl<T: Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// Makes an unlocked mutex around `value`.
+    /// Creates an unlocked mutex around `value`.
     pub const fn new(value: T) -> Self {
         Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
@@ -66,7 +66,7 @@ impl<T> Drop for MutexGuard<'_, T> {
     }
 }
 
-/// This build has one kind of lock.
+/// In this build, [`Lock`] and [`Mutex`] are the same type.
 pub use self::Mutex as Lock;
 
 /// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither take locks nor run user

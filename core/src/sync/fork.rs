@@ -219,11 +219,11 @@ impl<T: Send> AtFork for Repaired<T> {
 
 /// A part defined by functions, for state without a lock.
 pub struct Hook {
-    /// See [`AtFork::prepare`].
+    /// Makes the state consistent before a fork; see [`AtFork::prepare`].
     pub prepare: fn(),
-    /// See [`AtFork::parent`].
+    /// Releases the state in the parent process; see [`AtFork::parent`].
     pub parent: fn(),
-    /// See [`AtFork::child`].
+    /// Releases the state in the child process; see [`AtFork::child`].
     pub child: fn(),
 }
 

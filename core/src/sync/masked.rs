@@ -1,4 +1,4 @@
-//! Locks that mask interrupts through the `critical-section` crate, for bare metal.
+//! Locks for bare metal that mask interrupts, using the `critical-section` crate.
 
 use core::cell::{Cell, UnsafeCell};
 use core::marker::PhantomData;
@@ -23,7 +23,7 @@ pub struct Mutex<T> {
 unsafe impl<T: Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// Makes an unlocked mutex around `value`.
+    /// Creates an unlocked mutex around `value`.
     pub const fn new(value: T) -> Self {
         Self { held: Cell::new(false), value: UnsafeCell::new(value) }
     }

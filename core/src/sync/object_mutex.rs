@@ -20,7 +20,7 @@ pub struct ObjectMutex<T>(UnsafeCell<T>);
 unsafe impl<T: Send> Sync for ObjectMutex<T> {}
 
 impl<T> ObjectMutex<T> {
-    /// Makes an unlocked mutex around `value`.
+    /// Creates an unlocked mutex around `value`.
     pub const fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
     }

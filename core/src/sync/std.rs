@@ -18,7 +18,7 @@ pub struct Mutex<T: 'static> {
 }
 
 impl<T> Mutex<T> {
-    /// Makes an unlocked mutex around `value`.
+    /// Creates an unlocked mutex around `value`.
     pub const fn new(value: T) -> Self {
         Self { inner: std::sync::Mutex::new(value), across_fork: AcrossFork::new() }
     }
@@ -35,7 +35,7 @@ impl<T: Default> Default for Mutex<T> {
     }
 }
 
-/// Hosts have one kind of lock.
+/// On hosts, [`Lock`] and [`Mutex`] are the same type.
 pub use self::Mutex as Lock;
 
 pub(crate) static CRITICAL: Mutex<()> = Mutex::new(());
@@ -55,7 +55,8 @@ pub fn pause(round: u32) {
     }
 }
 
-/// Identifies the current thread among living threads; `None` while its thread-local storage is being destroyed.
+/// Identifies the current thread among living threads. Returns `None` while its thread-local storage is being
+/// destroyed.
 pub fn current_thread() -> Option<NonZeroUsize> {
     std::thread_local!(static HERE: u8 = const { 0 });
     HERE.try_with(|here| core::ptr::from_ref(here).addr()).ok().and_then(NonZeroUsize::new)

@@ -99,7 +99,7 @@ impl Tensor {
         self.as_tensor_ref().is_contiguous()
     }
 
-    /// Borrows the elements; see [`TensorRef::data`].
+    /// Borrows the elements as a slice; see [`TensorRef::data`].
     ///
     /// # Errors
     /// As [`TensorRef::data`].
@@ -107,7 +107,7 @@ impl Tensor {
         self.as_tensor_ref().data()
     }
 
-    /// Borrows the elements for writing; see [`TensorRef::data_mut`].
+    /// Borrows the elements as a mutable slice; see [`TensorRef::data_mut`].
     ///
     /// # Errors
     /// As [`TensorRef::data`].

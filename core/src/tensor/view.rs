@@ -22,12 +22,12 @@ pub struct TensorView {
 }
 
 impl TensorView {
-    /// Makes a view from a pointer.
+    /// Creates a view of the DLTensor at an address.
     pub const fn new(tensor: NonNull<DLTensor>) -> TensorView {
         TensorView { tensor }
     }
 
-    /// Returns the pointer.
+    /// Returns the pointer to the DLTensor.
     pub const fn as_ptr(self) -> *mut DLTensor {
         self.tensor.as_ptr()
     }

@@ -87,8 +87,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Divides a number by ten; returns the quotient and the last digit as ASCII. Uses 32-bit divisions, which are cheaper
-/// than 64-bit ones on small cores.
+/// Divides a number by ten. Returns the quotient, and the remainder as an ASCII digit. Uses 32-bit divisions, which are
+/// cheaper than 64-bit ones on small cores.
 fn divide_by_ten(number: u64) -> (u64, u8) {
     let (high, low) = ((number >> 32) as u32, number as u32);
     let middle = ((high % 10) << 16) | (low >> 16);

@@ -108,7 +108,7 @@ pub fn attr_column(name: &[u8]) -> Option<&'static AttrColumn> {
     if is_provided() { columns::get(name) } else { provided_column(name) }
 }
 
-/// The slow path of [`attr_column`], before the library's own types are registered.
+/// The slow path of [`attr_column`], which registers the library's own types first.
 #[cold]
 #[inline(never)]
 fn provided_column(name: &[u8]) -> Option<&'static AttrColumn> {

@@ -75,7 +75,7 @@ unsafe impl Sync for TypeEntry {}
 // SAFETY: all pointers refer to memory that is never freed and belongs to no thread.
 unsafe impl Send for TypeEntry {}
 
-/// The parameters of a new type.
+/// Parameters of a new type entry.
 #[derive(Clone, Copy)]
 pub(super) struct NewType<'a> {
     pub type_index: i32,

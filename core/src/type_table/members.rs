@@ -24,7 +24,7 @@ use super::entry::{self, TypeEntry};
 use super::growing_array::ArrayLayout;
 use super::{REGISTRY, ensure_provided, field_names, library_members, shadowed, type_info};
 
-/// The kinds of members.
+/// Kinds of members of a type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MemberKind {
     Field,

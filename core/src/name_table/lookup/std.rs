@@ -21,7 +21,7 @@ use crate::sync::const_new;
 /// Name lookup of one table: the newest hash index.
 pub(in crate::name_table) struct Lookup {
     index: AtomicPtr<Index>,
-    /// Number of used slots in the newest index; accessed under the lock of insertion.
+    /// Number of used slots in the newest index; accessed under the insertion lock.
     taken: AtomicUsize,
 }
 
@@ -43,7 +43,7 @@ pub(in crate::name_table) struct VacantEntry<'a> {
 
 impl Lookup {
     const_new! {
-        /// Makes an empty lookup.
+        /// Creates an empty lookup without an index.
         pub(in crate::name_table) fn new() -> Self {
             Self { index: AtomicPtr::new(ptr::null_mut()), taken: AtomicUsize::new(0) }
         }
@@ -75,7 +75,7 @@ impl Lookup {
     }
 
     /// Returns the newest index, grown if the next entry would exceed the load factor; `None` when out of memory. The
-    /// caller holds the lock.
+    /// caller holds the insertion lock.
     fn index_with_free_slot(&self, names: &Names) -> Option<NonNull<Index>> {
         let newest = self.index.load(Ordering::Relaxed);
         // SAFETY: as `find_hashed`.
@@ -134,14 +134,14 @@ fn tag_of(hash: usize) -> u8 {
     (mix(0, hash) >> (usize::BITS - 8)) as u8 | 1
 }
 
-/// An array of slots and an array of tags. The tags of a large table stay in the cache when its slots and entries do
-/// not, and distinguish most names. Both arrays follow the header in the same block.
+/// Header of a hash index. An array of slots and an array of tags follow it in the same block. The tags distinguish
+/// most names, and those of a large table stay in the cache when its slots and entries do not.
 struct Index {
     /// Number of slots, a power of two, minus one.
     mask: usize,
-    /// The first slot.
+    /// Address of the first slot.
     slots: *const AtomicPtr<Name>,
-    /// The first tag.
+    /// Address of the first tag.
     tags: *const AtomicU8,
     /// The smaller index that this one replaced, or null.
     before: *mut Index,
@@ -183,7 +183,7 @@ impl Index {
         }
     }
 
-    /// Publishes an entry in the first free slot from its hash on.
+    /// Stores an entry in the first free slot of its probe sequence, and publishes it.
     ///
     /// # Safety
     /// The entry is complete and lives as long as the table; the caller is the only one that writes to this index,
@@ -222,7 +222,7 @@ impl Index {
         Some((layout, [to_slots, to_tags]))
     }
 
-    /// Frees an index; returns the one that it replaced.
+    /// Frees an index. Returns the smaller one that it replaced, or null.
     ///
     /// # Safety
     /// The index came from `allocate` and is no longer used.

@@ -4,7 +4,7 @@
 //! | item | meaning |
 //! |---|---|
 //! | `has_possible_size` | whether a compact tensor with packed elements fits an allocation |
-//! | `is_small` | whether that is certain from the shape alone |
+//! | `is_small` | whether the shape alone shows that the tensor fits |
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

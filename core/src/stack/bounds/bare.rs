@@ -6,7 +6,7 @@ use crate::error::Result;
 /// Returns `false`: the bounds are unknown.
 ///
 /// # Errors
-/// None.
+/// Never fails.
 #[inline(always)]
 pub(in crate::stack) fn have_space() -> Result<bool> {
     Ok(false)

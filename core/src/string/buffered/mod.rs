@@ -4,7 +4,7 @@
 //! | item | meaning |
 //! |---|---|
 //! | `LEAD_BYTES` | bytes at the start of the buffer that become the head of the object |
-//! | `string_of` | makes a string from a buffer, from a position on |
+//! | `string_of` | creates a string from the content of a buffer, beginning at a position |
 
 #[cfg_attr(all(feature = "std", feature = "speed", not(feature = "client")), path = "fast.rs")]
 #[cfg_attr(not(all(feature = "std", feature = "speed", not(feature = "client"))), path = "small.rs")]

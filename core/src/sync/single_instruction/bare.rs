@@ -3,19 +3,19 @@
 
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Adds to a counter.
+/// Adds `change` to a counter.
 #[inline(always)]
 pub fn add(count: &AtomicU64, change: u64) {
     count.fetch_add(change, Ordering::Relaxed);
 }
 
-/// Adds to a counter and returns its previous value.
+/// Adds `change` to a counter and returns the previous value.
 #[inline(always)]
 pub fn fetch_add(count: &AtomicU64, change: u64) -> u64 {
     count.fetch_add(change, Ordering::Relaxed)
 }
 
-/// Subtracts from a pointer-sized counter and returns its previous value.
+/// Subtracts `change` from a pointer-sized counter and returns the previous value.
 #[inline(always)]
 pub fn fetch_sub_size(count: &AtomicUsize, change: usize) -> usize {
     count.fetch_sub(change, Ordering::Relaxed)

@@ -6,7 +6,7 @@ use core::arch::asm;
 
 use crate::sync::atomic::{AtomicU64, AtomicUsize};
 
-/// Adds to a counter.
+/// Adds `change` to a counter.
 #[inline(always)]
 pub fn add(count: &AtomicU64, change: u64) {
     // SAFETY: the counter is valid for writes. Callers checked that the process is single-threaded; with other threads,
@@ -14,14 +14,14 @@ pub fn add(count: &AtomicU64, change: u64) {
     unsafe { asm!("add qword ptr [{}], {}", in(reg) count.as_ptr(), in(reg) change, options(nostack)) };
 }
 
-/// Adds to a counter and returns its previous value.
+/// Adds `change` to a counter and returns the previous value.
 #[inline(always)]
 pub fn fetch_add(count: &AtomicU64, change: u64) -> u64 {
     // SAFETY: the counter is valid for writes.
     unsafe { exchange_add(count.as_ptr(), change) }
 }
 
-/// Subtracts from a pointer-sized counter and returns its previous value.
+/// Subtracts `change` from a pointer-sized counter and returns the previous value.
 #[inline(always)]
 pub fn fetch_sub_size(count: &AtomicUsize, change: usize) -> usize {
     // SAFETY: the counter is valid for writes, and has 64 bits.

@@ -29,7 +29,7 @@ pub fn is_single_threaded() -> bool {
     unsafe { &*FLAG.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
-/// Looks up the address of glibc's flag. Until then, the process counts as multi-threaded.
+/// Looks up the address of glibc's flag. Until it is called, every process counts as multi-threaded.
 pub fn find_thread_flag() {
     // SAFETY: a null handle searches all libraries of the program.
     let flag = unsafe { dlsym(ptr::null_mut(), NAME.as_ptr()) };

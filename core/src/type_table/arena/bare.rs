@@ -10,7 +10,7 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 /// Alignment of every piece.
 const ALIGN: usize = 8;
 
-/// Size of the last failed allocation. Kept outside [`NoMemory`], so that results fit a register.
+/// Size of the last failed allocation in bytes. It is not part of [`NoMemory`], so that results fit in a register.
 static REFUSED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// The failure of an allocation. It is converted to an error after the lock is released, because a custom allocator may
@@ -41,12 +41,12 @@ impl Arena {
         Arena
     }
 
-    /// Allocates `bytes` bytes.
+    /// Allocates `bytes` bytes as a separate block.
     pub(in crate::type_table) fn carve(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
         self.carve_zeroed(bytes, align)
     }
 
-    /// Allocates `bytes` zero bytes at a multiple of 8.
+    /// Allocates `bytes` zero-initialised bytes at a multiple of 8.
     #[inline(never)]
     pub(in crate::type_table) fn carve_zeroed(
         &self,

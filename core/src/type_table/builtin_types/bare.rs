@@ -24,7 +24,7 @@ fn behind(key: &'static [u8]) -> *const u8 {
     KEYS.as_ptr().with_addr(key.as_ptr().addr() + key.len() + 1)
 }
 
-/// Returns the key of a built-in type.
+/// Returns the key of a built-in type, or `None` for other types.
 pub(in crate::type_table) fn key(type_index: i32) -> Option<&'static [u8]> {
     let mut key = key_at(KEYS.as_ptr());
     for _ in 0..builtin_keys::position(type_index)? {

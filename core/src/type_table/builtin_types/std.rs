@@ -151,7 +151,7 @@ impl TypeEntry {
     }
 }
 
-/// Returns the entry of a built-in type.
+/// Returns the entry of a built-in type, or `None` for other types.
 #[inline]
 pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     TYPES.get(builtin_keys::position(type_index)?)
@@ -163,7 +163,7 @@ pub(in crate::type_table) fn entry_of_any(type_index: i32) -> Option<&'static Ty
     entry(type_index).or_else(|| slots::entry(type_index))
 }
 
-/// Returns the key of a built-in type.
+/// Returns the key of a built-in type, or `None` for other types.
 pub(in crate::type_table) fn key(type_index: i32) -> Option<&'static [u8]> {
     KEYS.get(builtin_keys::position(type_index)?).copied()
 }

@@ -14,7 +14,7 @@ impl FieldNames {
     }
 }
 
-/// Does nothing.
+/// Does nothing: types have no index.
 #[inline(always)]
 pub(in crate::type_table) fn add_last(_: &TypeEntry, _: &Arena) {}
 

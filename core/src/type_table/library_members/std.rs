@@ -52,7 +52,7 @@ impl LibraryCount {
     }
 }
 
-/// One past the highest index of the library's own types: the provider's types follow the built-in ones.
+/// One past the highest index of the library's own types. The types of the provider follow the built-in ones.
 const END_OF_LIBRARY_TYPES: i32 = 192;
 
 /// A set of types for which the library registered an attribute: one bit per type index.

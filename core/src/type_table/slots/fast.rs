@@ -32,7 +32,7 @@ const FIRST_CHUNK_LEN: usize = 16;
 /// Number of chunks for dynamic types.
 const CHUNK_COUNT: usize = 18;
 
-/// One past the highest type index: four million types, which also bounds the attribute columns.
+/// One past the highest type index. Allows four million types, and also bounds the size of attribute columns.
 pub(in crate::type_table) const END_OF_INDICES: i32 =
     DYN_OBJECT_BEGIN + (FIRST_CHUNK_LEN * ((1 << CHUNK_COUNT) - 1)) as i32;
 
@@ -61,7 +61,7 @@ fn locate(type_index: i32) -> Option<SlotLocation> {
     Some(SlotLocation { chunk, offset: shifted - len, len })
 }
 
-/// Returns the entry at an index that is not built in.
+/// Returns the entry of a registered type that is not built in.
 #[inline]
 pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     let location = locate(type_index)?;
