@@ -1,4 +1,4 @@
-//! Devices as values of [`Any`](crate::any::Any), and their names.
+//! Devices as values of [`Any`], and their names.
 
 use crate::abi::{DLDevice, TVMFFIAnyPayload};
 use crate::any::{Any, AnyView};

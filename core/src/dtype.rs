@@ -1,4 +1,4 @@
-//! Element types (dtypes) as values of [`Any`](crate::any::Any), and their names.
+//! Element types (dtypes) as values of [`Any`], and their names.
 
 use core::mem::MaybeUninit;
 
