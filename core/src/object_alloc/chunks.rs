@@ -32,8 +32,8 @@ const MAX_BYTES: usize = 16 << 10;
 /// Size of the smallest chunk in bytes. Objects are allocated individually until their total reaches it.
 const MIN_BYTES: usize = 1 << 10;
 
-/// Divisor of a chunk's size for the largest object that starts the chunk. Larger objects are allocated individually,
-/// so that little of a chunk stays unused.
+/// Minimum ratio of a new chunk's size to the size of the object that starts it. Larger objects are allocated
+/// individually, so that little of a chunk stays unused.
 const PART: usize = 8;
 
 /// Reserve of free chunks of [`MAX_BYTES`].
@@ -48,7 +48,7 @@ struct Chunk {
     bytes: usize,
 }
 
-/// Surplus of the count while a chunk is being filled; exceeds the number of objects in any chunk.
+/// Amount added to a chunk's object count while the chunk is being filled; exceeds the number of objects in any chunk.
 const FILLING: usize = 1 << 31;
 
 const CHUNK_BYTES: usize = size_of::<Chunk>();

@@ -6,7 +6,7 @@ use super::super::names::{Name, Names, hash};
 use super::super::trie;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// Root of the trie.
+/// Name lookup of one table: the root of its trie.
 pub(in crate::name_table) struct Lookup(AtomicPtr<Name>);
 
 /// Trie branches stored in each entry.

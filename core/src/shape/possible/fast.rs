@@ -10,7 +10,8 @@ pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     is_small(shape) || has_bytes(shape, dtype)
 }
 
-/// Returns `true` if a shape certainly fits an allocation with any element type. `false` is inconclusive.
+/// Returns `true` if a compact tensor with this shape certainly fits an allocation, whatever its element type. `false`
+/// is inconclusive.
 #[inline(always)]
 pub fn is_small(shape: &[i64]) -> bool {
     let mut all = 0;

@@ -1,4 +1,4 @@
-//! Counters for single-threaded processes, changed by single unlocked instructions on x86-64 and by atomic operations
+//! Counters for single-threaded processes, changed by single unlocked instructions on x86-64 Linux, and atomically
 //! elsewhere.
 
 #[cfg_attr(

@@ -1,5 +1,5 @@
 //! The export slot of a tensor: space in the object for the managed tensor of one export, which then needs no
-//! allocation. Size-optimised builds have no slot.
+//! allocation. Size-optimised builds, and cores without compare-and-swap, have no slot.
 //!
 //! | item | meaning |
 //! |---|---|

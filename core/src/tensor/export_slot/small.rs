@@ -1,4 +1,5 @@
-//! Export slots in size-optimised builds: none, since a slot would enlarge every tensor.
+//! No export slots, in size-optimised builds and on cores without compare-and-swap. In the former, a slot would enlarge
+//! every tensor; on the latter, it could not be claimed atomically.
 #![forbid(unsafe_code)]
 
 pub(crate) struct SlotFlag;

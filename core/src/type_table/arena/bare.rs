@@ -7,7 +7,7 @@ use crate::error::{Error, out_of_memory};
 use crate::platform;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// Alignment of every piece.
+/// Alignment of every piece allocated from the arena.
 const ALIGN: usize = 8;
 
 /// Size of the last failed allocation in bytes. It is not part of [`NoMemory`], so that results fit in a register.
