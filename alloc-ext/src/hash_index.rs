@@ -47,7 +47,7 @@ impl HashIndex {
         self.slots.len() / 2
     }
 
-    /// Returns the capacity after the next [`grow`](Self::grow).
+    /// Returns the capacity that the next [`grow`](Self::grow) will give.
     pub(crate) fn next_capacity(&self) -> usize {
         self.slots.len().max(FIRST_SLOTS / 2)
     }
@@ -104,7 +104,7 @@ impl HashIndex {
         }
     }
 
-    /// Replaces a position, which must be in the index.
+    /// Replaces a position, which must be in the index, by a new one with the same hash.
     pub(crate) fn replace(&mut self, hash: u32, old: usize, new: usize) {
         if let Some((at, _)) = self.search(hash, |position| position == old) {
             self.put(at, Slot::new(hash, new));
@@ -133,7 +133,7 @@ impl HashIndex {
         }
     }
 
-    /// Replaces the slot at `at`. Returns the old one.
+    /// Replaces the slot at index `at`. Returns the old slot.
     fn put(&mut self, at: usize, slot: Slot) -> Slot {
         self.slots.get_mut(at).map(|place| mem::replace(place, slot)).unwrap_or_default()
     }

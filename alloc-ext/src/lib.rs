@@ -1,5 +1,5 @@
-//! Ring 2 of Ferrite: the parts of the TVM-FFI stable ABI that build on `ferrite-ffi-core` (ring 1), in `no_std` Rust.
-//! Containers, JSON, reflection, structural operations, modules and the environment.
+//! Containers, JSON, reflection, structural operations, modules and the environment: the parts of the TVM-FFI stable ABI
+//! that build on `ferrite-ffi-core`, in `no_std` Rust. This is ring 2 of Ferrite; `ferrite-ffi-core` is ring 1.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Keys whose types registered `__any_hash__` and `__any_equal__`: in both forms, badly behaved, and with poor hashes.
+//! Tests of keys whose types have `__any_hash__` and `__any_equal__` hooks: both kinds of hooks, misbehaving hooks, and
+//! poor hashes.
 
 use core::cell::RefCell;
 use core::ffi::c_void;
@@ -62,8 +63,10 @@ fn number_of(value: AnyView<'_>) -> i64 {
     value.object_ptr().map_or(-1, |object| unsafe { (*object.as_ptr().cast::<NumberRecord>()).number })
 }
 
+/// Returns the number of an object.
+///
 /// # Safety
-/// `cell` points to an object value.
+/// `cell` must contain an object of this type.
 unsafe fn number_at(cell: *const TVMFFIAny) -> i64 {
     // SAFETY: the caller guarantees the cell.
     number_of(unsafe { AnyView::from_raw(cell.read()) })
@@ -284,7 +287,7 @@ unsafe extern "C" fn old_equal(lhs: *const TVMFFIAny, rhs: *const TVMFFIAny) -> 
     unsafe { number_at(lhs) == number_at(rhs) }
 }
 
-/// Clients built before 0.1.15 registered hooks that answer plain numbers.
+/// Clients built before 0.1.15 registered hooks that return plain numbers.
 #[test]
 #[cfg(all(target_pointer_width = "64", not(miri)))]
 fn pointer_hooks_of_the_older_signature_decide() -> Result<()> {

@@ -1,4 +1,4 @@
-//! Tests of several containers: models, layouts in memory, out of memory, deep nesting, conversions.
+//! Tests across containers: comparison with models, memory layouts, allocation failures, deep nesting, conversions.
 
 use std::string::ToString;
 use std::vec::Vec;
@@ -13,7 +13,7 @@ use super::faults;
 use super::table::Table;
 use super::{Array, Dict, DictObject, List, Map, MapObject, Tuple};
 
-/// A small generator of pseudorandom numbers (SplitMix64).
+/// A pseudorandom number generator (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -32,7 +32,7 @@ impl Random {
 
 const ROUNDS: usize = if cfg!(miri) { 400 } else { 10_000 };
 
-/// Where a table has its shift, behind the deleter, and then the ends of its order.
+/// Offset of `fib_shift` in a dense table object, after the deleter. The two ends of the order follow.
 const SHIFT: usize = 48 + size_of::<usize>();
 const HEAD: usize = (SHIFT + 4).next_multiple_of(8);
 const TAIL: usize = HEAD + 8;
@@ -50,8 +50,8 @@ fn text(value: &str) -> Any {
     Any::new(String::new(value).expect("memory"))
 }
 
-/// A vector of entries with the order rules of maps: setting a present key keeps its position in the small layout, and moves
-/// it to the end in the dense one.
+/// Model of a map: a vector of entries. Setting an existing key keeps its position in the small layout, and moves it to the
+/// end in the dense one.
 #[derive(Default)]
 struct Model {
     entries: Vec<(std::string::String, i64)>,
@@ -75,7 +75,7 @@ impl Model {
     }
 }
 
-/// Keys of both text forms.
+/// Returns a string key, either a small string or a string object.
 fn key_of(number: u64) -> std::string::String {
     if number.is_multiple_of(3) { std::format!("k{number}") } else { std::format!("a longer key {number}") }
 }

@@ -1,4 +1,4 @@
-//! Recursive equality and order.
+//! Recursive equality and ordering of values.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;

@@ -7,7 +7,7 @@ use ferrite_core::error::Result;
 use ferrite_core::static_function;
 use ferrite_core::string::String;
 
-/// Static function table of this module.
+/// Static table of the global functions for recursive operations.
 ///
 /// # Upstream
 /// The registrations in `src/ffi/extra/dataclass.cc`.

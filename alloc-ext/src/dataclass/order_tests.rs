@@ -1,4 +1,4 @@
-//! Equality, order and hash: each alone, together, and with hooks.
+//! Tests of equality, order and hash: separately, together, and with hooks.
 
 use ferrite_core::abi::{DLDataType, kTVMFFIFieldFlagBitMaskCompareOff};
 use ferrite_core::any::{Any, AnyView};

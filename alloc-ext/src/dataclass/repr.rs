@@ -171,7 +171,7 @@ impl Printer {
         }
     }
 
-    /// Appends a leaf. Returns `false` for other values, and appends nothing.
+    /// Appends a leaf. Returns `false` for other values, without appending anything.
     fn write_leaf(&mut self, value: &Any) -> Result<bool> {
         Ok(write_plain(&mut self.text, value)?
             || write_leaf_object(&mut self.text, value, self.with_address)?)

@@ -1,4 +1,4 @@
-//! Texts of values: containers, objects, cycles and hooks.
+//! Tests of repr: containers, objects, cycles and hooks.
 
 use core::fmt::Write;
 
@@ -80,7 +80,7 @@ fn objects_show_the_fields_that_may_be_shown() -> Result<()> {
     Ok(())
 }
 
-/// Registers a class whose hook prints `<first>` through its callback.
+/// Registers a class whose repr hook prints `<first>` through its callback.
 fn class_with_hook(key: &str) -> Result<i32> {
     let index = pair_type(key, [0, 0])?;
     let hook = Function::from_typed(|value: Any, print: Function| -> Result<String> {

@@ -1,4 +1,4 @@
-//! Interface that a device back end implements.
+//! The interface that a device back end implements, and the types in its signatures.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -35,7 +35,7 @@ pub enum Attribute {
     SharedMemoryPerBlock = 3,
     /// Compute capability, as a string such as `9.0`.
     ComputeVersion = 4,
-    /// Device name.
+    /// Name of the device, as reported by the driver.
     DeviceName = 5,
     /// Maximum clock rate in kHz.
     MaxClockRate = 6,
@@ -57,7 +57,7 @@ pub enum Attribute {
     TotalGlobalMemory = 14,
     /// Free bytes of device memory.
     AvailableGlobalMemory = 15,
-    /// Pitch alignment of image rows.
+    /// Alignment of the row pitch of images.
     ImagePitchAlignment = 16,
 }
 

@@ -32,7 +32,7 @@ use super::stream::{Stream, check_device};
 #[derive(Debug)]
 pub struct Event {
     device: Device,
-    /// `None` on the CPU, where events are always complete.
+    /// Handle from the back end; `None` on the CPU, where events are always complete.
     handle: Option<NonNull<c_void>>,
 }
 

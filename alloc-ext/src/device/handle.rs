@@ -31,7 +31,7 @@ use super::table::{find, get, registered};
 pub struct Device(DLDevice);
 
 impl Device {
-    /// The CPU and its main memory.
+    /// The CPU, whose memory is main memory.
     pub const CPU: Device = Device::new(device::kind::CPU, 0);
 
     /// Creates the handle of a device from its [type](ferrite_core::device::kind) and id.
@@ -106,7 +106,7 @@ impl Device {
     }
 
     /// Makes this the current device of the thread. Kernels are launched on the current device. Host code compiled by TVM
-    /// sets it itself; direct kernel calls need this call.
+    /// makes its device current itself; programs that launch kernels directly must call this method.
     ///
     /// # Errors
     /// Errors of [`attribute`](Device::attribute).

@@ -1,4 +1,4 @@
-//! The interface for Rust programs, over a back end in main memory that logs its calls.
+//! Tests of the safe Rust API, with a back end in main memory that logs its calls.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::c_void;
@@ -16,7 +16,7 @@ use ferrite_core::{Any, Tensor, device, plain_bail};
 
 use super::*;
 
-/// Calls with their device ids. Each test uses a device of its own.
+/// Logged calls with their device ids. Each test uses a device of its own.
 static LOG: Mutex<Vec<(i32, String)>> = Mutex::new(Vec::new());
 
 const DEVICES: i32 = 16;
@@ -37,7 +37,7 @@ fn logged(device: Device) -> Vec<String> {
     found
 }
 
-/// Returns a device of the back end that no other test uses.
+/// Returns a device of the logging back end. Each test passes an id of its own.
 fn device_of(id: i32) -> Device {
     register(&ONE).unwrap();
     register(&OTHER).unwrap();

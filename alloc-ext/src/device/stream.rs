@@ -32,7 +32,7 @@ use crate::env::stream as of_thread;
 #[derive(Debug)]
 pub struct Stream {
     device: Device,
-    /// Null for the default stream, which is not owned.
+    /// Handle from the back end; null for the default stream, which is not owned.
     handle: *mut c_void,
 }
 

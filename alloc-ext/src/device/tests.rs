@@ -1,4 +1,4 @@
-//! The table of back ends, with a fake back end whose devices are in main memory.
+//! Tests of the back-end table, with a fake back end whose devices are in main memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::c_void;
@@ -14,7 +14,7 @@ use ferrite_core::{Any, Tensor, device, plain_bail};
 use super::*;
 use crate::env::tensor_alloc;
 
-/// Allocated blocks: address, bytes, device id.
+/// Live allocations: address, size in bytes, device id.
 static LIVE: Mutex<Vec<(usize, usize, i32)>> = Mutex::new(Vec::new());
 
 struct Fake(i32);

@@ -11,11 +11,11 @@ use ferrite_core::{plain_bail, plain_ensure};
 /// Error kind of an error that is already set in the host language, whose bindings raise that error instead.
 const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";
 
-/// `int PyErr_CheckSignals(void)`.
+/// Signature of `int PyErr_CheckSignals(void)`.
 type CheckSignals = unsafe extern "C" fn() -> c_int;
-/// `PyGILState_STATE PyGILState_Ensure(void)`, as upstream declares it.
+/// Signature of `PyGILState_STATE PyGILState_Ensure(void)`, as upstream declares it.
 type EnsureLock = unsafe extern "C" fn() -> *mut c_void;
-/// `void PyGILState_Release(PyGILState_STATE)`, as upstream declares it.
+/// Signature of `void PyGILState_Release(PyGILState_STATE)`, as upstream declares it.
 type ReleaseLock = unsafe extern "C" fn(*mut c_void);
 
 /// A registrable function of the host language.
@@ -58,7 +58,8 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// Makes the host language handle pending signals, if it registered a signal check. Acquires the interpreter lock
+/// Makes the host language handle pending signals, if it registered a signal check. Holds the interpreter lock during the
+/// check.
 /// meanwhile.
 ///
 /// # Errors

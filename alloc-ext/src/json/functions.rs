@@ -7,7 +7,7 @@ use ferrite_core::string::String;
 use super::calls::Json;
 use crate::operation::operation;
 
-/// Static function table of this module.
+/// Static table of the global JSON functions.
 ///
 /// # Upstream
 /// The registrations in `src/ffi/extra/json_parser.cc` and `src/ffi/extra/json_writer.cc`.

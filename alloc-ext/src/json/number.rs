@@ -8,7 +8,7 @@ pub(crate) use super::digits::write_int;
 use super::general::write_finite;
 use super::{decimal, short_number};
 
-/// A parsed number.
+/// A parsed JSON number: an int or a float.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Number {
     Int(i64),

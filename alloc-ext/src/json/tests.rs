@@ -1,4 +1,4 @@
-//! Round trips through both directions. The expected results are upstream's.
+//! Round-trip tests of parser and writer. The expected results are upstream's.
 
 use std::string::{String, ToString};
 

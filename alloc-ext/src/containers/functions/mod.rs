@@ -16,7 +16,7 @@ use crate::operation::{Key, operation};
 use sequence::Sequence;
 use table::Entries;
 
-/// Static function table of this module.
+/// Static table of the global container functions.
 ///
 /// # Upstream
 /// The registrations in `src/ffi/container.cc`, and `ffi.GetRegisteredTypeKeys` in `src/ffi/object.cc`.

@@ -1,4 +1,4 @@
-//! The global functions, through packed calls.
+//! Tests of the global container functions through packed calls.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};

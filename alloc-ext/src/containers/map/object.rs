@@ -168,7 +168,7 @@ impl MapObject {
         MapEntries { next: self.cursor(), left: self.len() }
     }
 
-    /// Returns a cursor at the first entry in order.
+    /// Creates a cursor at the first entry in order.
     #[inline]
     pub(crate) fn cursor(&self) -> MapCursor<'_> {
         // SAFETY: a Map cannot change while it is borrowed.

@@ -14,7 +14,7 @@ use crate::containers::storage;
 
 /// Size of an entry in bytes.
 pub(crate) const ENTRY_BYTES: usize = 2 * size_of::<TVMFFIAny>();
-/// Capacity of an empty table.
+/// Minimum capacity of a new table.
 pub(crate) const LEAST_CAPACITY: usize = 2;
 /// Maximum capacity; larger tables are dense.
 pub(crate) const MOST_CAPACITY: usize = 4;

@@ -29,7 +29,7 @@ pub(super) fn replace(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_v
     Ok(original)
 }
 
-/// Returns the stream of a device, or null.
+/// Returns the current stream of a device, or null.
 pub(super) fn find(device: DeviceKey) -> *mut c_void {
     let entry = STREAMS.get(&device.0.to_ne_bytes());
     entry.map_or(ptr::null_mut(), |entry| entry.value.load(Ordering::Acquire))

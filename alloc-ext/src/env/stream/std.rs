@@ -1,5 +1,5 @@
-//! Streams of one thread: an inline slot for the first device, which suffices for most threads, and a list for further
-//! devices.
+//! Current streams of one thread: an inline slot for the first device, which suffices for most threads, and a list for
+//! further devices.
 #![forbid(unsafe_code)]
 
 use core::cell::Cell;
@@ -13,8 +13,8 @@ use ferrite_core::sync::per_thread;
 
 use super::DeviceKey;
 
-/// Marks an empty inline slot. DLPack's device types begin at 1; should this device get a stream after all, it takes the
-/// slot.
+/// Key of an empty inline slot. No DLPack device has it, since device types start at 1. If a stream is set for it
+/// nevertheless, it occupies the slot.
 const NONE: DeviceKey = DeviceKey::new(0, 0);
 
 per_thread::__thread_local! {
@@ -28,20 +28,22 @@ ferrite_core::per_thread!(
     static STREAMS: Buffer<DeviceStream> = Buffer::new()
 );
 
-/// A device and its stream.
+/// A device and its current stream.
 #[derive(Clone, Copy)]
 struct DeviceStream {
     device: DeviceKey,
     stream: *mut c_void,
 }
 
-/// Sets a stream and returns the previous one, or null; `None` if another device has the inline slot.
+/// Sets the stream of the device in the inline slot. Returns the previous stream, or null; `None` if the slot has another
+/// device.
 #[inline]
 pub(super) fn replace_inline(device: DeviceKey, stream: *mut c_void) -> Option<*mut c_void> {
     (INLINE_DEVICE.get() == device).then(|| INLINE_STREAM.replace(stream))
 }
 
-/// Sets a stream and returns the previous one, or null. The device must be in range, since it may get the inline slot.
+/// Sets the stream of a device. Returns the previous one, or null. The device must be in range, since it may get the inline
+/// slot.
 ///
 /// # Errors
 /// MemoryError; RuntimeError if the thread is ending.
@@ -65,7 +67,8 @@ fn replace_in_list(new: DeviceStream) -> Result<*mut c_void> {
     }
 }
 
-/// Sets a stream. Returns the number of entries as an error if the buffer is full.
+/// Sets the stream of a device in the list. Returns the previous one, or null. If the list is full, returns its length as
+/// the error.
 fn replace_in(
     streams: &mut Buffer<DeviceStream>,
     new: DeviceStream,
@@ -83,8 +86,8 @@ fn replace_in(
     streams.try_push(new).map(|()| ptr::null_mut()).map_err(|_| len)
 }
 
-/// Moves the entries to a larger buffer. The buffer is allocated while the list is not borrowed: running out of memory
-/// creates an error object, possibly through a user's allocator.
+/// Moves the list to a larger buffer. The buffer is allocated while the list is not borrowed, since the error object of a
+/// failed allocation may be created through a user's allocator.
 fn grow(len: usize) -> Result<()> {
     let mut larger = Buffer::try_with_capacity(len.saturating_mul(2).max(4))?;
     let smaller = per_thread::with(&STREAMS, |streams| {
@@ -98,7 +101,7 @@ fn grow(len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns the stream of a device, or null.
+/// Returns the current stream of a device, or null.
 #[inline]
 pub(super) fn find(device: DeviceKey) -> *mut c_void {
     if INLINE_DEVICE.get() == device {

@@ -40,7 +40,7 @@ fn read_float(text: &str) -> Result<Option<f64>> {
     Ok(exact.map(|magnitude| magnitude.copysign(value)))
 }
 
-/// Lower bound of the floats that are all integers.
+/// Threshold (2^53) from which every float is an integer.
 const INTEGERS_ONLY: f64 = (1u64 << 53) as f64;
 
 /// Returns a non-negative float as an integer if it is whole and below 2^53; `None` otherwise.

@@ -1,4 +1,4 @@
-//! The fast and the small conversion between floats and decimals agree.
+//! Tests that the speed-optimised and size-optimised float conversions agree.
 
 use super::long_decimal::LongDecimal;
 use super::{read as read_number, small as exact};
@@ -8,7 +8,7 @@ use ferrite_core::memory::Buffer;
 use std::format;
 use std::string::String;
 
-/// Returns the first `N` significant digits without trailing zeros, and the decimal exponent of the first.
+/// Returns the first `N` significant digits without trailing zeros, and the decimal exponent of the first digit.
 fn significant_digits<const N: usize>(value: f64) -> (String, i32) {
     let mut number = LongDecimal::new();
     exact::significant_digits::<N>(value, &mut number);
@@ -16,7 +16,7 @@ fn significant_digits<const N: usize>(value: f64) -> (String, i32) {
     (digits.collect(), number.point - 1)
 }
 
-/// Checks the text with `N` digits against the standard library.
+/// Compares the first `N` digits with the formatting of the standard library.
 fn check_digits<const N: usize>(value: f64) {
     let expected = format!("{value:.*e}", N - 1);
     let (digits, exponent) = expected.split_once('e').expect("an exponent");

@@ -4,7 +4,7 @@
 use crate::json::digits;
 use crate::json::number::{Number, is_number_byte};
 
-/// Number of decimal digits that always fit in 64 bits, with sign.
+/// Number of decimal digits that always fit in a signed 64-bit integer.
 const SAFE_DIGITS: usize = 18;
 /// Upper bound of the integers that are exactly representable as floats.
 const MOST_EXACT: u64 = 1 << 53;
