@@ -1,11 +1,11 @@
-//! Calls of C++ code in builds without a C++ runtime, where hooks must not throw.
+//! Direct calls of C++ hooks, for builds without a C++ runtime. The hooks must not throw.
 
 use core::ffi::c_void;
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
 
-/// Calls an `__any_hash__` hook.
+/// Calls an `__any_hash__` hook, and returns its result.
 ///
 /// # Errors
 /// None.
@@ -18,13 +18,13 @@ pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Resu
     Ok(unsafe { core::mem::transmute::<*mut c_void, Hook>(hook)(key) })
 }
 
-/// Calls an `__any_equal__` hook.
+/// Calls an `__any_equal__` hook, and returns its result.
 ///
 /// # Errors
 /// None.
 ///
 /// # Safety
-/// Same as [`call_hash`], with two values.
+/// `hook` must be an `__any_equal__` hook that does not throw; `lhs` and `rhs` must be live values that it accepts.
 pub(crate) unsafe fn call_equal(
     hook: *mut c_void,
     lhs: *const TVMFFIAny,

@@ -1,4 +1,4 @@
-//! Calls of C++ code in libraries linked with a C++ runtime.
+//! Calls of C++ hooks that catch exceptions, for libraries linked with a C++ runtime.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -7,21 +7,21 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
-/// Function provided by a library that is linked with a C++ runtime.
+/// Functions provided by a library that is linked with a C++ runtime.
 pub struct CxxRuntime {
-    /// Calls a function that takes one or two values by address and returns its result in two registers. Catches exceptions.
+    /// Calls a hook that takes one or two values by address and returns a cell in two registers. Catches exceptions.
     ///
     /// # Errors
-    /// The exception that the function throws.
+    /// The exception that the hook throws, as an error.
     ///
     /// # Safety
-    /// The function must have that signature and accept the values.
+    /// The hook must have that signature and accept the values.
     pub call_hook: unsafe fn(hook: *mut c_void, values: [*const TVMFFIAny; 2]) -> Result<TVMFFIAny>,
 }
 
 static RUNTIME: AtomicPtr<CxxRuntime> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the catching call. Until then, hooks are called directly.
+/// Installs the C++ runtime. Before that, hooks are called directly and must not throw.
 ///
 /// # Threads
 /// Any thread; one atomic store.
@@ -34,7 +34,7 @@ fn runtime() -> Option<&'static CxxRuntime> {
     unsafe { RUNTIME.load(Ordering::Acquire).as_ref() }
 }
 
-/// Calls an `__any_hash__` hook.
+/// Calls an `__any_hash__` hook, and returns its result.
 ///
 /// # Errors
 /// The exception that the hook throws.
@@ -51,13 +51,13 @@ pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Resu
     }
 }
 
-/// Calls an `__any_equal__` hook.
+/// Calls an `__any_equal__` hook, and returns its result.
 ///
 /// # Errors
 /// The exception that the hook throws.
 ///
 /// # Safety
-/// Same as [`call_hash`], with two values.
+/// `hook` must be an `__any_equal__` hook; `lhs` and `rhs` must be live values that it accepts.
 pub(crate) unsafe fn call_equal(
     hook: *mut c_void,
     lhs: *const TVMFFIAny,

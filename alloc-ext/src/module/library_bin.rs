@@ -4,7 +4,7 @@
 //! u64            length of the rest
 //! u64, u64[n+1]  row pointers of the import tree
 //! u64, u64[m]    children of module i at row[i] .. row[i+1]
-//! n times        u64, bytes: kind; then, unless the kind is "_lib": u64, bytes: what the loader of that kind gets
+//! n times        u64, bytes: kind; then, unless the kind is "_lib": u64, bytes: payload for the kind's loader
 //! ```
 //! All lengths and indices of the stream are validated before the first loader runs. Import cycles are rejected. Like
 //! upstream, ignores bytes after the last module.

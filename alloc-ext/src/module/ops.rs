@@ -1,4 +1,4 @@
-//! Operation tables of modules implemented in Rust or C++.
+//! Function tables of modules, implemented in Rust or C++.
 
 use core::ffi::CStr;
 
@@ -9,7 +9,7 @@ use super::record::implementation;
 use super::{Module, ModuleImpl, imports};
 use crate::containers::Array;
 
-/// Operations of a module: one function each, except for one that answers all four queries by name.
+/// Function table of a module: one function per operation, except that one function answers all four queries by name.
 ///
 /// # Upstream
 /// The virtual functions of `ModuleObj` in `extra/module.h`, in their order.
@@ -26,22 +26,22 @@ pub struct ModuleOps {
     pub clear_imports: fn(&Module) -> Result<()>,
 }
 
-/// Queries about a function by name, which are answered by None if the module has no such function.
+/// Query about a function by name. The answer is None if the module has no such function.
 #[derive(Clone, Copy)]
 pub enum Query {
     /// The function itself.
     Function,
-    /// Whether the function exists: any value other than None.
+    /// Whether the function exists: any value other than None means yes.
     Implementation,
-    /// Its documentation, a String.
+    /// The documentation, a String.
     Doc,
-    /// Its metadata as JSON, a String.
+    /// The metadata, a String of JSON.
     Metadata,
 }
 
-/// Returns the operations of modules implemented by `T`.
+/// Returns the function table of modules implemented by `T`.
 ///
-/// They can only be reached through the records of such modules, so each module that they receive is one.
+/// The table is reachable only through records of such modules, so its functions are only called with such modules.
 pub(super) const fn of<T: ModuleImpl>() -> ModuleOps {
     ModuleOps {
         kind: kind::<T>,

@@ -1,4 +1,4 @@
-//! Memory layout of modules: the part that C++ knows, then the Rust implementation.
+//! Memory layout of modules: the C++ object, then the Rust implementation.
 
 use core::ffi::c_void;
 use core::mem::{ManuallyDrop, offset_of, size_of};
@@ -14,23 +14,23 @@ use super::class::Class;
 use super::{Module, ModuleImpl, ModuleOps, cxx_class, lookup_cache};
 use crate::containers::ArrayObject;
 
-/// Bytes from the C++ object (its virtual table pointer) to the handle. Also 8 on 32-bit targets, where the header is
-/// 8-aligned.
+/// Offset of the object header, to which handles point, in the C++ object, which starts with its virtual table pointer. Also 8
+/// on 32-bit targets, because the header is 8-byte aligned.
 pub(super) const HANDLE_OFFSET: usize = 8;
 
-/// `tvm::ffi::ModuleObj`, the start of every module in Rust or C++.
+/// Layout of `tvm::ffi::ModuleObj`, the start of every module, implemented in Rust or C++.
 #[repr(C)]
 pub(super) struct ModuleObj {
-    /// The C++ virtual table; null in builds without C++.
+    /// Pointer to the C++ virtual table; null in builds without C++.
     vptr: *const c_void,
     header: TVMFFIObject,
-    /// An owned Array, never null. Guarded by the lock of `imports`.
+    /// Imports, an owned Array; `None` breaks the contract. Guarded by the lock in `imports`.
     pub imports: Option<ObjectRef>,
-    /// An object of [`lookup_cache`], in C++ a Map, never null. Guarded by the same lock.
+    /// Lookup cache, an object of [`lookup_cache`] (in C++ a Map); `None` breaks the contract. Guarded by the same lock.
     pub import_lookup_cache: Option<ObjectRef>,
 }
 
-/// A module implemented in Rust.
+/// Record of a module implemented in Rust.
 #[repr(C)]
 struct ModuleRecord<T> {
     object: ModuleObj,
@@ -71,7 +71,7 @@ impl<T: ModuleImpl> ClassOf<T> {
 /// Creates a module object for `implementation`.
 ///
 /// # Errors
-/// MemoryError, after which the implementation is dropped.
+/// MemoryError; the implementation is then dropped.
 pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
     let imports = ArrayObject::with_capacity(0)?;
     let cache = lookup_cache::empty()?;
@@ -91,15 +91,15 @@ pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
     Ok(unsafe { Module::from_object_unchecked(object) })
 }
 
-/// Returns the C++ object of a module: `this` in C++, and the value of library contexts.
+/// Returns the address of a module's C++ object: `this` in C++ code, and the value of context slots.
 pub(super) fn cxx_object(module: &Module) -> *mut c_void {
     module.as_object().as_ptr().cast::<u8>().wrapping_sub(HANDLE_OFFSET).cast()
 }
 
-/// Borrows the module whose C++ object is `this`.
+/// Borrows the module whose C++ object is at `this`.
 ///
 /// # Safety
-/// `this` must be the C++ object of a live module, which stays alive while the result is used.
+/// `this` must be the address of the C++ object of a module that stays alive while the result is used.
 pub(super) unsafe fn borrow_this(this: *mut c_void) -> ManuallyDrop<Module> {
     let handle = this.cast::<u8>().wrapping_add(HANDLE_OFFSET).cast::<TVMFFIObject>();
     // SAFETY: the caller guarantees a live module; ManuallyDrop does not change its count.
@@ -108,7 +108,7 @@ pub(super) unsafe fn borrow_this(this: *mut c_void) -> ManuallyDrop<Module> {
     })
 }
 
-/// Returns the C++ part of a module.
+/// Returns a pointer to the C++ object of a module.
 pub(super) fn module_obj(module: &Module) -> *mut ModuleObj {
     cxx_object(module).cast()
 }
@@ -125,10 +125,10 @@ fn own_class(module: &Module) -> Option<&'static Class> {
     }
 }
 
-/// Returns the operations of any module.
+/// Returns the function table of a module, implemented in Rust or C++.
 ///
 /// # Errors
-/// InternalError for a C++ module in a build that cannot call it.
+/// InternalError for a module of a C++ class in a build without C++.
 pub(super) fn ops(module: &Module) -> Result<&'static ModuleOps> {
     match own_class(module).map(|class| &class.ops).or_else(cxx_class::ops) {
         Some(ops) => Ok(ops),
@@ -136,7 +136,7 @@ pub(super) fn ops(module: &Module) -> Result<&'static ModuleOps> {
     }
 }
 
-/// Returns the implementation of a module.
+/// Returns the implementation of a module, without checking its type.
 ///
 /// # Safety
 /// The module must have been created by [`allocate`] with the same `T`.
@@ -146,14 +146,14 @@ pub(super) unsafe fn implementation<T: ModuleImpl>(module: &Module) -> &T {
     unsafe { &(*record).implementation }
 }
 
-/// Returns the implementation of a module if it is a `T`.
+/// Returns the implementation of a module if its type is `T`; `None` otherwise.
 #[cfg(feature = "std")]
 pub(super) fn try_implementation<T: ModuleImpl>(module: &Module) -> Option<&T> {
     // SAFETY: a module of this class was created by `allocate::<T>`.
     own_class(module).is_some_and(Class::is_of::<T>).then(|| unsafe { implementation(module) })
 }
 
-/// Creates the error for a module with a null field, against its contract.
+/// Creates the InternalError for a module whose field is null or of the wrong class, which breaks its contract.
 pub(super) fn incomplete(field: &str) -> ferrite_core::Error {
     plain_error!(INTERNAL_ERROR, "The module has no {}", field)
 }
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// Two implementations with identical code, which optimised builds may merge.
+    /// Defines module implementations with identical code, which optimised builds may merge.
     macro_rules! implementations {
         ($($class:ident($field:ty)),*) => {$(
             struct $class($field);

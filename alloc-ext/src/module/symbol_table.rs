@@ -1,4 +1,4 @@
-//! Tables of registered addresses by name; also used for streams on bare metal.
+//! Symbol tables: registered addresses by name. Also used for the streams of devices on bare metal.
 #![forbid(unsafe_code)]
 
 use core::ffi::c_void;
@@ -7,10 +7,10 @@ use ferrite_core::error::Result;
 use ferrite_core::name_table::NameTable;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
-/// Table from names to addresses.
+/// Symbol table: maps names to addresses, which can be replaced.
 pub(crate) type SymbolTable = NameTable<AtomicPtr<c_void>>;
 
-/// Sets the address of a name. Returns its previous address, or the new one if the name is new.
+/// Sets the address of a name. Returns the previous address, or the new address if the name was not in the table.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,4 +1,4 @@
-//! Libraries linked into the program, whose symbols are registered by name, usually before `main`.
+//! System libraries: compiled code that is linked into the program and registers its symbols by name, usually before `main`.
 //!
 //! # Upstream
 //! `library_module_system_lib.cc`.
@@ -19,7 +19,7 @@ use super::symbol_table::{self, SymbolTable};
 pub(crate) static SYMBOLS: SymbolTable = SymbolTable::new();
 pub(crate) static MODULES: NameTable<Module> = NameTable::new();
 
-/// Registers a symbol. Logs a warning and replaces the address if the name has a different one.
+/// Registers a symbol of the program. If the name already has a different address, logs a warning and replaces the address.
 ///
 /// # Errors
 /// MemoryError.
@@ -36,13 +36,13 @@ pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// The registered symbols with a prefix: lookups try the name with the prefix first, then without.
+/// Library of the registered symbols. Lookups try the name with the prefix first, then without it.
 struct SystemLibrary {
     prefix: String,
 }
 
 impl SystemLibrary {
-    /// Looks up the symbol `before` + prefix + `name`, then the one without the prefix.
+    /// Looks up the symbol `before` + prefix + `name`, then `before` + `name`; `None` if neither is registered.
     fn find(&self, before: &[u8], name: &[u8]) -> Result<Option<NonNull<c_void>>> {
         for prefix in [self.prefix.as_bytes(), b""] {
             let entry = SYMBOLS.get(SymbolName::join(&[before, prefix, name])?.as_bytes());
@@ -66,7 +66,8 @@ unsafe impl Library for SystemLibrary {
     }
 }
 
-/// Returns the module of the registered symbols with a prefix. There is one module per prefix for the life of the process.
+/// Returns the system library module for a prefix, and creates it on the first call. There is one module per prefix, which
+/// lives as long as the process.
 ///
 /// # Errors
 /// Errors of [`create_library_module`](super::library::create_library_module).

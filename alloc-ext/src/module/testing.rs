@@ -1,4 +1,4 @@
-//! Shared by the tests of this module: a library made of statics, and a module like those of C++.
+//! Helpers for the tests of this folder: a library of static symbols, and module implementations.
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_int, c_void};
@@ -14,7 +14,7 @@ use ferrite_core::{Any, Function, String, raised_error};
 use super::library::Library;
 use super::{Module, ModuleImpl};
 
-/// A library with the given symbols, which counts its open instances.
+/// A library with given symbols, which counts its live instances.
 pub(super) struct FakeLibrary {
     pub symbols: Vec<(&'static CStr, *mut c_void)>,
     pub open: Arc<AtomicUsize>,
@@ -58,7 +58,7 @@ pub(super) fn slot_address(slot: &Cell<*mut c_void>) -> *mut c_void {
     slot.as_ptr().cast()
 }
 
-/// Doubles its argument. Fails if it gets a handle.
+/// Safe-call function that doubles its argument. Raises TypeError if its handle is not null.
 pub(super) unsafe extern "C" fn double(
     handle: *mut c_void,
     args: *const TVMFFIAny,
@@ -74,7 +74,7 @@ pub(super) unsafe extern "C" fn double(
     0
 }
 
-/// Returns a text.
+/// Safe-call function that returns a heap-allocated string.
 pub(super) unsafe extern "C" fn text(
     _: *mut c_void,
     _: *const TVMFFIAny,
@@ -90,7 +90,7 @@ pub(super) fn name(text: &str) -> String {
     String::new(text).unwrap()
 }
 
-/// A module in Rust with one function, which returns the module's tag.
+/// Implementation of a module with one function, which returns the module's tag.
 pub(super) struct Tagged(pub i64, pub &'static str);
 
 impl ModuleImpl for Tagged {

@@ -1,4 +1,5 @@
-//! Speed-optimised dispatch: each operation has its own safe call, and arguments that need no conversion are used in place.
+//! Dispatch for speed-optimised builds: each operation has its own safe-call function, and arguments that need no conversion
+//! are used in place.
 
 use core::ffi::c_int;
 
@@ -11,12 +12,12 @@ use ferrite_core::store_forwarding;
 use super::types::{NO_ARGUMENTS, Types};
 use super::{Argument, Operation, call_converted};
 
-/// An operation as a type, so that its parts are constants wherever they are inlined.
+/// An operation as a type, so that its types and body are constants in inlined code.
 pub(crate) trait StaticOperation {
     const OPERATION: &'static Operation;
 }
 
-/// Checks the arguments of an operation and runs it, in place if no argument needs conversion.
+/// Checks the arguments of an operation and runs it, on the arguments in place if none needs conversion.
 ///
 /// # Errors
 /// Errors of [`call_converted`].
@@ -59,7 +60,7 @@ unsafe fn call_owning(operation: &Operation, args: &[AnyView<'_>], result: *mut 
     unsafe { operation.run_owned(&owned, result) }
 }
 
-/// Returns `true` if all arguments can be used in place. A plain loop, which is unrolled where the types are constants.
+/// Returns `true` if all arguments can be used without conversion. A plain loop, which is unrolled if the types are constants.
 #[inline(always)]
 fn accepts(types: &Types, args: &[AnyView<'_>]) -> bool {
     if args.len() != types.params().len() {
@@ -83,8 +84,8 @@ impl<'a> Argument<'a> {
         store_forwarding::view(self.view()).to_owned()
     }
 
-    /// Borrows the argument as an owned value after checking its cell. For operations that would not notice invalid cells,
-    /// such as one with a null object.
+    /// Borrows the argument as an owned value after validating its cell. For operations that do not detect an invalid cell,
+    /// for example with a null object pointer.
     ///
     /// # Errors
     /// Errors of [`AnyView::to_owned`].
@@ -96,7 +97,7 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// Safe call of an operation with its own specialised body.
+/// Safe-call function of a `hot` operation, with a body specialised for the operation.
 ///
 /// # Safety
 /// The arguments must be those of a safe call.
@@ -110,7 +111,7 @@ pub(crate) unsafe fn hot<K: StaticOperation>(
     unsafe { serve_in_place(args, count, result, |args, result| call::<false>(K::OPERATION, args, result)) }
 }
 
-/// Safe call of an operation with the shared body.
+/// Safe-call function of an operation that uses the shared body.
 ///
 /// # Safety
 /// The arguments must be those of a safe call.
@@ -124,7 +125,7 @@ pub(crate) unsafe fn plain<K: StaticOperation>(
     unsafe { serve::<false>(K::OPERATION, args, count, result) }
 }
 
-/// Safe call of an operation that owns its arguments while it runs.
+/// Safe-call function of an `owning` operation, which owns its arguments while it runs.
 ///
 /// # Safety
 /// The arguments must be those of a safe call.
@@ -138,10 +139,10 @@ pub(crate) unsafe fn owning<K: StaticOperation>(
     unsafe { serve::<true>(K::OPERATION, args, count, result) }
 }
 
-/// Shared body of all operations that are not `hot`.
+/// Shared body of the safe-call functions of all operations that are not `hot`.
 ///
 /// # Safety
-/// The last three arguments must be those of a safe call.
+/// `args`, `count` and `result` must be those of a safe call.
 #[inline(never)]
 unsafe fn serve<const OWNING: bool>(
     operation: &'static Operation,
@@ -153,7 +154,7 @@ unsafe fn serve<const OWNING: bool>(
     unsafe { serve_in_place(args, count, result, |args, result| call::<OWNING>(operation, args, result)) }
 }
 
-/// Creates the static function of the constant `OPERATION`.
+/// Creates the static function for the constant `OPERATION`, which must be in scope.
 macro_rules! static_operation {
     ($serve:ident, $function:ty, $operands:ty) => {{
         use core::ffi::{c_int, c_void};

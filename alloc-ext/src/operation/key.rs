@@ -1,11 +1,11 @@
-//! Parameter type of lookup keys, whose comparison may run user callbacks.
+//! Parameter type for lookup keys, whose comparison may run user callbacks.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::{any_texts, type_index};
 
-/// A value that an operation compares with others. Shown as `Any` in signatures.
+/// Parameter that an operation compares with other values. Named `Any` in signatures.
 pub(crate) struct Key(Any);
 
 // SAFETY: delegates to the inner value.
@@ -25,7 +25,7 @@ unsafe impl AnyCompatible for Key {
     }
 }
 
-/// Returns `true` if a key may have hooks: if it is an object other than a string or bytes. A hook may release the caller's
+/// Returns `true` if comparing a key may call hooks: for all objects except strings and bytes. A hook may release the caller's
 /// last reference to the key or to the container.
 #[inline(always)]
 pub(super) fn may_have_hooks(key: &AnyView<'_>) -> bool {

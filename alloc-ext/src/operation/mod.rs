@@ -1,25 +1,26 @@
-//! Families of global functions that share one argument-checking body, with parameter types as data.
+//! Operations: families of global functions that share one argument-checking body, which reads the parameter types from
+//! tables.
 //!
-//! A module with such functions defines an enum of them that implements [`Operations`]. Each variant has the operands of one
-//! operation, each an [`Operand`] with position and type, and only these can be read. A row of the function table, made by
-//! [`operation!`], names the variant, the function and the parameter types. It compiles only if the types are those of the
-//! variant's operands.
+//! A module defines its operations as an enum that implements [`Operations`]. The fields of a variant are the operands of one
+//! operation: each is an [`Operand`] with a position and a type, without which an argument cannot be read. A row of the
+//! function table, created by [`operation!`], names the variant, the function and the parameter types. It compiles only if
+//! the types match the variant's operands.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `types` | parameter and result types as data: checks, conversions, signatures |
+//! | `types` | runtime descriptors of parameter and result types: argument checks, conversions, signatures |
 //! | `operand` | the operands of an operation, and how bodies read them |
-//! | `key` | a parameter type whose comparison may run user callbacks |
-//! | `fast`, `small` | dispatch: arguments used in place where possible, or always converted |
+//! | `key` | the parameter type for lookup keys, whose comparison may run user callbacks |
+//! | `fast`, `small` | dispatch: uses arguments in place where possible, or always converts them |
 //!
 //! Interface of `fast` and `small`:
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `static_operation!` | creates the static function of a row from a constant `OPERATION` and one of `hot`, `plain` and
+//! | `static_operation!` | creates the static function for a row, from a constant `OPERATION` and one of `hot`, `plain` and
 //! `owning` |
 //! | `Argument::to_owned` | returns an owned copy of the argument |
-//! | `Argument::whole` | borrows the argument, after a check of its cell unless conversion has checked it |
+//! | `Argument::whole` | borrows the argument, after validating its cell unless conversion has validated it |
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
@@ -39,40 +40,40 @@ pub(crate) use operand::{Answer, Argument, Operand, Operands, Parameter, Read, o
 pub(crate) use types::Type;
 pub(crate) use types::{Copying, MAX_PARAMS, NO_ARGUMENTS, TypeOfRust, Types, convert};
 
-/// The operations of one module: an enum with one variant per operation, whose fields are its operands.
+/// Operations of one module: an enum with one variant per operation, whose fields are the operands.
 pub(crate) trait Operations: Copy + 'static {
-    /// Conversion of an Array or Map argument for operations that mutate a List or Dict. A constant, so that modules without
-    /// it pay nothing.
+    /// Copies an Array or Map argument for an operation that mutates a List or Dict. A constant, so that modules without such
+    /// operations do not link the conversion.
     const COPY: Option<Copying> = None;
 
     /// Runs the operation and writes its result.
     ///
     /// # Errors
-    /// Errors of the operation, after which the result cell is unchanged.
+    /// Errors of the operation; the result cell is then unchanged.
     fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()>;
 }
 
-/// An operation with its types and body.
+/// Descriptor of an operation: name, types and body.
 pub(crate) struct Operation {
     /// Name of the function, for error messages.
     pub(crate) name: &'static str,
     types: Types,
-    /// Discriminant of the variant; its fields have no size.
+    /// Discriminant of the enum variant, whose fields are zero-sized.
     code: u8,
     family: &'static Family,
 }
 
-/// Data shared by all operations of one enum.
+/// Descriptor of an enum of operations.
 struct Family {
     run: Run,
     copy: Option<Copying>,
 }
 
-/// Function that runs the operation with a discriminant.
+/// Function that runs the operation with the given discriminant.
 type Run = unsafe fn(u8, Operands<'_>, Answer<'_>) -> Result<()>;
 
 impl Operation {
-    /// Creates the operation of a variant.
+    /// Creates the descriptor of an enum variant.
     pub(crate) const fn new<O: Operations>(name: &'static str, types: Types, variant: O) -> Operation {
         const {
             assert!(
@@ -91,7 +92,7 @@ impl Operation {
     /// Errors of the operation.
     ///
     /// # Safety
-    /// The arguments must have the operation's types, and `result` must be valid for writing.
+    /// The arguments must be as many as the operation has, and of its types; `result` must be valid for writing.
     #[inline(always)]
     unsafe fn run(&self, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
         // SAFETY: the code is a discriminant of this family's enum; the caller guarantees the rest.
@@ -112,13 +113,13 @@ impl Operation {
     }
 }
 
-/// Runs the operation with discriminant `code`.
+/// Runs the operation of `O` with discriminant `code`.
 ///
 /// # Errors
 /// Errors of the operation.
 ///
 /// # Safety
-/// `code` must be a discriminant of `O`, and the operands must have its types.
+/// `code` must be a discriminant of `O`, and the operands must have the types of that operation.
 #[cfg_attr(feature = "speed", inline(always))]
 unsafe fn run<O: Operations>(code: u8, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
     // SAFETY: the caller guarantees the discriminant, which is all data of the variant.
@@ -129,7 +130,7 @@ unsafe fn run<O: Operations>(code: u8, operands: Operands<'_>, answer: Answer<'_
 /// Converts the arguments of an operation and runs it.
 ///
 /// # Errors
-/// TypeError; errors of conversions and of the operation.
+/// TypeError for a wrong number or type of arguments; errors of conversions and of the operation.
 ///
 /// # Safety
 /// `result` must be valid for writing.
@@ -141,12 +142,12 @@ unsafe fn call_converted(operation: &Operation, args: &[AnyView<'_>], result: *m
     unsafe { operation.run_owned(&owned, result) }
 }
 
-/// Creates a row of a function table: the static function of an operation.
+/// Creates a row of a function table: the static function for an operation.
 ///
-/// `operation!(Variant of enum, "name", (parameter types) -> result type)`. On hosts, a `hot` operation has a specialised
-/// body. An `owning` operation owns its arguments while it runs, since user callbacks or deleters may release the caller's
-/// references. Other operations finish with their arguments before any user callback runs, except for the hooks of a
-/// [`Key`].
+/// `operation!(Variant of enum, "name", (parameter types) -> result type)`. In speed-optimised builds, a `hot` operation has
+/// a specialised body. An `owning` operation owns its arguments while it runs, since user callbacks or deleters may release
+/// the caller's references. Other operations do not use their arguments after a user callback has run, except for the hooks
+/// of a [`Key`].
 macro_rules! operation {
     (hot $($row:tt)*) => { $crate::operation::operation!(@ hot, $($row)*) };
     (owning $($row:tt)*) => { $crate::operation::operation!(@ owning, $($row)*) };
@@ -164,7 +165,7 @@ macro_rules! operation {
 }
 pub(crate) use operation;
 
-/// Creates a variant from its operands, numbered from 0.
+/// Creates an enum variant from the types of its operands, at positions from 0.
 macro_rules! operands {
     ($variant:expr, $a:ty) => {
         $variant($crate::operation::Operand::<0, _>::of::<$a>())

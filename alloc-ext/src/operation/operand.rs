@@ -1,4 +1,4 @@
-//! Typed operands: position and type are known to the compiler, which selects the code that reads an argument.
+//! Typed operands: the position and type of an argument are known at compile time and select the code that reads it.
 
 use core::marker::PhantomData;
 
@@ -15,23 +15,23 @@ use crate::module::Module;
 /// # Safety
 /// [`Reader`](Self::Reader) must be able to read all arguments that [`TypeOfRust::TYPE`] accepts.
 pub(crate) unsafe trait Parameter: TypeOfRust {
-    /// Reader of such arguments. Types with the same representation share a reader, and hence operations.
+    /// Reader of arguments of this type. Types with the same representation share a reader, and can share operations.
     type Reader: Read;
 }
 
-/// Reads an argument whose type has been checked.
+/// Reader of arguments whose type has been checked.
 pub(crate) trait Read {
-    /// The argument as an operation receives it.
+    /// The form in which an operation receives the argument.
     type Value<'a>;
 
-    /// Reads the argument.
+    /// Reads an argument.
     ///
     /// # Safety
     /// The argument must have been accepted as a [`Parameter`] with this reader.
     unsafe fn read<'a>(argument: &'a AnyView<'a>) -> Self::Value<'a>;
 }
 
-/// The operand of an operation at a position: a zero-sized permission to read it.
+/// Operand of an operation at position `AT`: a zero-sized token that permits reading the argument.
 pub(crate) struct Operand<const AT: usize, R>(PhantomData<R>);
 
 impl<const AT: usize, R> Clone for Operand<AT, R> {
@@ -46,14 +46,14 @@ impl<const AT: usize, R: Read> Operand<AT, R> {
     /// Creates the operand for a parameter of type `P`.
     ///
     /// # Safety
-    /// The operation must have such a parameter at this position, which [`operation!`](super::operation) ensures.
+    /// The operation must have a parameter of type `P` at position `AT`, which [`operation!`](super::operation) ensures.
     pub(crate) const unsafe fn of<P: Parameter<Reader = R>>() -> Self {
         Operand(PhantomData)
     }
 }
 
-/// The arguments of an operation in the caller's memory, borrowed without reference counting. A user callback may release
-/// the caller's references, so an operation must own what it uses after one.
+/// Arguments of an operation in the caller's memory, borrowed without reference counting. A user callback may release the
+/// caller's references, so an operation must own the arguments that it uses after a callback.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'a>(*const AnyView<'a>, PhantomData<&'a AnyView<'a>>);
 
@@ -66,7 +66,7 @@ impl<'a> Operands<'a> {
         Operands(args.as_ptr(), PhantomData)
     }
 
-    /// Reads an operand.
+    /// Reads the argument of an operand.
     #[inline(always)]
     pub(crate) fn get<const AT: usize, R: Read>(self, _: Operand<AT, R>) -> R::Value<'a> {
         // SAFETY: only the operation with this operand has it, and it runs on arguments of its types.
@@ -74,7 +74,7 @@ impl<'a> Operands<'a> {
     }
 }
 
-/// The result cell of an operation.
+/// Result cell of an operation.
 pub(crate) struct Answer<'a>(*mut TVMFFIAny, PhantomData<&'a mut TVMFFIAny>);
 
 impl Answer<'_> {
@@ -93,14 +93,14 @@ impl Answer<'_> {
         unsafe { self.0.write(value.into_raw()) }
     }
 
-    /// Returns the cell, for a result that is written in place.
+    /// Returns the cell, for an operation that writes its result in place.
     #[inline(always)]
     pub(crate) fn into_raw(self) -> *mut TVMFFIAny {
         self.0
     }
 }
 
-/// An argument of any type, in the representation of owned values.
+/// An argument of any type, in the representation of an owned value.
 #[derive(Clone, Copy)]
 pub(crate) struct Argument<'a>(&'a AnyView<'a>);
 
@@ -152,10 +152,10 @@ readers! {
     Module => &'a Module: |argument| unsafe { object(argument) };
 }
 
-/// Returns the object in an argument as a reference to a class.
+/// Borrows the object in an argument as an object of class `T`.
 ///
 /// # Safety
-/// The argument must be an object of class `T`, or of a class whose common part with `T` is all that is used.
+/// The argument must be an object of class `T`, or of a class that shares with `T` the layout of all fields that are used.
 #[inline(always)]
 pub(crate) unsafe fn object<'a, T: ObjectClass>(argument: &'a AnyView<'a>) -> &'a T {
     // SAFETY: the cell contains the address of the object, and references are transparent over an address.

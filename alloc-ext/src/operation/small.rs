@@ -1,4 +1,4 @@
-//! Size-optimised dispatch: all arguments are converted, and one safe call serves every operation.
+//! Dispatch for size-optimised builds: all arguments are converted, and all operations share one safe-call function.
 
 use core::ffi::c_int;
 
@@ -36,17 +36,17 @@ impl<'a> Argument<'a> {
         Ok(self.borrow().clone())
     }
 
-    /// Borrows the argument as an owned value. Its conversion has checked the cell.
+    /// Borrows the argument as an owned value. Conversion has validated its cell.
     ///
     /// # Errors
-    /// None.
+    /// None: the argument has been converted.
     #[inline(always)]
     pub(crate) fn whole(self) -> Result<&'a Any> {
         Ok(self.borrow())
     }
 }
 
-/// Creates the static function of the constant `OPERATION`.
+/// Creates the static function for the constant `OPERATION`, which must be in scope.
 macro_rules! static_operation {
     ($serve:ident, $function:ty, $operands:ty) => {
         ferrite_core::builtins::StaticFunction::of_data(OPERATION)

@@ -1,4 +1,4 @@
-//! Parameter and result types as data: argument checks, conversions and signatures.
+//! Runtime descriptors of parameter and result types: argument checks, conversions and signatures.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::{AnyCompatible, TargetTexts, TypeText};
@@ -15,18 +15,18 @@ use crate::structural::any_arg::AnyArg;
 /// Maximum number of parameters of an operation.
 pub(crate) const MAX_PARAMS: usize = 4;
 
-/// Function that copies an Array into a List, or a Map into a Dict.
+/// Function that copies an Array argument into a new List, or a Map argument into a new Dict.
 pub(crate) type Copying = unsafe fn(&AnyView<'_>) -> Result<Any>;
 
-/// A Rust type that operations take or return.
+/// A Rust type that is a parameter or result type of operations.
 pub(crate) trait TypeOfRust {
-    /// The type as data.
+    /// Runtime descriptor of this Rust type.
     const TYPE: Type;
 }
 
 macro_rules! types {
     ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
-        /// A type that operations take or return, in one byte.
+        /// Runtime descriptor of a parameter or result type, in one byte.
         #[derive(Clone, Copy)]
         #[repr(u8)]
         pub(crate) enum Type {
@@ -34,7 +34,7 @@ macro_rules! types {
         }
 
         impl Type {
-            /// Returns the name of the type in messages and schemas.
+            /// Returns the name of the type in error messages and schemas.
             const fn text(self) -> &'static TypeText {
                 match self {
                     $(Type::$name => <$type as AnyCompatible>::RESULT_TEXT),*
@@ -52,14 +52,14 @@ types! {
     Void: ();
     Any: Any;
     AnyView: AnyArg;
-    /// A value that is compared with others. If it may have hooks, all arguments are owned while the operation runs.
+    /// A value that is compared with others. If comparing it may call hooks, the operation runs on owned arguments.
     Key: Key;
     /// An int or a bool.
     Int: i64;
     Bool: bool;
     /// An int, a bool or None.
     OptionalInt: Option<i32>;
-    /// A string, small or on the heap.
+    /// A string, inline or on the heap.
     Text: String;
     OptionalText: Option<String>;
     Texts: Array<String>;
@@ -68,11 +68,11 @@ types! {
     Module: Module;
     Array: ArrayObject;
     List: ListObject;
-    /// A List. An Array is copied into one.
+    /// A List to be changed. An Array is copied into a new List.
     ChangedList: List;
     Map: MapObject;
     Dict: DictObject;
-    /// A Dict. A Map is copied into one.
+    /// A Dict to be changed. A Map is copied into a new Dict.
     ChangedDict: Dict;
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Types {
 }
 
 impl Types {
-    /// Creates the types of a function with these parameters and this result.
+    /// Creates the types of an operation from its parameter types and its result type.
     pub(crate) const fn new(types: &[Type], result: Type) -> Types {
         let mut params = [Type::Void; MAX_PARAMS];
         params.split_at_mut(types.len()).0.copy_from_slice(types);
@@ -97,7 +97,7 @@ impl Types {
         self.params.get(..usize::from(self.params_len)).unwrap_or_default()
     }
 
-    /// Calls `then` with name and signature of a function, for messages and schemas.
+    /// Calls `then` with the name and signature of a function, for error messages and schemas.
     ///
     /// # Errors
     /// Errors of `then`.
@@ -114,7 +114,7 @@ impl Types {
 }
 
 impl Type {
-    /// Returns `true` if an argument can be used in place.
+    /// Returns `true` if an argument can be used without conversion.
     #[cfg_attr(feature = "speed", inline(always))]
     pub(super) fn accepts(self, arg: &AnyView<'_>) -> bool {
         match self {
@@ -133,8 +133,8 @@ impl Type {
         }
     }
 
-    /// Returns the class that an argument must be an instance of. For other types, the type index of None, which no object
-    /// has.
+    /// Returns the type index of the class that an argument must be an instance of. For types that are not classes, returns the
+    /// index of None, which no object has.
     const fn class(self) -> i32 {
         match self {
             Type::Module => type_index::MODULE,
@@ -146,7 +146,7 @@ impl Type {
         }
     }
 
-    /// Converts an argument into an owned value. Returns `false` if it has another type.
+    /// Converts an argument into an owned value. Returns `false` if the argument has another type.
     fn convert(self, arg: &AnyView<'_>, copy: Option<Copying>, owned: &mut Any) -> Result<bool> {
         let (mut arg, mut accepted) = (*arg, true);
         match self {
@@ -180,19 +180,19 @@ impl Type {
     }
 }
 
-/// Returns `true` if a value is an object of a class or a derived class.
+/// Returns `true` if a value is an object of a class or of a derived class.
 #[cfg_attr(feature = "speed", inline(always))]
 fn is_instance(arg: &AnyView<'_>, class: i32) -> bool {
     arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
 }
 
-/// Initial value of converted arguments.
+/// Empty storage for converted arguments.
 pub(crate) const NO_ARGUMENTS: [Any; MAX_PARAMS] = [const { Any::NONE }; MAX_PARAMS];
 
-/// Converts the arguments of a call into owned values.
+/// Converts the arguments of a call into owned values. `name` is for error messages.
 ///
 /// # Errors
-/// TypeError; errors of conversions.
+/// TypeError for a wrong number or type of arguments; errors of conversions.
 #[inline(never)]
 pub(crate) fn convert(
     name: &str,

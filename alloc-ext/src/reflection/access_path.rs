@@ -1,4 +1,4 @@
-//! Paths from a root value to a nested value, as linked lists that share their prefixes.
+//! Access paths: steps from a root value to a nested value, as linked lists that share their prefixes.
 
 use ferrite_core::abi::kTVMFFISEqHashKindConstTreeNode;
 use ferrite_core::any::Any;
@@ -14,7 +14,7 @@ use super::record::{self, Record, Reflected};
 use crate::containers::Array;
 
 object_class! {
-    /// The steps from a root value to a nested value. Paths share their prefixes.
+    /// Path from a root value to a nested value: a linked list of steps. Paths share their prefixes.
     ///
     /// # Examples
     /// ```
@@ -90,7 +90,7 @@ unsafe impl Reflected for AccessPath {
 }
 
 impl AccessPath {
-    /// Returns the path without steps.
+    /// Creates an empty path, to the root value.
     ///
     /// # Errors
     /// MemoryError.
@@ -98,7 +98,7 @@ impl AccessPath {
         record::make(PathContent { parent: None, step: None, depth: 0 })
     }
 
-    /// Returns the path extended by a step.
+    /// Creates the path that extends this one by a step.
     ///
     /// # Errors
     /// MemoryError.
@@ -107,7 +107,7 @@ impl AccessPath {
         record::make(PathContent { parent: Some(self.as_object().clone()), step: Some(step), depth })
     }
 
-    /// Returns the path extended by a step of a kind.
+    /// Creates the path that extends this one by a step of the given kind and key.
     ///
     /// # Errors
     /// MemoryError.
@@ -120,10 +120,10 @@ impl AccessPath {
         record::content_of(self).depth
     }
 
-    /// Returns the path without its last step, and that step; `None` for the root.
+    /// Returns the path without its last step, and the last step; `None` for the root.
     ///
     /// # Errors
-    /// InternalError for a malformed path, which only C can create.
+    /// InternalError for a malformed path, which only C code can create.
     pub fn parent(&self) -> Result<Option<(AccessPath, AccessStep)>> {
         match record::content_of(self) {
             PathContent { parent: None, .. } => Ok(None),
@@ -135,7 +135,7 @@ impl AccessPath {
         }
     }
 
-    /// Returns the steps in order from the root.
+    /// Returns the steps, in order from the root.
     ///
     /// # Errors
     /// MemoryError; InternalError for a malformed path.
@@ -153,7 +153,7 @@ impl AccessPath {
         Ok(steps)
     }
 
-    /// Returns `true` if both paths have equal steps.
+    /// Returns `true` if both paths have the same length and equal steps.
     ///
     /// # Errors
     /// Errors of the equality hooks of keys; InternalError for a malformed path.
@@ -173,7 +173,7 @@ impl AccessPath {
         Ok(true)
     }
 
-    /// Returns `true` if the other path begins with the steps of this one.
+    /// Returns `true` if this path is a prefix of `other`, or equal to it.
     ///
     /// # Errors
     /// Errors of [`AccessPath::path_equal`].
@@ -231,7 +231,7 @@ fn path_equal(path: AccessPath, other: AccessPath) -> Result<bool> {
     path.path_equal(&other)
 }
 
-/// `__ffi_repr__`: the root, then all steps, which `print` formats.
+/// Implements `__ffi_repr__`: formats the root, then all steps by `print`.
 fn repr(path: AccessPath, print: Function) -> Result<String> {
     let mut text = Buffer::new();
     text.try_extend_from_slice(b"<root>")?;

@@ -1,4 +1,4 @@
-//! A step from a value to one directly inside it.
+//! Access steps: from a value to one of its fields, elements or entries.
 
 use ferrite_core::abi::kTVMFFISEqHashKindConstTreeNode;
 use ferrite_core::any::Any;
@@ -11,7 +11,7 @@ use super::field::field;
 use super::record::{self, Record, Reflected};
 use crate::containers::key;
 
-/// Kind of a step.
+/// Kind of an access step.
 ///
 /// # Upstream
 /// `AccessKind` in `reflection/access_path.h`.
@@ -24,11 +24,11 @@ pub enum AccessKind {
     ArrayItem = 1,
     /// An entry, by key.
     MapItem = 2,
-    /// A missing field.
+    /// A missing field, by name.
     AttrMissing = 3,
-    /// A missing element.
+    /// A missing element, by index.
     ArrayItemMissing = 4,
-    /// A missing entry.
+    /// A missing entry, by key.
     MapItemMissing = 5,
 }
 
@@ -44,7 +44,7 @@ object_class! {
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct StepContent {
-    /// An [`AccessKind`], or any other number from C.
+    /// An [`AccessKind`], or any other number set by C code.
     kind: i32,
     key: Any,
 }
@@ -80,7 +80,7 @@ unsafe impl Reflected for AccessStep {
 }
 
 impl AccessStep {
-    /// Creates a step. The key is a String for fields, an int for elements, and any value for entries.
+    /// Creates a step. The key is a String for a field, an int for an element, and any value for a map entry.
     ///
     /// # Errors
     /// MemoryError.
@@ -88,12 +88,12 @@ impl AccessStep {
         record::make(StepContent { kind: kind as i32, key })
     }
 
-    /// Returns the number of the [`AccessKind`].
+    /// Returns the [`AccessKind`] as a number, or any other number set by C code.
     pub fn kind(&self) -> i32 {
         record::content_of(self).kind
     }
 
-    /// Returns the field name, element index or key.
+    /// Returns the field name, element index or map key.
     pub fn key(&self) -> Any {
         record::content_of(self).key
     }
@@ -101,14 +101,14 @@ impl AccessStep {
     /// Returns `true` if both steps have the same kind and equal keys.
     ///
     /// # Errors
-    /// Errors of the key's equality hook.
+    /// Errors of the keys' equality hook.
     pub fn step_equal(&self, other: &AccessStep) -> Result<bool> {
         let (left, right) = (record::content_of(self), record::content_of(other));
         Ok(left.kind == right.kind && key::equal(left.key.view(), right.key.view())?)
     }
 }
 
-/// `__ffi_repr__`: the step as a suffix of its parent, with keys formatted by `print`.
+/// Implements `__ffi_repr__`: formats the step as a suffix such as `.name` or `[0]`. `print` formats keys.
 fn repr(step: AccessStep, print: Function) -> Result<String> {
     let StepContent { kind, key } = record::content_of(&step);
     let printed = || print.call(&[key.view()])?.get::<String>();
@@ -132,7 +132,7 @@ fn repr(step: AccessStep, print: Function) -> Result<String> {
     }
 }
 
-/// Formats `[KEY]`, or `[<missing:KEY>]`.
+/// Formats `[KEY]`, or `[<missing:KEY>]` for a missing item.
 fn item(is_missing: bool, write_key: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
     let (open, close): (&[u8], &[u8]) = if is_missing { (b"[<missing:", b">]") } else { (b"[", b"]") };
     String::compose(&|out| {

@@ -1,4 +1,4 @@
-//! Type attributes of big integers: order, hash, and decimal text in object graphs.
+//! Type attributes of big integers: comparison, hash, and decimal strings in JSON object graphs.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -21,7 +21,7 @@ static ATTRS: &[Attr] = &[
     attr!("ffi.BigInt", "__data_from_json__", data_from_json),
 ];
 
-/// Registers the attributes unless they are registered already.
+/// Registers the attributes of `ffi.BigInt`, unless they are registered already.
 ///
 /// # Errors
 /// MemoryError.
@@ -63,7 +63,7 @@ fn data_from_json(data: Any) -> Result<Any> {
         .ok_or_else(|| plain_error!(VALUE_ERROR, "Invalid decimal string for ffi.BigInt"))
 }
 
-/// Returns the value if it is a big integer.
+/// Returns the value if it is a big integer; raises TypeError otherwise.
 fn big_int(value: Any) -> Result<Any> {
     if value.type_index() == type_index::BIG_INT { Ok(value) } else { Err(no(&value, "BigInt")) }
 }

@@ -1,4 +1,4 @@
-//! Registration of the library's own reflected classes from read-only descriptions.
+//! Static descriptions of this library's own reflected classes, and their registration in the type table.
 
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 
@@ -16,17 +16,17 @@ use super::FINAL;
 use super::field::{self, Field};
 use super::releases;
 
-/// Type index of a class that is not registered yet; no object has it.
+/// Placeholder for the type index of a class that is not registered yet. No object has this type index.
 const NOT_REGISTERED: i32 = -2;
 
-/// Description of a reflected class.
+/// Static description of a reflected class.
 pub(crate) struct Class {
-    /// Type index, assigned at registration.
+    /// Type index, assigned when the class is registered.
     pub index: AtomicI32,
     pub key: &'static str,
-    /// `None` for direct subclasses of ffi.Object.
+    /// Parent class; `None` for direct subclasses of ffi.Object.
     pub parent: Option<&'static Class>,
-    /// Type index that the ABI fixes, or -1.
+    /// Type index fixed by the ABI, or -1 for a dynamically assigned index.
     pub static_index: i32,
     /// Size of an object in bytes.
     pub size: usize,
@@ -35,11 +35,11 @@ pub(crate) struct Class {
     pub is_final: bool,
     pub fields: &'static [Field],
     pub methods: &'static [Method],
-    /// Functions in attribute columns.
+    /// Functions to register in attribute columns.
     pub attrs: &'static [Attr],
 }
 
-/// A method. Its function is called `KEY.NAME`.
+/// Static description of a method. Its function is named `KEY.NAME`.
 pub(crate) struct Method {
     pub name: &'static str,
     pub doc: &'static str,
@@ -47,10 +47,10 @@ pub(crate) struct Method {
     pub function: StaticFunction,
 }
 
-/// A function in the attribute column of this name.
+/// Type attribute that is a function: the name of the attribute column, and the function.
 pub(crate) struct Attr(pub &'static str, pub StaticFunction);
 
-/// Describes a method of an object: `method!("ffi.X", "name", function)`; a static method with `static` in front.
+/// Describes a method: `method!("ffi.X", "name", function)`, or `method!(static "ffi.X", "name", function)` for a static method.
 macro_rules! method {
     (static $key:literal, $name:literal, $function:expr) => {
         $crate::reflection::class::Method { is_static: true, ..method!($key, $name, $function) }
@@ -66,7 +66,7 @@ macro_rules! method {
 }
 pub(crate) use method;
 
-/// Describes a function as attribute: `attr!("ffi.X", "__ffi_repr__", function)`.
+/// Describes a type attribute that is a function: `attr!("ffi.X", "__ffi_repr__", function)`.
 macro_rules! attr {
     ($key:literal, $name:literal, $function:expr) => {
         $crate::reflection::class::Attr(
@@ -78,7 +78,7 @@ macro_rules! attr {
 pub(crate) use attr;
 
 impl Class {
-    /// Describes a final direct subclass of ffi.Object without members.
+    /// Describes a final direct subclass of ffi.Object without fields, methods and attributes.
     pub(crate) const fn new(key: &'static str, size: usize) -> Class {
         Class {
             index: AtomicI32::new(NOT_REGISTERED),
@@ -95,12 +95,12 @@ impl Class {
         }
     }
 
-    /// Returns the type index; one that no object has until the class is registered.
+    /// Returns the type index. Before the class is registered, this is an index that no object has.
     pub(crate) fn index(&self) -> i32 {
         self.index.load(Ordering::Acquire)
     }
 
-    /// Returns the type index, and assigns it on the first call.
+    /// Returns the type index, which is allocated on the first call.
     ///
     /// # Errors
     /// MemoryError.
@@ -129,10 +129,10 @@ impl Class {
         self.parent.map_or(1, |parent| parent.depth() + 1)
     }
 
-    /// Registers fields, methods, metadata and attributes, unless the type has metadata already.
+    /// Registers the class with its fields, methods, attributes and metadata, unless the type already has metadata.
     ///
-    /// Completes an earlier registration that ran out of memory, or that a fork interrupted in another thread. No other code
-    /// adds members before metadata.
+    /// Resumes an earlier registration that ran out of memory, or that another thread had not finished when the process forked.
+    /// Members that are registered already are skipped, which is correct because no other code adds members before metadata.
     ///
     /// # Errors
     /// MemoryError.
@@ -161,7 +161,7 @@ impl Class {
 }
 
 impl Method {
-    /// Adds the method to a type.
+    /// Registers the method for a type.
     ///
     /// # Errors
     /// MemoryError.
@@ -180,7 +180,7 @@ impl Method {
 }
 
 impl Attr {
-    /// Sets the attribute of a type, unless the type has it already.
+    /// Registers the attribute for a type, unless the type already has it.
     ///
     /// # Errors
     /// MemoryError.

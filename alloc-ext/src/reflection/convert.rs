@@ -1,4 +1,4 @@
-//! `__ffi_convert__`: conversion of values that are stored in fields of built-in types.
+//! Type attribute `__ffi_convert__` of built-in types: converts a value to the type of the field that it is stored in.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -10,7 +10,7 @@ use ferrite_core::{Bytes, Error, Function, Shape, String, Tensor, type_index, ty
 use super::class::{Attr, attr};
 use crate::containers::{Array, Dict, List, Map};
 
-/// Conversions of built-in types without further reflection.
+/// Conversions of the built-in types that are not described by a [`Class`](super::class::Class).
 static CONVERSIONS: &[(i32, Attr)] = &[
     (type_index::OBJECT, attr!("ffi.Object", "__ffi_convert__", convert_nullable::<ObjectRef>)),
     (type_index::STR, attr!("ffi.String", "__ffi_convert__", convert::<String>)),
@@ -25,7 +25,7 @@ static CONVERSIONS: &[(i32, Attr)] = &[
     (type_index::DICT, attr!("ffi.Dict", "__ffi_convert__", convert::<Dict<Any, Any>>)),
 ];
 
-/// Registers the conversions of built-in types unless they are registered already.
+/// Registers the conversions of built-in types, unless they are registered already.
 ///
 /// # Errors
 /// MemoryError.
@@ -56,7 +56,7 @@ pub(super) fn convert<T: AnyCompatible>(value: Any) -> Result<T> {
     }
 }
 
-/// Converts like [`convert`], and maps None to None, for types whose references may be null upstream.
+/// Converts a value to `T` like [`convert`], or None to `None`. For types whose references may be null upstream.
 fn convert_nullable<T: AnyCompatible>(value: Any) -> Result<Option<T>> {
     if value.is_none() { Ok(None) } else { convert(value).map(Some) }
 }

@@ -1,4 +1,4 @@
-//! Enums: singletons with a number and a name per class, and the registry of each class.
+//! Enum classes: singletons with an integer index and a string index, and the registry of each class.
 
 use ferrite_core::abi::{
     kTVMFFIFieldFlagBitMaskInitOff, kTVMFFIFieldFlagBitMaskSEqHashIgnore, kTVMFFISEqHashKindUniqueInstance,
@@ -15,7 +15,7 @@ use super::record::{self, Record, Reflected};
 use crate::containers::{Dict, List};
 
 object_class! {
-    /// Registry of the singletons of an enum class; the value of its `__ffi_enum__` attribute.
+    /// Registry of an enum class: its singletons and their attributes. Stored in the type attribute `__ffi_enum__`.
     ///
     /// # Upstream
     /// `EnumStateObj` in `enum.h`.
@@ -23,7 +23,7 @@ object_class! {
 }
 
 object_class! {
-    /// A singleton of an enum class.
+    /// Singleton of an enum class.
     ///
     /// # Upstream
     /// `EnumObj` in `enum.h`.
@@ -31,7 +31,7 @@ object_class! {
 }
 
 object_class! {
-    /// An enum with an integer value.
+    /// Singleton of an enum class with integer values.
     ///
     /// # Upstream
     /// `IntEnumObj` in `enum.h`.
@@ -39,7 +39,7 @@ object_class! {
 }
 
 object_class! {
-    /// An enum with a string value.
+    /// Singleton of an enum class with string values.
     ///
     /// # Upstream
     /// `StrEnumObj` in `enum.h`.
@@ -52,13 +52,13 @@ object_class! {
 pub(crate) struct StateContent {
     /// Singletons in registration order.
     entries: List<ObjectRef>,
-    /// Singletons by number and by name.
+    /// Singletons by integer index and by string index.
     indexes: Dict<Any, ObjectRef>,
     /// Attribute values by attribute name, then by singleton.
     attrs: Dict<String, Dict<ObjectRef, Any>>,
 }
 
-/// Fields of an [`Enum`] of any kind.
+/// Fields of an [`Enum`], [`IntEnum`] or [`StrEnum`].
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct EnumContent {
@@ -176,10 +176,10 @@ reflected_enum!(IntEnum, INT_ENUM);
 reflected_enum!(StrEnum, STR_ENUM);
 
 impl Enum {
-    /// Returns the singleton of a class with a number or name.
+    /// Looks up the singleton of an enum class by its integer or string index.
     ///
     /// # Errors
-    /// ValueError if there is none; TypeError if the registry has another object; MemoryError.
+    /// ValueError if there is none; TypeError if the registry contains an object that is not an enum; MemoryError.
     ///
     /// # Upstream
     /// `EnumObj::_GetByIntIndex` and `EnumObj::_GetByStrIndex` in `enum.h`.
@@ -206,12 +206,12 @@ impl Enum {
         }
     }
 
-    /// Returns the number of the singleton in its class.
+    /// Returns the integer index of the singleton in its class.
     pub fn int_index(&self) -> i64 {
         record::content_of(self).int_index
     }
 
-    /// Returns the name of the singleton in its class.
+    /// Returns the string index of the singleton in its class.
     pub fn str_index(&self) -> String {
         record::content_of(self).str_index
     }

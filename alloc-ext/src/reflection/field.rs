@@ -1,4 +1,4 @@
-//! Descriptions of fields of reflected classes: offset, getter and setter, metadata.
+//! Static descriptions of the fields of reflected classes, with generic getters and setters.
 
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
@@ -9,7 +9,7 @@ use ferrite_core::convert::{AnyCompatible, TypeText};
 use ferrite_core::error::Result;
 use ferrite_core::{export, raised_error, type_table};
 
-/// A field of a class. Created by [`field!`].
+/// Static description of a field. Created by [`field!`].
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     name: &'static str,
@@ -24,8 +24,8 @@ pub(crate) struct Field {
     text: &'static TypeText,
 }
 
-/// Describes a field of a record and checks its type: `field!(Record<EnumContent>, content.int_index: i64, "_int_index",
-/// INT)`.
+/// Describes a field of a record, and checks its type at compile time:
+/// `field!(Record<EnumContent>, content.int_index: i64, "_int_index", INT)`.
 macro_rules! field {
     ($record:ty, $($member:ident).+ : $type:ty, $name:literal, $static_type:expr) => {{
         const fn checked(record: &$record) -> &$type {
@@ -42,7 +42,7 @@ macro_rules! field {
 pub(crate) use field;
 
 impl Field {
-    /// Describes a read-only field without a default. The field at the offset must be a `T`.
+    /// Describes a field without flags and without a default. The field at the offset must be a `T`.
     pub(crate) const fn new<T: AnyCompatible + Clone>(
         name: &'static str,
         offset: usize,
@@ -62,17 +62,17 @@ impl Field {
         }
     }
 
-    /// Sets the flags. A default that they announce is None.
+    /// Sets the flags. If they include a default, its value is None.
     pub(crate) const fn with_flags(self, flags: i32) -> Field {
         Field { flags, ..self }
     }
 
-    /// Sets the documentation.
+    /// Sets the documentation string.
     pub(crate) const fn with_doc(self, doc: &'static str) -> Field {
         Field { doc, ..self }
     }
 
-    /// Adds the field to a type.
+    /// Registers the field for a type.
     ///
     /// # Errors
     /// MemoryError; errors of [`type_table::register_field`].
@@ -96,18 +96,18 @@ impl Field {
     }
 }
 
-/// Converts a string to a byte array record; null if it is empty.
+/// Borrows a string as a C byte array, whose pointer is null if the string is empty.
 pub(crate) fn text(text: &str) -> TVMFFIByteArray {
     bytes(text.as_bytes())
 }
 
-/// Converts bytes to a byte array record; null if empty.
+/// Borrows bytes as a C byte array, whose pointer is null if there are none.
 pub(crate) fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
     let data = if bytes.is_empty() { core::ptr::null() } else { bytes.as_ptr().cast() };
     TVMFFIByteArray { data, size: bytes.len() }
 }
 
-/// Reads a field of type `T`.
+/// Field getter: reads a field of type `T`. Returns 0.
 ///
 /// # Safety
 /// `field` must be the address of a `T` in a live object, and `result` valid for writing.
@@ -122,7 +122,7 @@ pub(crate) unsafe extern "C" fn get<T: AnyCompatible + Clone>(
     0
 }
 
-/// Converts a value to `T` and stores it in a field.
+/// Field setter: converts a value to `T` and stores it in a field. Returns 0, or -1 with TypeError raised.
 ///
 /// # Safety
 /// `field` must be the address of a `T` in a live object without concurrent use, and `value` a valid value.

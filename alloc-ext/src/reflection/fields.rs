@@ -1,4 +1,4 @@
-//! Registered fields of any type, built in or from a client, and creation of objects by reflection.
+//! Access to the registered fields of any type, and creation of objects by reflection.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -14,7 +14,7 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index};
 
-/// A registered field.
+/// Field in the type table.
 #[derive(Clone, Copy)]
 pub(super) struct RegisteredField(&'static TVMFFIFieldInfo);
 
@@ -23,7 +23,7 @@ unsafe impl Send for RegisteredField {}
 // SAFETY: as for Send.
 unsafe impl Sync for RegisteredField {}
 
-/// Returns the type with an index.
+/// Returns the type table entry of a type index.
 ///
 /// # Errors
 /// InternalError for an unknown type index.
@@ -32,7 +32,7 @@ pub(super) fn type_of(type_index: i32) -> Result<&'static TypeEntry> {
         .ok_or_else(|| plain_error!(INTERNAL_ERROR, "Cannot find type info for type_index={}", type_index))
 }
 
-/// Returns the fields of a type: inherited fields first, without those of the root.
+/// Returns the fields of a type: inherited fields first, except fields of ffi.Object.
 pub(super) fn fields_of(entry: &'static TypeEntry) -> impl Iterator<Item = RegisteredField> {
     let inherited = entry.ancestors().iter().skip(1).filter_map(|ancestor| {
         // SAFETY: ancestors are registered types, whose records are never freed.
@@ -64,10 +64,10 @@ impl RegisteredField {
         object.cast::<u8>().wrapping_offset(self.0.offset as isize).cast()
     }
 
-    /// Writes the field.
+    /// Writes a value to the field of an object.
     ///
     /// # Errors
-    /// Errors of the setter; InternalError if there is none.
+    /// Errors of the setter; InternalError if the field has no setter.
     ///
     /// # Safety
     /// The object must be an instance of the field's type, and the field must not be used concurrently.
@@ -87,7 +87,7 @@ impl RegisteredField {
         check_status(unsafe { setter(address, value.as_raw()) })
     }
 
-    /// Writes the default value, or the result of the default factory.
+    /// Writes the default value, or the result of the default factory, to the field of an object.
     ///
     /// # Errors
     /// Errors of the factory and of the setter.
@@ -107,10 +107,11 @@ impl RegisteredField {
     }
 }
 
-/// Creates an object with unset fields, by the creator of its type, or else by the type's `__ffi_new__`.
+/// Creates an object with unset fields, by the native creator of its type, otherwise by the type's `__ffi_new__`.
 ///
 /// # Errors
-/// RuntimeError for a type that has neither; errors of the creator; InternalError if it creates an object of another type.
+/// RuntimeError for a type that has neither; errors of the creator; InternalError if the creator returns no object or an object
+/// of another type.
 ///
 /// # Upstream
 /// `CreateEmptyObject` in `reflection/creator.h`.

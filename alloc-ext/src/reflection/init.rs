@@ -1,4 +1,4 @@
-//! Generated `__ffi_init__`: positional and keyword arguments, defaults and factories, from the registered fields of a type.
+//! Generation of `__ffi_init__` from the registered fields of a type: positional and keyword arguments, defaults and factories.
 
 use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskInitOff, kTVMFFIFieldFlagBitMaskKwOnly};
 use ferrite_core::any::{Any, AnyView};
@@ -12,10 +12,10 @@ use ferrite_core::{Error, Function, String, plain_bail, plain_ensure};
 
 use super::fields::{RegisteredField, create_empty, fields_of, type_of};
 
-/// Registers the generated `__ffi_init__` of a type.
+/// Generates `__ffi_init__` for a type and registers it.
 ///
 /// # Errors
-/// InternalError for an unknown type; RuntimeError if the type has an `__ffi_init__`; MemoryError.
+/// InternalError for an unknown type; RuntimeError if the type already has an `__ffi_init__`; MemoryError.
 ///
 /// # Upstream
 /// `RegisterFFIInit` in `dataclass.cc`.
@@ -33,11 +33,12 @@ pub(super) fn make_init(entry: &'static TypeEntry) -> Result<Function> {
     Function::from_packed(move |args| init.make(args))
 }
 
-/// Fields of a type at the time of registration, and the order of positional arguments.
+/// State of a generated `__ffi_init__`: the fields that the type had when it was generated, and the order of positional
+/// arguments.
 struct AutoInit {
     entry: &'static TypeEntry,
     fields: Buffer<RegisteredField>,
-    /// Indices in `fields` of positional arguments, required ones first.
+    /// Indices in `fields` of the positional arguments: required arguments first.
     positional: Buffer<usize>,
 }
 
@@ -170,7 +171,7 @@ impl Binding<'_> {
         Ok(())
     }
 
-    /// Wraps the error of a setter under a line that names the field.
+    /// Wraps the error of a setter or default factory in an error that names the field.
     fn nested(&self, field: RegisteredField, what: &str, error: Error) -> Error {
         let message = self.nested_message(field, what, &error);
         let nested = match message {

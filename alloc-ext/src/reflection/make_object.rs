@@ -1,4 +1,4 @@
-//! `ffi.MakeObjectFromPackedArgs`: creates an object from field names and values.
+//! Implementation of `ffi.MakeObjectFromPackedArgs`, which creates an object from field names and values.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -8,11 +8,11 @@ use ferrite_core::{String, plain_bail, plain_error};
 
 use super::fields::{create_empty, fields_of, type_of};
 
-/// Creates an object. Arguments are the type by index or key, then alternating names and values of fields.
+/// Creates an object. Arguments: the type, by index or key, then field names and values, alternating.
 ///
 /// # Errors
-/// InternalError for an unknown type or a name without value; TypeError for an unknown field, or a field with neither value
-/// nor default; errors of the creator and of setters.
+/// InternalError for an unknown type or a name without a value; TypeError for an unknown field, or a field with neither a
+/// value nor a default; errors of [`create_empty`], setters and default factories; MemoryError.
 pub(super) fn make_object(args: &[AnyView<'_>]) -> Result<Any> {
     let odd = || plain_error!(INTERNAL_ERROR, "Check failed: (args.size() % 2 == 1) is false: ");
     let (class, pairs) = args.split_first().ok_or_else(odd)?;

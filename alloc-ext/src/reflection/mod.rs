@@ -1,13 +1,13 @@
-//! Reflection: the library's own reflected classes, and creation and modification of any objects by field names.
+//! Reflection: this library's own reflected classes, and the creation of objects of any class by field names.
 //!
 //! | type | purpose |
 //! |---|---|
-//! | [`EnumState`], [`Enum`], [`IntEnum`], [`StrEnum`] | enums and their registries |
+//! | [`EnumState`], [`Enum`], [`IntEnum`], [`StrEnum`] | enum classes and their registries |
 //! | [`AccessPath`], [`AccessStep`] | paths to nested values |
-//! | [`VisitInterrupt`], [`VisitErrorContext`], [`StructuralVisitor`], [`StructuralMutator`] | structural walks |
+//! | [`VisitInterrupt`], [`VisitErrorContext`], [`StructuralVisitor`], [`StructuralMutator`] | objects used in structural walks |
 //!
-//! [`install`] registers them with their fields and methods. It must run before C++ or Python registers the first type, so
-//! that the classes get the same type indices as upstream.
+//! [`install`] registers these classes with their fields and methods. It must run before C++ or Python code registers the first
+//! type, so that the classes get the same type indices as upstream.
 
 mod access_path;
 mod access_step;

@@ -1,11 +1,11 @@
-//! Nullable references, under the name that upstream gives all object references.
+//! Nullable object references, named `Object` in type schemas as upstream does.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::{AnyCompatible, TypeText};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
-/// A reference to an object, or None.
+/// A nullable reference to an object. Null converts to None.
 ///
 /// # Upstream
 /// `ObjectRef` in `object.h`.

@@ -1,4 +1,4 @@
-//! Classes whose layout a client defines by fields at run time, such as Python dataclasses.
+//! Classes whose layout a client defines at run time by registering fields, such as Python dataclasses.
 
 use core::ffi::c_void;
 
@@ -14,11 +14,12 @@ use super::fields::{RegisteredField, fields_of, type_of};
 use super::init::register_init;
 use super::storage::Storage;
 
-/// `ffi._PyClassRegisterTypeAttrColumns`: registers `__ffi_init__`, `__ffi_new__` and `__ffi_shallow_copy__` of a type.
+/// Implements `ffi._PyClassRegisterTypeAttrColumns`: registers `__ffi_init__`, `__ffi_new__` and `__ffi_shallow_copy__` for a
+/// type.
 ///
 /// # Errors
 /// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, and for a size that is too small for
-/// the fields; RuntimeError if the type has one of the three; MemoryError.
+/// the fields; RuntimeError if the type already has one of the three attributes; MemoryError.
 ///
 /// # Upstream
 /// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which accepts any type and does not check the size.
@@ -31,11 +32,11 @@ pub(super) fn register_class(type_index: i32, total_size: i32) -> Result<()> {
 #[derive(Clone, Copy)]
 pub(super) struct FieldClass {
     entry: &'static TypeEntry,
-    /// Bytes after the header.
+    /// Size of an object after the header, in bytes.
     body_bytes: usize,
 }
 
-/// An object of such a class. The fields follow the header.
+/// Record of an object of a [`FieldClass`]. The fields follow the header.
 #[repr(C)]
 struct FieldRecord {
     header: TVMFFIObject,
@@ -54,7 +55,7 @@ unsafe impl ObjectRecord for FieldRecord {
 }
 
 /// # Safety
-/// `address` must be that of the field in an object that is no longer used.
+/// `address` must be the address of the field in an object that is no longer used.
 unsafe fn drop_field(field: RegisteredField, address: *mut c_void) {
     // SAFETY: the caller guarantees the field, which is not used again.
     unsafe {
@@ -67,10 +68,11 @@ unsafe fn drop_field(field: RegisteredField, address: *mut c_void) {
 }
 
 impl FieldClass {
-    /// Returns the class of a type whose fields are registered.
+    /// Returns the class for a type whose fields have been registered.
     ///
     /// # Errors
-    /// Errors of [`register_class`] for type and size.
+    /// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, and for a size that is too small for
+    /// the fields.
     pub(super) fn of(type_index: i32, total_size: i32) -> Result<FieldClass> {
         let entry = type_of(type_index)?;
         plain_ensure!(
@@ -82,10 +84,10 @@ impl FieldClass {
         FieldClass::new(entry, total_size)
     }
 
-    /// Registers `__ffi_new__` and `__ffi_shallow_copy__`. Returns the latter.
+    /// Registers `__ffi_new__` and `__ffi_shallow_copy__`. Returns the shallow-copy function.
     ///
     /// # Errors
-    /// RuntimeError if the type has one of them; MemoryError.
+    /// RuntimeError if the type already has one of the attributes; MemoryError.
     pub(super) fn register(self) -> Result<Function> {
         let type_index = self.entry.type_index();
         let new = Function::from_typed(move || self.allocate())?;
@@ -123,7 +125,7 @@ impl FieldClass {
         Ok(FieldClass { entry, body_bytes: body_bytes.unwrap_or(0) })
     }
 
-    /// Allocates an object of zero bytes, so that fields are None, null or zero.
+    /// Allocates a zero-initialised object, whose fields are thus None, null or 0.
     fn allocate(self) -> Result<ObjectRef> {
         let init = |record: *mut FieldRecord| {
             // SAFETY: the allocation has this many bytes after the record.
@@ -151,7 +153,7 @@ impl FieldClass {
 }
 
 /// # Safety
-/// Both must be live objects that have the field; the target must have no other user, and its field must be zero.
+/// Both objects must be alive and have the field. No other thread may use the target, and its field must be zero.
 unsafe fn copy_field(field: RegisteredField, source: *mut TVMFFIObject, target: *mut TVMFFIObject) {
     let (from, to) = (field.address(source), field.address(target));
     // SAFETY: the caller guarantees the objects; a zero field owns nothing, so it may be overwritten.

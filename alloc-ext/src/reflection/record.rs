@@ -1,4 +1,4 @@
-//! Objects of reflected classes: a header, then content with Rust's Clone and Drop.
+//! Memory layout and creation of objects of reflected classes: a header, then content with Rust's Clone and Drop.
 
 use core::ffi::{c_int, c_void};
 
@@ -10,19 +10,19 @@ use ferrite_core::raised_error;
 
 use super::class::Class;
 
-/// A class whose objects this library creates.
+/// A reflected class whose objects this library creates.
 ///
 /// # Safety
 /// Every object of the class, and of derived classes, must have a `Content` right after its header, and `class` must be
 /// registered under the type key of `Self`. The content must be `repr(C)` and sendable between threads.
 pub(crate) unsafe trait Reflected: ObjectClass {
-    /// Data after the header.
+    /// The fields, which follow the header.
     type Content: Clone;
 
-    /// Returns the description of the class.
+    /// Returns the static description of the class.
     fn class() -> &'static Class;
 
-    /// Returns the content of an object with unset fields.
+    /// Creates the content of an object with unset fields.
     ///
     /// # Errors
     /// MemoryError.
@@ -44,7 +44,7 @@ unsafe impl<C> ObjectRecord for Record<C> {
     }
 }
 
-/// Creates an object.
+/// Creates an object with the given content.
 ///
 /// # Errors
 /// MemoryError.
@@ -61,24 +61,24 @@ pub(crate) fn make<T: Reflected>(content: T::Content) -> Result<T> {
     unsafe { object_alloc::allocate(type_index, 0, init).map(|object| T::from_object_unchecked(object)) }
 }
 
-/// Returns a copy of an object's current content.
+/// Returns a copy of the content of an object.
 pub(crate) fn content_of<T: Reflected>(object: &T) -> T::Content {
     let record: *const Record<T::Content> = object.as_object().as_ptr().cast();
     // SAFETY: objects of this class have this layout (`Reflected`), and the reference keeps this one alive.
     unsafe { (*record).content.clone() }
 }
 
-/// `__ffi_new__`: creates an object with unset fields.
+/// Implements `__ffi_new__`: creates an object with unset fields.
 pub(crate) fn new<T: Reflected>() -> Result<ObjectRef> {
     Ok(make::<T>(T::empty()?)?.into_object())
 }
 
-/// `__ffi_shallow_copy__`: creates an object that shares all field values.
+/// Implements `__ffi_shallow_copy__`: creates an object with the same field values.
 pub(crate) fn shallow_copy<T: Reflected>(object: T) -> Result<ObjectRef> {
     Ok(make::<T>(content_of(&object))?.into_object())
 }
 
-/// Creator of the class, for type metadata.
+/// Native creator of the class, for type metadata. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// `result` must be valid for writing.

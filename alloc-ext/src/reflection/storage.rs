@@ -1,4 +1,4 @@
-//! Storage of fields that clients define at run time: getters and setters by type index.
+//! Memory representation of fields that clients define at run time, and their getters and setters by type index.
 
 use core::ffi::{c_int, c_void};
 
@@ -12,23 +12,24 @@ use ferrite_core::{Function, plain_bail, plain_ensure, type_index};
 
 use super::field;
 
-/// Function that converts a value for a field, given context, value and result. Returns 0, or -1 with a raised error.
+/// Client function that converts a value for a field, given its context, the value and a result cell. Returns 0, or -1 with an
+/// error raised.
 type Converter = unsafe extern "C" fn(*mut c_void, *const TVMFFIAny, *mut TVMFFIAny) -> c_int;
 
-/// Representation of a field in memory.
+/// Memory representation of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
-    /// Bytes without ownership.
+    /// Plain bytes, which own nothing.
     Plain,
-    /// An Any cell.
+    /// An owned [`Any`].
     Any,
-    /// A nullable reference.
+    /// A nullable owned reference to an object.
     Object,
 }
 
 impl Storage {
-    /// Returns the storage of a registered field. C++ fields that hold a reference may be registered with type index ANY,
-    /// and so may fields of types outside the ABI; the size distinguishes them.
+    /// Returns the representation of a registered field. C++ code may register the type index ANY for object references and for
+    /// types outside of the ABI, too; the size of the field distinguishes them.
     pub(super) fn of(info: &TVMFFIFieldInfo) -> Storage {
         const REFERENCE: i64 = size_of::<*const c_void>() as i64;
         const CELL: i64 = size_of::<TVMFFIAny>() as i64;
@@ -40,10 +41,10 @@ impl Storage {
     }
 }
 
-/// `ffi.MakeFieldGetter`: returns the address of the getter for a type index.
+/// Implements `ffi.MakeFieldGetter`: returns the address of the getter for fields of a type index.
 ///
 /// # Errors
-/// ValueError for a type index without storage.
+/// ValueError for an unsupported type index.
 pub(super) fn make_getter(type_index: i32) -> Result<i64> {
     let getter: TVMFFIFieldGetter = match type_index {
         type_index::INT => field::get::<i64>,
@@ -59,10 +60,11 @@ pub(super) fn make_getter(type_index: i32) -> Result<i64> {
     Ok(getter as usize as i64)
 }
 
-/// `ffi.MakeFieldSetter`: creates a function of field address and value, which converts and stores.
+/// Implements `ffi.MakeFieldSetter`: creates a setter, a function that takes a field address and a value, converts the value
+/// with the client's `convert` function, and stores it.
 ///
 /// # Errors
-/// ValueError for a null convert function; MemoryError.
+/// ValueError for a null `convert` function; MemoryError.
 pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result<Function> {
     plain_ensure!(convert != 0, VALUE_ERROR, "The convert function of a field setter must not be null");
     let (context, convert) = (context as usize, convert as usize);
@@ -86,7 +88,7 @@ pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result
 }
 
 /// # Safety
-/// `field` must be the address of a field with this storage, without concurrent use.
+/// `field` must be the address of a field with the representation for `type_index`, which no other thread uses.
 unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
     // SAFETY: the caller guarantees the storage, in every arm.
     unsafe {
@@ -108,7 +110,7 @@ unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
 }
 
 /// # Safety
-/// `field` must be the address of a `T`, without concurrent use.
+/// `field` must be the address of a `T` that no other thread uses.
 unsafe fn put<T: AnyCompatible>(field: *mut c_void, value: &Any) -> Result<()> {
     let value = value.get::<T>()?;
     // SAFETY: the caller guarantees the field; its old value is dropped once.
@@ -116,7 +118,7 @@ unsafe fn put<T: AnyCompatible>(field: *mut c_void, value: &Any) -> Result<()> {
     Ok(())
 }
 
-/// Reads a bool, for which C may have stored any byte.
+/// Field getter for a bool, for which C code may have stored any byte. Returns 0.
 ///
 /// # Safety
 /// `field` must be the address of a bool in a live object, and `result` valid for writing.

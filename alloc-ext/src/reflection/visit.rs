@@ -1,4 +1,4 @@
-//! Objects of structural walks: interrupts, error contexts, visitors and mutators.
+//! Classes of the objects used in structural walks: interrupts, error contexts, visitors and mutators.
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskHasDefault;
 use ferrite_core::any::Any;
@@ -15,7 +15,7 @@ use crate::containers::List;
 use crate::structural::walker::WalkerHead;
 
 object_class! {
-    /// The result by which a callback ends a walk, with a value for the caller.
+    /// Result that a callback returns to end a walk, with a value for the caller of the walk.
     ///
     /// # Upstream
     /// `VisitInterruptObj` in `extra/structural_visit.h`.
@@ -23,7 +23,7 @@ object_class! {
 }
 
 object_class! {
-    /// The position in a walk at which a callback failed; the extra context of its error.
+    /// Extra context of an error: the position in a walk at which the error occurred.
     ///
     /// # Upstream
     /// `VisitErrorContextObj` in `extra/visit_error_context.h`.
@@ -31,7 +31,7 @@ object_class! {
 }
 
 object_class! {
-    /// Visits values through a table of functions that C++ code can read.
+    /// Visitor of values, called through a function table that C++ code can also provide.
     ///
     /// # Upstream
     /// `StructuralVisitorObj` in `extra/structural_visit.h`.
@@ -39,7 +39,7 @@ object_class! {
 }
 
 object_class! {
-    /// Rewrites values through a table of functions that C++ code can read.
+    /// Mutator of values, called through a function table that C++ code can also provide.
     ///
     /// # Upstream
     /// `StructuralMutatorObj` in `extra/structural_mutate.h`.
@@ -57,7 +57,7 @@ pub(crate) struct InterruptContent {
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct ErrorContextContent {
-    /// Values on the path to the failure, innermost first.
+    /// Values on the path to the error, innermost first.
     reverse_visit_pattern: List<NullableObject>,
     prev_error_context: Option<ObjectRef>,
 }
@@ -138,7 +138,8 @@ unsafe impl Reflected for VisitErrorContext {
     }
 }
 
-/// Refuses to copy a walker: only its creator knows the data after the common part.
+/// Implements `__ffi_shallow_copy__` of visitors and mutators: always raises TypeError, since only their creator knows the
+/// fields after the common part.
 fn refuse_copy(walker: ObjectRef) -> Result<ObjectRef> {
     let key = Lossy(type_table::type_key_of(walker.type_index()));
     plain_bail!(TYPE_ERROR, "Objects of type `{}` belong to a walk and cannot be copied", key)
@@ -159,7 +160,7 @@ impl StructuralMutator {
 }
 
 impl VisitErrorContext {
-    /// Creates the context of an error in `node` whose previous context was `previous`.
+    /// Creates the context of an error that occurred in `node`. `previous` is the extra context that the error had before.
     ///
     /// # Errors
     /// MemoryError.
@@ -168,19 +169,19 @@ impl VisitErrorContext {
         record::make(ErrorContextContent { reverse_visit_pattern, prev_error_context: previous })
     }
 
-    /// Returns the values on the path to the failure, innermost first. Null entries do not convert.
+    /// Returns the values on the path to the error, innermost first. Reading an entry that C++ code has set to null fails.
     pub fn reverse_visit_pattern(&self) -> List<ObjectRef> {
         List::from_object_unchecked(record::content_of(self).reverse_visit_pattern.into_untyped())
     }
 
-    /// Returns the extra context that the error had before.
+    /// Returns the extra context that the error had before this one.
     pub fn prev_error_context(&self) -> Option<ObjectRef> {
         record::content_of(self).prev_error_context
     }
 }
 
 impl VisitInterrupt {
-    /// Creates an interrupt with a value.
+    /// Creates an interrupt with a value for the caller of the walk.
     ///
     /// # Errors
     /// MemoryError.

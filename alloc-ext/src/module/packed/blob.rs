@@ -1,4 +1,4 @@
-//! The modules embedded in a packed-function library as `__tvm_dev_mblob`.
+//! Loading of the modules that are embedded in a packed-function library as `__tvm_dev_mblob`.
 //!
 //! ```text
 //! u64      length of what follows
@@ -8,7 +8,7 @@
 //!          `_import_tree`  u64, u64[n+1]: row pointers of the import tree; u64, u64[m]: children (since 0.7)
 //!          device modules  see [`payload`]
 //! ```
-//! Without a tree, all modules are imports of the library's own.
+//! Without an import tree, the library's own module imports all others.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -20,16 +20,17 @@ use super::super::library_bin::{check_tree, load_from_bytes};
 use super::super::{Module, imports};
 use super::payload;
 
-/// Kind of the library's own functions.
+/// Module kind of the library's own functions.
 const OWN: &[u8] = b"_lib";
-/// Kind of the import tree.
+/// Entry kind of the import tree.
 const TREE: &[u8] = b"_import_tree";
 
-/// Creates the modules of a stream, which is given without its length field. Returns the root and the library's own module.
+/// Creates the modules of a stream, which is given without its length field. `own` creates the module of the library's own
+/// functions. Returns the root and, if it is in the tree, the library's own module.
 ///
 /// # Errors
-/// InternalError that names the field and its offset; RuntimeError if a kind is unknown or has no loader, or the imports
-/// form a cycle; errors of loaders; MemoryError.
+/// InternalError for a malformed stream, with the field and its offset; RuntimeError if a kind is unknown or has no loader,
+/// or the imports form a cycle; errors of loaders; MemoryError.
 pub(crate) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
     let mut reader = BinReader::new(stream);
     let count = reader.word("the number of modules")?;
@@ -66,7 +67,7 @@ fn same(one: &Module, other: &Module) -> bool {
     one.context_address() == other.context_address()
 }
 
-/// Makes the modules import each other according to the tree. Returns the first module.
+/// Adds the imports that the tree describes to the modules. Returns the first module, the root.
 fn connect(modules: &[Module], rows: &WordList<'_>, children: &WordList<'_>) -> Result<Module> {
     check_tree(rows, children)?;
     plain_ensure!(

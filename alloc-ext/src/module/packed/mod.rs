@@ -1,15 +1,15 @@
-//! Libraries that TVM compiled before tvm-ffi. Symbols have the bare names of functions, which take values and type codes in
-//! separate arrays.
+//! Packed-function libraries: libraries that TVM compiled before tvm-ffi. Function symbols have no prefix, and the functions
+//! take values and type codes in separate arrays.
 //!
 //! | symbol | content |
 //! |---|---|
 //! | `NAME` | a function |
-//! | `__tvm_main__` | name of the function that `__tvm_main__` is an alias of, a C string |
-//! | `__tvm_module_ctx` | context slot for the module |
+//! | `__tvm_main__` | a C string: the name of the function for which `__tvm_main__` is an alias |
+//! | `__tvm_module_ctx` | context slot for the library's module |
 //! | `__tvm_dev_mblob` | embedded modules, see [`blob`] |
 //!
-//! A library is of this form if it has one of the symbols that only the old code generator emitted, and none of the current
-//! ones. In other libraries any symbol would pass for a function.
+//! A library is recognised by a symbol that only the old code generator emitted, if it has none of the current symbols. Without
+//! this check, any symbol of any library would be taken for a function.
 //!
 //! # Upstream
 //! `src/runtime/library_module.cc` of apache/tvm v0.5 to v0.20.
@@ -28,21 +28,22 @@ use super::Module;
 use super::library::{Library, LibraryRef};
 use super::symbol_name::find_symbol;
 
-/// Creates a function for a symbol of this form. The function owns a reference to the module, which keeps the library open.
+/// Constructor of functions for symbols of packed-function libraries. The function owns a reference to the module, which keeps
+/// the library loaded.
 pub type MakeFunction = unsafe fn(symbol: NonNull<c_void>, module: &Module) -> Result<Function>;
 
-/// The program's support for libraries of this form.
+/// Support for packed-function libraries, provided by the program.
 pub struct Support {
-    /// Constructor of functions.
+    /// Constructor of functions for symbols.
     pub make_function: MakeFunction,
 }
 
 static SUPPORT: AtomicPtr<Support> = AtomicPtr::new(ptr::null_mut());
 
-/// Enables loading of libraries of this form.
+/// Enables loading of packed-function libraries.
 ///
 /// # Threads
-/// Any; one atomic store.
+/// Any thread; one atomic store.
 pub fn install(support: &'static Support) {
     SUPPORT.store(ptr::from_ref(support).cast_mut(), Ordering::Release);
 }
@@ -52,19 +53,19 @@ fn support() -> Option<&'static Support> {
     unsafe { SUPPORT.load(Ordering::Acquire).as_ref() }
 }
 
-/// Context slot of the library's module.
+/// Symbol of the context slot for the library's module.
 const CONTEXT: &CStr = c"__tvm_module_ctx";
-/// Embedded modules.
+/// Symbol of the embedded modules.
 const BLOB: &CStr = c"__tvm_dev_mblob";
-/// Name of the main function.
+/// Name of the main function, and symbol of the name that it is an alias for.
 const MAIN: &CStr = c"__tvm_main__";
-/// Symbols that only libraries of this form have.
+/// Symbols that only packed-function libraries have.
 const MARKS: [&CStr; 5] = [CONTEXT, BLOB, MAIN, c"__TVMFuncCall", c"__TVMAPISetLastError"];
-/// Symbols of current libraries.
+/// Symbols that only current libraries have.
 const MARKS_OF_TODAY: [&CStr; 3] =
     [c"__tvm_ffi__library_ctx", c"__tvm_ffi__library_bin", c"__TVMFFIFunctionCall"];
 
-/// Returns the first distinguishing symbol of a library of this form; `None` for other libraries.
+/// Returns the first of [`MARKS`] in a packed-function library; `None` for other libraries.
 ///
 /// # Errors
 /// Errors of symbol lookup.
@@ -82,7 +83,7 @@ fn mark_of(library: &dyn Library) -> Result<Option<NonNull<c_void>>> {
     Ok(None)
 }
 
-/// Looks up the symbol of a function; `None` for libraries of another form.
+/// Looks up the symbol of a function; `None` if there is none, or the library is not a packed-function library.
 ///
 /// # Errors
 /// Errors of symbol lookup.
@@ -105,7 +106,7 @@ pub(super) fn symbol_of(library: &dyn Library, name: &String) -> Result<Option<N
     Ok(symbol.filter(|symbol| library.has_both(mark, *symbol)))
 }
 
-/// Looks up a function; `None` for libraries of another form, and for other names.
+/// Looks up a function by name; `None` if there is none, or the library is not a packed-function library.
 ///
 /// # Errors
 /// Errors of symbol lookup; MemoryError.
@@ -118,7 +119,8 @@ pub(super) fn function(library: &dyn Library, module: &Module, name: &String) ->
     }
 }
 
-/// Creates the embedded modules of a library: the root and the library's own. `None` if it has none.
+/// Creates the embedded modules of a library. Returns the root and, if it is in the tree, the library's own module; `None` if
+/// the library has no embedded modules.
 ///
 /// # Errors
 /// Errors of [`blob::load`].
@@ -132,7 +134,7 @@ pub(super) fn embedded(
     }
 }
 
-/// Returns the context slot of a library of this form.
+/// Returns the context slot of a packed-function library; `None` if it has none.
 ///
 /// # Errors
 /// Errors of symbol lookup.

@@ -1,4 +1,4 @@
-//! Conversion of device module payloads from the packed form to the current one. Old payloads have no length field.
+//! Conversion of device module payloads from the old to the current format. Old payloads have no length field.
 //!
 //! ```text
 //! bytes         format, such as `ptx`
@@ -7,9 +7,9 @@
 //! cuda, opencl, hip: bytes     code
 //! vulkan: u64, shaders         bytes: name; u32 flags; u64, u32[n]: words
 //! ```
-//! In the current form a kernel has one more list, and a shader a length. The names of tags began with `tir.`, and begin
-//! with `tirx.` now. OpenCL source up to 0.7 has no line before each kernel: here it gets one for each, with all of the
-//! source behind it.
+//! In the current format a kernel has one more list, a shader has a length, and tag names begin with `tirx.` instead of `tir.`.
+//! OpenCL source is a sequence of kernels, each after a title line with its name. Source up to 0.7 has no title lines: it is
+//! repeated for each kernel after a title line.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -17,28 +17,28 @@ use ferrite_core::memory::Buffer;
 
 use super::super::bin_reader::BinReader;
 
-/// Form of the code that follows the kernels.
+/// Format of the code that follows the kernels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Code {
     Whole,
     Shaders,
 }
 
-/// Kinds with a known payload form. Metal had several forms, and is not among them.
+/// Module kinds with a known payload format. Metal is not supported, since it had several formats.
 const KINDS: [(&[u8], Code); 4] =
     [(b"cuda", Code::Whole), (b"opencl", Code::Whole), (b"hip", Code::Whole), (b"vulkan", Code::Shaders)];
 
-/// Prefix of tag names, old and current.
+/// Old prefix of tag names.
 const TAG: &[u8] = b"tir.";
 const TAG_OF_TODAY: &[u8] = b"tirx.";
 
-/// The line before a kernel in OpenCL source.
+/// Start of the title line before each kernel in OpenCL source; the kernel's name follows.
 const TITLE: &[u8] = b"// Function: ";
 
-/// Converts the payload of a module; `None` for a kind with an unknown payload form.
+/// Converts the payload of a module; `None` for a kind with an unknown payload format.
 ///
 /// # Errors
-/// InternalError that names what is missing and where; MemoryError.
+/// InternalError for a truncated payload, with the field and its offset; MemoryError.
 pub(super) fn read(kind: &[u8], reader: &mut BinReader<'_>) -> Result<Option<Buffer<u8>>> {
     let Some((_, code)) = KINDS.into_iter().find(|(known, _)| *known == kind) else { return Ok(None) };
     let mut payload = Writer(Buffer::new());
@@ -61,7 +61,7 @@ pub(super) fn read(kind: &[u8], reader: &mut BinReader<'_>) -> Result<Option<Buf
     Ok(Some(payload.0))
 }
 
-/// Copies a kernel. Returns its name.
+/// Converts a kernel. Returns its name.
 fn read_kernel<'a>(reader: &mut BinReader<'a>, payload: &mut Writer) -> Result<&'a [u8]> {
     payload.bytes(reader.bytes("the key of a kernel")?)?;
     let name = reader.bytes("the name of a kernel")?;
@@ -102,7 +102,7 @@ fn contains(text: &[u8], wanted: &[u8]) -> bool {
     text.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// Builder of a payload in the current form.
+/// Writer of a payload in the current format.
 struct Writer(Buffer<u8>);
 
 impl Writer {
@@ -124,7 +124,7 @@ impl Writer {
         self.raw(second)
     }
 
-    /// Writes the source once for each kernel, after a line with its name.
+    /// Writes the source once for each kernel, after a title line with the kernel's name.
     fn titled(&mut self, names: &[&[u8]], source: &[u8]) -> Result<()> {
         let len = names.iter().map(|name| TITLE.len() + name.len() + source.len() + 2).sum();
         self.word(len)?;

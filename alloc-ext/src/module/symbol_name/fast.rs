@@ -1,4 +1,4 @@
-//! Joined names on the stack up to a typical length, since hosts look up many.
+//! Joined names for speed-optimised builds: stored inline up to a typical length, since hosts look up many names.
 #![forbid(unsafe_code)]
 
 use core::mem;
@@ -6,13 +6,13 @@ use core::mem;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// Maximum length of names on the stack, with the NUL. Mangled kernel names of TVM rarely exceed 100 bytes.
+/// Maximum length of an inline name, including the NUL. TVM's mangled kernel names rarely exceed 100 bytes.
 const INLINE_BYTES: usize = 128;
 
-/// A name and a NUL.
+/// A joined name with a terminating NUL.
 pub(super) struct Joined {
     inline: [u8; INLINE_BYTES],
-    /// Storage for longer names, otherwise empty.
+    /// Storage for longer names; empty for an inline name.
     spilled: Buffer<u8>,
     len: usize,
 }
@@ -21,7 +21,7 @@ impl Joined {
     /// Joins `parts` and appends a NUL.
     ///
     /// # Errors
-    /// MemoryError, for long names only.
+    /// MemoryError, only for names that do not fit inline.
     pub(super) fn of(parts: &[&[u8]]) -> Result<Joined> {
         let len = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
         let mut name = Joined { inline: [0; INLINE_BYTES], spilled: Buffer::new(), len };
@@ -39,7 +39,7 @@ impl Joined {
         Ok(name)
     }
 
-    /// Returns the name with the NUL.
+    /// Returns the name, including the NUL.
     pub(super) fn with_nul(&self) -> &[u8] {
         let bytes: &[u8] = if self.spilled.is_empty() { &self.inline } else { &self.spilled };
         bytes.get(..=self.len).unwrap_or(b"\0")

@@ -1,4 +1,4 @@
-//! NUL-terminated symbol names, composed of prefixes and a name.
+//! NUL-terminated symbol names, joined from prefixes and a name.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
@@ -11,7 +11,7 @@ mod imp;
 
 use imp::Joined;
 
-/// A symbol name for a C lookup.
+/// NUL-terminated symbol name, for lookups by C functions.
 pub(crate) struct SymbolName(Joined);
 
 impl SymbolName {
@@ -23,12 +23,12 @@ impl SymbolName {
         Joined::of(parts).map(SymbolName)
     }
 
-    /// Returns the joined name.
+    /// Returns the joined name, without the NUL.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         self.0.with_nul().split_last().map_or(&[], |(_, name)| name)
     }
 
-    /// Returns the joined name as a C string; `None` if it contains a NUL, since no symbol does.
+    /// Returns the joined name as a C string; `None` if a part contains a NUL, so that no symbol can have the name.
     pub(crate) fn as_c_str(&self) -> Option<&CStr> {
         let name = self.0.with_nul();
         // SAFETY: the name ends in a NUL.
@@ -37,10 +37,10 @@ impl SymbolName {
     }
 }
 
-/// Looks up the joined name with `find`; `None` if a part contains a NUL.
+/// Joins `parts` and looks up the name with `find`; `None` if a part contains a NUL.
 ///
 /// # Errors
-/// MemoryError, and errors of `find`.
+/// MemoryError; errors of `find`.
 pub(crate) fn find_symbol(
     parts: &[&[u8]],
     find: &dyn Fn(&CStr) -> Result<Option<NonNull<c_void>>>,

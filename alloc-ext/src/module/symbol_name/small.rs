@@ -1,10 +1,10 @@
-//! Joined names in a buffer, for less code and stack.
+//! Joined names for size-optimised builds: always in a buffer, for less code and stack.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// A name and a NUL.
+/// A joined name with a terminating NUL.
 pub(super) struct Joined(Buffer<u8>);
 
 impl Joined {
@@ -21,7 +21,7 @@ impl Joined {
         Ok(Joined(name))
     }
 
-    /// Returns the name with the NUL.
+    /// Returns the name, including the NUL.
     pub(super) fn with_nul(&self) -> &[u8] {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Builds without `std` imitate the latest release only.
+//! Stubs for builds without `std`, which imitate only the latest upstream release.
 
 use ferrite_core::error::Result;
 
@@ -10,7 +10,7 @@ pub(in crate::reflection) fn fields_of(class: &'static Class) -> &'static [Field
     class.fields
 }
 
-/// Registers nothing: the latest release needs no extra columns.
+/// Does nothing: the latest release has no additional attribute columns.
 ///
 /// # Errors
 /// None.
@@ -19,7 +19,7 @@ pub(in crate::reflection) fn install() -> Result<()> {
     Ok(())
 }
 
-/// Registers nothing: in the latest release, shallow copies are attributes only.
+/// Does nothing: in the latest release, the shallow copy is an attribute and not a method.
 ///
 /// # Errors
 /// None.

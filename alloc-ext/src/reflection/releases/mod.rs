@@ -1,7 +1,7 @@
-//! Differences of earlier releases of upstream in classes and global functions. Hosts can imitate each of them, bare-metal
-//! builds the latest only.
+//! Differences between upstream releases in classes and global functions. Hosts can imitate each supported release, bare-metal
+//! builds only the latest.
 //!
-//! Both files have `fields_of`, `install` and `register_copy_method`.
+//! Both files define `fields_of`, `install` and `register_copy_method`.
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]

@@ -1,7 +1,7 @@
-//! Earlier releases of upstream: differences of `ferrite_core::releases` in classes and global functions.
+//! Imitation of earlier upstream releases in classes and global functions.
 //!
-//! The Python package announces its release before it uses types. Classes are registered in the form of that release and
-//! keep it.
+//! The Python package announces its release before it uses types. Classes are registered as in that release, and cannot change
+//! later.
 
 use ferrite_core::abi::{
     TVMFFIMethodInfo, kTVMFFIFieldFlagBitMaskIsStaticMethod, kTVMFFIFieldFlagBitMaskSEqHashIgnore,
@@ -23,10 +23,10 @@ use crate::reflection::py_class::FieldClass;
 use crate::reflection::record::Record;
 use crate::reflection::{CLASSES, storage};
 
-/// Function by which a client announces its release. Upstream has none.
+/// Static function table of this module: the function by which a client announces its release, which upstream does not have.
 pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.ferrite.ServeRelease", serve)];
 
-/// Functions of release 0.1.10 that other releases do not have.
+/// Functions that only release 0.1.10 has.
 static FUNCTIONS_OF_0_1_10: [StaticFunction; 4] = [
     static_function!("ffi.GetFieldGetter", storage::make_getter),
     static_function!("ffi.MakeFFINew", make_new),
@@ -34,7 +34,7 @@ static FUNCTIONS_OF_0_1_10: [StaticFunction; 4] = [
     static_function!("ffi.RegisterAutoInit", register_init_method),
 ];
 
-/// Fields of `ffi.Enum` up to 0.1.12, at the same offsets as later ones.
+/// Fields of `ffi.Enum` up to release 0.1.12, at the same offsets as in later releases.
 static ENUM_FIELDS: [Field; 2] = [
     field!(Record<EnumContent>, content.int_index: i64, "_value", type_index::INT)
         .with_flags(kTVMFFIFieldFlagBitMaskSEqHashIgnore)
@@ -43,16 +43,16 @@ static ENUM_FIELDS: [Field; 2] = [
         .with_doc("Instance name."),
 ];
 
-/// Attribute columns that must exist before any enum class, up to 0.1.12.
+/// Attribute columns that must exist before any enum class is registered, up to release 0.1.12.
 const ENUM_COLUMNS: [&[u8]; 3] =
     [b"__ffi_enum_entries__", b"__ffi_enum_attrs__", b"__ffi_enum_value_entries__"];
 
 const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
 
-/// `ffi.ferrite.ServeRelease`: selects the release of upstream to imitate.
+/// Implements `ffi.ferrite.ServeRelease`: selects the upstream release to imitate.
 ///
 /// # Errors
-/// ValueError for an invalid release number; RuntimeError if types are registered already in the form of another release;
+/// ValueError for an invalid release number; RuntimeError if types have already been registered as in another release;
 /// MemoryError.
 fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
     let number = |number: i64| {
@@ -99,7 +99,7 @@ pub(in crate::reflection) fn install() -> Result<()> {
     Ok(())
 }
 
-/// Also registers the shallow copy of a class as a method, in releases that have it.
+/// Registers the shallow copy of a class also as a method, if the selected release does.
 ///
 /// # Errors
 /// MemoryError.
@@ -118,11 +118,11 @@ pub(in crate::reflection) fn register_copy_method(class: &Class) -> Result<()> {
         .register(class.register_index()?)
 }
 
-/// `ffi.MakeFFINew`: registers `__ffi_new__` and `__ffi_shallow_copy__` of a type made of fields, the latter also as a
-/// method.
+/// Implements `ffi.MakeFFINew`: registers `__ffi_new__` and `__ffi_shallow_copy__` for a type whose layout is defined by its
+/// fields. Registers the shallow copy also as a method.
 ///
 /// # Errors
-/// Errors of `ffi._PyClassRegisterTypeAttrColumns`.
+/// Errors of [`FieldClass::of`] and [`FieldClass::register`]; MemoryError.
 ///
 /// # Upstream
 /// `MakeFFINew` in `dataclass.cc` of 0.1.10.
@@ -131,10 +131,10 @@ fn make_new(type_index: i32, total_size: i32) -> Result<()> {
     register_method(type_index, SHALLOW_COPY, &copy, 0, b"")
 }
 
-/// `ffi.MakeInit`: generates `__ffi_init__` from the fields of a type.
+/// Implements `ffi.MakeInit`: generates `__ffi_init__` from the fields of a type, and returns it.
 ///
 /// # Errors
-/// InternalError for an unknown type, or one without creator; MemoryError.
+/// InternalError for an unknown type or a type without a creator; MemoryError.
 ///
 /// # Upstream
 /// `MakeInit` in `reflection/init.h` of 0.1.10.
@@ -149,7 +149,7 @@ fn make_init_of_type(type_index: i32) -> Result<Function> {
     make_init(entry)
 }
 
-/// `ffi.RegisterAutoInit`: registers a generated `__ffi_init__` as a method of the type.
+/// Implements `ffi.RegisterAutoInit`: registers a generated `__ffi_init__` as a static method of a type.
 ///
 /// # Errors
 /// Errors of [`make_init_of_type`].
