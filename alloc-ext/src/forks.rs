@@ -1,9 +1,9 @@
-//! Fork handlers of this crate: every static lock that a fork must hold, in locking order.
+//! Fork handlers of this crate, which hold every static lock during a fork, in locking order.
 //!
-//! The environment's streams and tensor allocator need none, being thread-local or a single atomic pointer. The state of
-//! walks and of mutators belongs to objects, each with its own [`ObjectMutex`](ferrite_core::sync::ObjectMutex). A module
-//! that another thread was loading or importing is either complete or unreachable in the child, because one atomic exchange
-//! under the locks below publishes it.
+//! The environment's streams and tensor allocator have no lock: they are thread-local, or a single atomic pointer. The
+//! state of walks and mutators belongs to objects, which an [`ObjectMutex`](ferrite_core::sync::ObjectMutex) protects. A
+//! module that another thread is loading or importing is complete or unreachable in the child, because one atomic exchange
+//! under these locks publishes it.
 
 use ferrite_core::sync::fork::{AtFork, Ring, enlist};
 
