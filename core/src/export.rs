@@ -62,7 +62,7 @@ macro_rules! export_function {
     };
 }
 
-/// Implements the function symbol of an exported function.
+/// Implements the function symbol of an exported function. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.
@@ -79,7 +79,7 @@ pub unsafe fn call<Args, F: TypedFn<Args>>(
     unsafe { serve_safe_call(args, count, result, &|args| function.invoke(&callee, args)) }
 }
 
-/// Implements the metadata symbol of an exported function.
+/// Implements the metadata symbol of an exported function. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.
@@ -97,7 +97,7 @@ pub unsafe fn metadata<Args, F: TypedFn<Args>>(
     unsafe { serve_safe_call(args, count, result, &body) }
 }
 
-/// Implements the documentation symbol of an exported function.
+/// Implements the documentation symbol of an exported function. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.

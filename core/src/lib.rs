@@ -22,7 +22,7 @@
 //! | [`mod@error`], [`message`], [`raised_error`] | errors, their messages, and the raised error of each thread |
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
 //! | [`dtype`], [`device`] | data types and devices, and their names |
-//! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the hash table that both use |
+//! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the map from names that both use |
 //! | [`upstream_release`] | compatibility with earlier releases of upstream |
 //! | [`builtins`], [`ffi_functions`], [`defaults`] | functions in read-only tables, the `ffi.*` functions of this crate, and default functions that other runtimes may replace |
 //! | [`text`], [`words`], [`store_forwarding`], [`prefetch`] | text writers, comparison of short strings as words, copies of recently written records, prefetch hints |

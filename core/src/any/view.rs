@@ -44,7 +44,7 @@ impl<'a> AnyView<'a> {
     /// Reinterprets a reference to a raw cell as a view, without copying the cell.
     ///
     /// # Safety
-    /// As for [`AnyView::from_raw`].
+    /// The requirements of [`AnyView::from_raw`].
     pub const unsafe fn in_place(raw: &'a TVMFFIAny) -> &'a AnyView<'a> {
         // SAFETY: AnyView is transparent over the cell.
         unsafe { &*core::ptr::from_ref(raw).cast() }

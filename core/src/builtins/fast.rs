@@ -89,7 +89,7 @@ macro_rules! function_of_body {
     }};
 }
 
-/// Implements the safe call of a static function.
+/// Implements the safe call of a static function. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.

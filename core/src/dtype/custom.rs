@@ -21,6 +21,9 @@ pub(super) fn is(code: u8) -> bool {
 }
 
 /// Looks up the name of a custom type, which is a string value. Returns `None` for codes of other types.
+///
+/// # Errors
+/// ValueError if the global function is missing; TypeError if it does not return a string; errors of the function.
 #[inline]
 pub(super) fn name(code: u8) -> Result<Option<Any>> {
     if !is(code) {

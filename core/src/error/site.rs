@@ -26,7 +26,7 @@ impl SourceLocation {
     }
 }
 
-/// Removes the last segment of a path, and the closures before it.
+/// Returns the path of the enclosing function: removes the last segment of a path and the closures before it.
 fn enclosing_function(mut path: &'static str) -> &'static str {
     if let Some((outer, _)) = path.rsplit_once("::") {
         path = outer;

@@ -83,6 +83,9 @@ fn from_elsewhere(size: usize) -> Result<NonNull<c_void>> {
 
 /// Releases a workspace to the buffer or to the heap.
 ///
+/// # Errors
+/// ValueError if a workspace of the buffer is not the topmost block.
+///
 /// # Safety
 /// `workspace` must come from `allocate`, be released once and no longer be used.
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {

@@ -32,7 +32,7 @@ impl BlockCache {
         self.len
     }
 
-    /// Takes the smallest cached block of at least `capacity` bytes, unless it exceeds the capacity too far.
+    /// Takes the smallest cached block of at least `capacity` bytes, unless it is more than [`MAX_WASTE`] times as large.
     #[inline]
     pub(super) fn take(&mut self, capacity: usize) -> Option<NonNull<BlockHeader>> {
         let first = NonNull::new(self.first)?;

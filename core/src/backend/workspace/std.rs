@@ -48,6 +48,9 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
 
 /// Caches the block of a workspace, or frees it while the thread is ending.
 ///
+/// # Errors
+/// ValueError if `workspace` is not the address of a workspace in use.
+///
 /// # Safety
 /// `workspace` must come from `allocate`, be released once and no longer be used. Most violations are detected.
 #[inline]

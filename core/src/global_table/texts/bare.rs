@@ -59,7 +59,7 @@ impl TextsCell {
         false
     }
 
-    /// Returns an empty string. If a static function can generate the text, returns the function as an error.
+    /// Returns an empty string. If a static function generates the texts, returns that function as an error.
     pub(in crate::global_table) fn read(
         &self,
         _of_given: impl FnOnce(&String, &String) -> String,

@@ -76,8 +76,8 @@ impl TextsCell {
         matches!(unsafe { &*self.0.get() }, Texts::Default(_))
     }
 
-    /// Returns one of the texts, or an empty string. If a static function generates the text, returns the function as
-    /// an error.
+    /// Returns the text that `of_given` selects, or an empty string if the function was registered without texts. If a
+    /// static function generates the texts, returns that function as an error.
     pub(in crate::global_table) fn read(
         &self,
         of_given: impl FnOnce(&String, &String) -> String,
