@@ -1,4 +1,4 @@
-//! Calls of C++ code, which may throw.
+//! Calls of C++ functions that may throw.
 
 use core::ffi::{c_char, c_void};
 use core::ptr::{self, NonNull};
@@ -10,7 +10,7 @@ use ferrite_core::plain_error;
 
 use crate::boundary;
 
-/// Receives a caught exception: an error object owned by the exception, or a text.
+/// Callback that receives a caught exception: an error object owned by the exception, or a message.
 type Report = unsafe extern "C" fn(thrown: *mut Option<Error>, error: *mut TVMFFIObject, text: *const c_char);
 
 unsafe extern "C" {
@@ -30,13 +30,13 @@ unsafe extern "C" {
     );
 }
 
-/// Calls a function that returns its result in registers.
+/// Calls a C++ function that returns its result in two registers.
 ///
 /// # Errors
-/// The error of a thrown `tvm::ffi::Error`; InternalError for any other exception.
+/// The error inside a thrown `tvm::ffi::Error`; InternalError for any other exception.
 ///
 /// # Safety
-/// The function must accept the arguments; it ignores surplus ones.
+/// The function must accept the arguments. It ignores surplus arguments.
 pub(super) unsafe fn words(function: *const c_void, args: [*const c_void; 3]) -> Result<[u64; 2]> {
     let (mut result, mut thrown) = ([0; 2], None);
     // SAFETY: the caller vouches for function and arguments, and the other pointers are to locals.
@@ -44,14 +44,14 @@ pub(super) unsafe fn words(function: *const c_void, args: [*const c_void; 3]) ->
     thrown.map_or(Ok(result), Err)
 }
 
-/// Calls a function that returns a class with a destructor, of 8 or 16 bytes: a reference in the first half of the
-/// result, or a cell.
+/// Calls a C++ function that returns a class with a destructor. The class has 8 bytes (an object reference, returned in
+/// the first half of the result) or 16 bytes (a cell).
 ///
 /// # Errors
-/// As for [`words`].
+/// The same as for [`words`].
 ///
 /// # Safety
-/// As for [`words`].
+/// The same as for [`words`].
 pub(super) unsafe fn memory(function: *const c_void, args: [*const c_void; 2]) -> Result<TVMFFIAny> {
     let (mut result, mut thrown) = (TVMFFIAny::NONE, None);
     // SAFETY: as for `words`.
@@ -59,10 +59,10 @@ pub(super) unsafe fn memory(function: *const c_void, args: [*const c_void; 2]) -
     thrown.map_or(Ok(result), Err)
 }
 
-/// Calls a hook of map keys; see [`ferrite_alloc_ext::cxx::CxxRuntime`].
+/// Calls a C++ hook that hashes or compares map keys; see [`ferrite_alloc_ext::cxx::CxxRuntime`].
 ///
 /// # Errors
-/// As for [`words`].
+/// The same as for [`words`].
 ///
 /// # Safety
 /// The hook must accept the values.
@@ -77,8 +77,10 @@ pub(super) unsafe fn hook(hook: *mut c_void, [lhs, rhs]: [*const TVMFFIAny; 2]) 
     })
 }
 
+/// Converts a caught exception to an error in `thrown`: the error object, or an InternalError with the message `text`.
+///
 /// # Safety
-/// `thrown` must be writable, `error` null or a live error, `text` null or a C string.
+/// `thrown` must be writable. `error` must be null or a live error object, and `text` null or a C string.
 unsafe extern "C" fn report(thrown: *mut Option<Error>, error: *mut TVMFFIObject, text: *const c_char) {
     // SAFETY: the caller vouches for the error and keeps its own reference.
     let error = NonNull::new(error).map(|error| unsafe { ObjectRef::borrow_raw(error) });

@@ -1,4 +1,4 @@
-//! Virtual tables and typeinfo in the layout of the Itanium C++ ABI (2.5 and 2.9.5).
+//! Virtual tables and typeinfo of `ModuleObj` and `Error`, in the layout of the Itanium C++ ABI (2.5 and 2.9.5).
 //!
 //! C++ compares types by name, so a client's own copy of a typeinfo denotes the same type.
 
@@ -9,7 +9,7 @@ use ferrite_core::type_index;
 
 use super::{module_members, throw};
 
-/// Immutable data that the linker relocates.
+/// Wrapper that makes immutable data with pointers `Sync`, for use in statics.
 #[repr(transparent)]
 pub(super) struct Constant<T>(pub T);
 
@@ -19,29 +19,29 @@ unsafe impl<T> Sync for Constant<T> {}
 /// A virtual table with `N` functions.
 #[repr(C)]
 pub(super) struct VirtualTable<const N: usize> {
-    /// Offset from a subobject to the whole object; 0, since these classes begin with the subobject.
+    /// Offset from the subobject to the complete object. Zero, since the subobject is at the start.
     pub offset_to_top: isize,
-    /// The typeinfo.
+    /// Pointer to the typeinfo of the class.
     pub type_info: *const c_void,
-    /// The functions, to which vptrs point.
+    /// Virtual functions. The vptr of an object points to the first one.
     pub functions: [*const c_void; N],
 }
 
-/// `std::type_info`.
+/// Layout of `std::type_info`.
 #[repr(C)]
 pub(super) struct TypeInfo {
     vptr: *const c_void,
     name: *const c_char,
 }
 
-/// `__si_class_type_info`: a class with one base, at offset 0.
+/// Layout of `__si_class_type_info`: the typeinfo of a class with a single base at offset 0.
 #[repr(C)]
 pub(super) struct DerivedTypeInfo {
     pub info: TypeInfo,
     pub base: *const c_void,
 }
 
-/// `__vmi_class_type_info`: a class with `N` bases at any offsets.
+/// Layout of `__vmi_class_type_info`: the typeinfo of a class with `N` bases at arbitrary offsets.
 #[repr(C)]
 struct BasesTypeInfo<const N: usize> {
     info: TypeInfo,
@@ -53,7 +53,7 @@ struct BasesTypeInfo<const N: usize> {
 #[repr(C)]
 struct Base {
     info: *const c_void,
-    /// The offset shifted by 8, and the flag for a public base.
+    /// Offset of the base, shifted left by 8 bits, and flags in the low bits, such as public inheritance.
     offset_flags: c_long,
 }
 
@@ -61,7 +61,7 @@ const fn public_base(info: *const c_void, offset: c_long) -> Base {
     Base { info, offset_flags: offset << 8 | 2 }
 }
 
-/// The start of a virtual table of the C++ runtime.
+/// First three words of a virtual table of the C++ runtime. The third one is the first function, to which vptrs point.
 type RuntimeTable = [*const c_void; 3];
 
 unsafe extern "C" {
@@ -103,8 +103,9 @@ static MODULE_INFO: Constant<BasesTypeInfo<1>> = Constant(BasesTypeInfo {
 
 const PURE: *const c_void = __cxa_pure_virtual as *const c_void;
 
-/// The virtual table of a `ModuleObj` during construction and destruction of its derived part. Constructors store its
-/// address. Only the last two functions can be called through it, since the class itself calls none.
+/// Virtual table of the base class `ModuleObj`, in use while a derived object is constructed or destroyed. C++
+/// constructors and destructors store its address in the object. Only its last two functions can be called, since
+/// `ModuleObj` itself calls no virtual functions.
 #[unsafe(export_name = "_ZTVN3tvm3ffi9ModuleObjE")]
 static MODULE_TABLE: Constant<VirtualTable<12>> = Constant(VirtualTable {
     offset_to_top: 0,
@@ -142,16 +143,16 @@ static ERROR_TABLE: Constant<VirtualTable<3>> = Constant(VirtualTable {
     ],
 });
 
-/// The typeinfo of `Error`.
+/// Address of the typeinfo of `tvm::ffi::Error`.
 pub(super) const ERROR: *const c_void = (&raw const ERROR_INFO).cast();
-/// The vptr of `Error`.
+/// Virtual table pointer of `tvm::ffi::Error` objects.
 pub(super) const ERROR_VPTR: *const c_void = (&raw const ERROR_TABLE.0.functions).cast();
 
-/// The type index of `ModuleObj`: a static variable of one of its inline functions, shared by all libraries and known
-/// at link time.
+/// The static variable of an inline function of `ModuleObj` that caches its type index. All libraries share it. It is
+/// initialised statically, since the index is a constant.
 #[unsafe(export_name = "_ZZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex")]
 static MODULE_TYPE_INDEX: AtomicI32 = AtomicI32::new(type_index::MODULE);
 
-/// The guard of the static variable; the first byte marks it as initialised.
+/// Guard variable of that static variable. Its first byte is 1, which marks the variable as initialised.
 #[unsafe(export_name = "_ZGVZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex")]
 static MODULE_TYPE_INDEX_GUARD: AtomicU64 = AtomicU64::new(1u64.to_le());

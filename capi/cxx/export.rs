@@ -1,8 +1,8 @@
-//! Functions that return a class to C++ callers.
+//! Functions that C++ calls and that return a class, under the C++ calling convention.
 //!
-//! C++ passes the address of a class result as a hidden argument. On x86-64 that is an ordinary first argument; on
-//! AArch64 it is in the register x8, which no Rust signature expresses. So the Rust functions take it as first
-//! argument, and C++ calls thunks, which have no frame, so that exceptions pass them.
+//! C++ passes the address of a class result as a hidden argument: as an ordinary first argument on x86-64, in register
+//! x8 on AArch64. Rust cannot express the latter. So the Rust functions take the address as their first argument, and
+//! C++ calls thunks that move it there. Thunks have no stack frame, so that exceptions can propagate through them.
 
 use core::ffi::c_void;
 
@@ -12,7 +12,7 @@ use ferrite_core::error::Result;
 
 use super::throw::or_throw;
 
-/// Creates a thunk for the Rust function `$function`, under a C++ name if one is given.
+/// Defines a thunk for the Rust function `$function`, exported under a C++ name if one is given.
 macro_rules! returns_class {
     ($($(#[doc = $doc:literal])* $thunk:ident $(= $name:literal)? => $function:path;)*) => {$(
         $(#[doc = $doc])*
@@ -31,7 +31,7 @@ macro_rules! forward {
     };
 }
 
-/// Shifts up to four arguments.
+/// Expands to the assembly of a thunk: moves x8 to the first argument register, and shifts up to four arguments.
 #[cfg(target_arch = "aarch64")]
 macro_rules! forward {
     ($function:path) => {
@@ -44,12 +44,13 @@ macro_rules! forward {
 
 pub(super) use {forward, returns_class};
 
-/// The destination of an object reference.
+/// Address of the result for a function that returns an object reference.
 pub(super) type ObjectOut = *mut *mut TVMFFIObject;
-/// The destination of a cell: Any, String, Bytes or Optional.
+/// Address of the result for a function that returns a cell: Any, String, Bytes or Optional.
 pub(super) type CellOut = *mut TVMFFIAny;
 
-/// Stores the cell of the value that `body` returns, owned by C++; throws its error.
+/// Stores the result of `body` as a cell owned by the C++ caller. Throws the error of `body`, if any, as a C++
+/// exception.
 ///
 /// # Safety
 /// `out` must be writable for a cell.
@@ -60,7 +61,8 @@ pub(super) unsafe fn cell<T: AnyCompatible>(out: CellOut, body: impl FnOnce() ->
     out.cast()
 }
 
-/// Stores the object that `body` returns, or null for None, owned by C++; throws its error.
+/// Stores the result of `body` as an object reference owned by the C++ caller; null for None. Throws the error of
+/// `body`, if any, as a C++ exception.
 ///
 /// # Safety
 /// `out` must be writable for a reference.

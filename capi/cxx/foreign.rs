@@ -16,7 +16,7 @@ use ferrite_core::string::{Bytes, String};
 use super::call;
 use super::module_slots::Slot;
 
-/// The operations of modules implemented in C++.
+/// Module operations that call the virtual functions of a C++ module.
 pub(super) const OPS: ModuleOps = ModuleOps {
     kind,
     property_mask,
@@ -29,7 +29,7 @@ pub(super) const OPS: ModuleOps = ModuleOps {
     clear_imports,
 };
 
-/// Looks up a virtual function of a module.
+/// Returns the address of a virtual function of a C++ module.
 fn function(module: &Module, slot: Slot) -> *const c_void {
     let object: *const *const *const c_void = module.context_address().cast();
     // SAFETY: a module begins with its vptr, which points to the twelve functions of `ModuleObj` and those of its
@@ -37,15 +37,15 @@ fn function(module: &Module, slot: Slot) -> *const c_void {
     unsafe { (*object).add(slot as usize).read() }
 }
 
-/// The address of a string's cell, as C++ takes strings.
+/// Returns the address of a string's cell, which is how C++ functions take a `const String&`.
 fn address(string: &String) -> *const c_void {
     ptr::from_ref(string).cast()
 }
 
-/// Calls a virtual function that returns a plain value.
+/// Calls a virtual function that returns a number or pointer.
 ///
 /// # Safety
-/// The function must take these arguments, addresses of live values.
+/// The virtual function must take these arguments, which are addresses of live values.
 unsafe fn word(module: &Module, slot: Slot, args: [*const c_void; 2]) -> Result<u64> {
     let [first, second] = args;
     // SAFETY: the caller vouches for the arguments.
@@ -57,10 +57,10 @@ unsafe fn word(module: &Module, slot: Slot, args: [*const c_void; 2]) -> Result<
 /// Calls a virtual function that returns an object reference.
 ///
 /// # Errors
-/// InternalError when the object is of another class.
+/// The error thrown by the function; InternalError if the object is of another class.
 ///
 /// # Safety
-/// The function must take this argument, null or the address of a live value.
+/// The virtual function must take this argument, which is null or the address of a live value.
 unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void) -> Result<Option<T>> {
     let args = [module.context_address().cast_const(), arg];
     // SAFETY: the caller vouches for the argument; the result begins with a reference, which is owned, or null.

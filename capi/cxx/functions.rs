@@ -1,4 +1,4 @@
-//! The free functions and static members that C++ clients link.
+//! Free functions and static member functions that C++ clients link, such as `json::Parse` and `StructuralHash::Hash`.
 //!
 //! # Safety
 //! C++ calls each with valid arguments of its signature: references to live values, and writable results.
@@ -22,27 +22,27 @@ use super::export::{CellOut, ObjectOut, cell, object, returns_class};
 use super::throw::or_throw;
 
 returns_class! {
-    /// `Any ToJSONGraph(const Any& value, const Any& metadata)`
+    /// Implements `Any ToJSONGraph(const Any& value, const Any& metadata)`.
     to_json_graph_thunk = "_ZN3tvm3ffi11ToJSONGraphERKNS0_3AnyES3_" => to_json_graph;
-    /// `Any FromJSONGraph(const Any&)`
+    /// Implements `Any FromJSONGraph(const Any&)`.
     from_json_graph_thunk = "_ZN3tvm3ffi13FromJSONGraphERKNS0_3AnyE" => from_json_graph;
-    /// `Any json::Parse(const String&, String* error_msg)`
+    /// Implements `Any json::Parse(const String&, String* error_msg)`.
     json_parse_thunk = "_ZN3tvm3ffi4json5ParseERKNS0_6StringEPS2_" => json_parse;
-    /// `String json::Stringify(const Any&, const Optional<int>& indent)`
+    /// Implements `String json::Stringify(const Any&, const Optional<int>& indent)`.
     json_stringify_thunk = "_ZN3tvm3ffi4json9StringifyERKNS0_3AnyERKNS0_8OptionalIivEE" => json_stringify;
-    /// `String json::Stringify(const Any&, Optional<int> indent)` of 0.1.12
+    /// Implements `String json::Stringify(const Any&, Optional<int> indent)` of 0.1.12.
     json_stringify_0_1_12_thunk = "_ZN3tvm3ffi4json9StringifyERKNS0_3AnyENS0_8OptionalIivEE" => json_stringify_0_1_12;
-    /// `Optional<Tuple<AccessPath, AccessPath>> StructuralEqual::GetFirstMismatch(lhs, rhs, map_free_vars,
-    /// skip_tensor_content)`
+    /// Implements `Optional<Tuple<AccessPath, AccessPath>> StructuralEqual::GetFirstMismatch(lhs, rhs, map_free_vars,
+    /// skip_tensor_content)`.
     first_mismatch_thunk = "_ZN3tvm3ffi15StructuralEqual16GetFirstMismatchERKNS0_3AnyES4_bb" => first_mismatch;
-    /// `Array<AccessPath> VisitErrorContext::FindAccessPaths(root, context, allow_prefix_match)`
+    /// Implements `Array<AccessPath> VisitErrorContext::FindAccessPaths(root, context, allow_prefix_match)`.
     find_access_paths_thunk = "_ZN3tvm3ffi17VisitErrorContext15FindAccessPathsERKNS0_9ObjectRefERKS1_b"
         => find_access_paths;
-    /// `String ReprPrint(const Any&)`
+    /// Implements `String ReprPrint(const Any&)`.
     repr_print_thunk = "_ZN3tvm3ffi9ReprPrintERKNS0_3AnyE" => repr_print;
-    /// `Any DeepCopy(const Any&)`
+    /// Implements `Any DeepCopy(const Any&)`.
     deep_copy_thunk = "_ZN3tvm3ffi8DeepCopyERKNS0_3AnyE" => deep_copy;
-    /// `Module Module::LoadFromFile(const String&)`
+    /// Implements `Module Module::LoadFromFile(const String&)`.
     load_from_file_thunk = "_ZN3tvm3ffi6Module12LoadFromFileERKNS0_6StringE" => load_from_file;
 }
 
@@ -56,7 +56,8 @@ unsafe extern "C-unwind" fn from_json_graph(out: CellOut, graph: &Any) -> *mut c
     unsafe { cell(out, || graph::from_json_graph(graph)) }
 }
 
-/// Stores the message of an error in `message`, if given, or an empty text; nothing is thrown then.
+/// Parses JSON. If `message` is not null, a parse error is not thrown: its message is stored there, or an empty string
+/// on success.
 unsafe extern "C-unwind" fn json_parse(
     out: CellOut,
     text: &String,
@@ -81,12 +82,12 @@ unsafe extern "C-unwind" fn json_stringify(out: CellOut, value: &Any, indent: &A
     unsafe { cell(out, stringify) }
 }
 
-/// `Optional<int>` until 0.1.12: a `std::optional<int>` in a class with a copy constructor of its own, hence passed by
-/// address.
+/// Layout of `Optional<int>` until 0.1.12: a class that wraps `std::optional<int>`. It has a user-defined copy
+/// constructor, so C++ passes it by address.
 #[repr(C)]
 struct StdOptionalInt {
     value: MaybeUninit<i32>,
-    /// A C++ `bool`.
+    /// C++ `bool`: whether `value` is set.
     has_value: u8,
 }
 
@@ -145,7 +146,7 @@ unsafe extern "C-unwind" fn load_from_file(out: ObjectOut, file: &String) -> *mu
     unsafe { object(out, || Module::load_from_file(file)) }
 }
 
-/// `uint64_t StructuralHash::Hash(const Any& value, bool map_free_vars, bool skip_tensor_content)`
+/// Implements `uint64_t StructuralHash::Hash(const Any& value, bool map_free_vars, bool skip_tensor_content)`.
 #[unsafe(export_name = "_ZN3tvm3ffi14StructuralHash4HashERKNS0_3AnyEbb")]
 unsafe extern "C-unwind" fn structural_hash(
     value: &Any,
@@ -155,7 +156,7 @@ unsafe extern "C-unwind" fn structural_hash(
     or_throw(|| equal::structural_hash(value, Options { map_free_vars, skip_tensor_content }))
 }
 
-/// `bool StructuralEqual::Equal(lhs, rhs, bool map_free_vars, bool skip_tensor_content)`
+/// Implements `bool StructuralEqual::Equal(lhs, rhs, bool map_free_vars, bool skip_tensor_content)`.
 #[unsafe(export_name = "_ZN3tvm3ffi15StructuralEqual5EqualERKNS0_3AnyES4_bb")]
 unsafe extern "C-unwind" fn structural_equal(
     lhs: &Any,
@@ -166,43 +167,43 @@ unsafe extern "C-unwind" fn structural_equal(
     or_throw(|| equal::structural_equal(lhs, rhs, Options { map_free_vars, skip_tensor_content }))
 }
 
-/// `int64_t RecursiveHash(const Any&)`
+/// Implements `int64_t RecursiveHash(const Any&)`.
 #[unsafe(export_name = "_ZN3tvm3ffi13RecursiveHashERKNS0_3AnyE")]
 unsafe extern "C-unwind" fn recursive_hash(value: &Any) -> i64 {
     or_throw(|| dataclass::recursive_hash(value))
 }
 
-/// `bool RecursiveEq(const Any& lhs, const Any& rhs)`
+/// Implements `bool RecursiveEq(const Any& lhs, const Any& rhs)`.
 #[unsafe(export_name = "_ZN3tvm3ffi11RecursiveEqERKNS0_3AnyES3_")]
 unsafe extern "C-unwind" fn recursive_eq(lhs: &Any, rhs: &Any) -> bool {
     or_throw(|| dataclass::recursive_eq(lhs, rhs))
 }
 
-/// `bool RecursiveLt(const Any& lhs, const Any& rhs)`
+/// Implements `bool RecursiveLt(const Any& lhs, const Any& rhs)`.
 #[unsafe(export_name = "_ZN3tvm3ffi11RecursiveLtERKNS0_3AnyES3_")]
 unsafe extern "C-unwind" fn recursive_lt(lhs: &Any, rhs: &Any) -> bool {
     or_throw(|| Ok(dataclass::recursive_compare(lhs, rhs)? < 0))
 }
 
-/// `bool RecursiveLe(const Any& lhs, const Any& rhs)`
+/// Implements `bool RecursiveLe(const Any& lhs, const Any& rhs)`.
 #[unsafe(export_name = "_ZN3tvm3ffi11RecursiveLeERKNS0_3AnyES3_")]
 unsafe extern "C-unwind" fn recursive_le(lhs: &Any, rhs: &Any) -> bool {
     or_throw(|| Ok(dataclass::recursive_compare(lhs, rhs)? <= 0))
 }
 
-/// `bool RecursiveGt(const Any& lhs, const Any& rhs)`
+/// Implements `bool RecursiveGt(const Any& lhs, const Any& rhs)`.
 #[unsafe(export_name = "_ZN3tvm3ffi11RecursiveGtERKNS0_3AnyES3_")]
 unsafe extern "C-unwind" fn recursive_gt(lhs: &Any, rhs: &Any) -> bool {
     or_throw(|| Ok(dataclass::recursive_compare(lhs, rhs)? > 0))
 }
 
-/// `bool RecursiveGe(const Any& lhs, const Any& rhs)`
+/// Implements `bool RecursiveGe(const Any& lhs, const Any& rhs)`.
 #[unsafe(export_name = "_ZN3tvm3ffi11RecursiveGeERKNS0_3AnyES3_")]
 unsafe extern "C-unwind" fn recursive_ge(lhs: &Any, rhs: &Any) -> bool {
     or_throw(|| Ok(dataclass::recursive_compare(lhs, rhs)? >= 0))
 }
 
-/// `void Module::VisitContextSymbols(const TypedFunction<void(String, void*)>& callback)`
+/// Implements `void Module::VisitContextSymbols(const TypedFunction<void(String, void*)>& callback)`.
 #[unsafe(export_name = "_ZN3tvm3ffi6Module19VisitContextSymbolsERKNS0_13TypedFunctionIFvNS0_6StringEPvEEE")]
 unsafe extern "C-unwind" fn visit_context_symbols(callback: &Option<Function>) {
     or_throw(|| {

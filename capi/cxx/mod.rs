@@ -1,18 +1,18 @@
-//! The C++ ABI of upstream's library besides the C symbols: functions under their C++ names, classes that clients
-//! derive from and catch, and calls in both directions.
+//! The C++ part of upstream's ABI: functions under their mangled names, the classes `ModuleObj` and `Error` that
+//! clients derive from and catch, and calls in both directions.
 //!
 //! | file | content |
 //! |---|---|
 //! | `class_info` | virtual tables and typeinfo of `ModuleObj` and `Error` |
 //! | `throw` | the library's errors as C++ exceptions |
-//! | `call`, `unit.cc` | calls of C++ code, whose exceptions become errors |
+//! | `call`, `unit.cc` | calls of C++ functions, whose exceptions become errors |
 //! | `export` | functions that return classes, under the C++ calling convention |
-//! | `functions` | the free functions and static members |
-//! | `module_members`, `module_slots` | `ModuleObj`: its exported members; the virtual functions of the library's own modules |
+//! | `functions` | free functions and static member functions |
+//! | `module_members`, `module_slots` | exported members of `ModuleObj`; virtual functions of the library's own modules |
 //! | `foreign` | modules implemented by C++ classes, called through their virtual functions |
 //!
-//! The library's errors are thrown from the outermost Rust function, when nothing is left to drop. Exceptions of
-//! clients are caught in `unit.cc`, below all Rust frames.
+//! The outermost Rust function throws the library's errors when nothing is left to drop. `unit.cc` catches exceptions
+//! of clients before they reach a Rust frame.
 //!
 //! # Upstream
 //! The symbols that `libtvm_ffi.so` 0.1.15 defines for other libraries, with the Itanium C++ ABI.
@@ -36,7 +36,7 @@ static RUNTIME: CxxRuntime = CxxRuntime { call_hook: call::hook };
 
 static MODULE: CxxClass = CxxClass { vptr: module_slots::VPTR, ops: foreign::OPS };
 
-/// Connects C++ classes and modules.
+/// Installs the C++ runtime hooks and the operations of C++ modules in the inner crates.
 pub(crate) fn install() {
     cxx::install(&RUNTIME);
     cxx_class::install(&MODULE);

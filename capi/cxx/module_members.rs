@@ -1,4 +1,4 @@
-//! The members of `tvm::ffi::ModuleObj` that C++ clients link.
+//! Member functions of `tvm::ffi::ModuleObj` that C++ clients link.
 //!
 //! # Safety
 //! C++ calls each with a live module as `this`, references to live values, and writable results.
@@ -15,13 +15,13 @@ use super::export::{CellOut, ObjectOut, cell, object, returns_class};
 use super::throw::or_throw;
 use crate::boundary::{self, arg};
 
-/// `this`: the C++ object, which begins with its vptr.
+/// A C++ `this` pointer to a module. The object begins with its vptr.
 pub(super) type This = *const c_void;
 
 /// Borrows the module behind `this`.
 ///
 /// # Errors
-/// TypeError when the object is not a module.
+/// TypeError if the object is not a module.
 ///
 /// # Safety
 /// The module must be alive while the result is used.
@@ -32,11 +32,11 @@ pub(super) unsafe fn borrow(this: This) -> Result<ManuallyDrop<Module>> {
 }
 
 returns_class! {
-    /// `Optional<Function> GetFunction(const String& name, bool query_imports)`
+    /// Implements `Optional<Function> GetFunction(const String& name, bool query_imports)`.
     get_function_thunk = "_ZN3tvm3ffi9ModuleObj11GetFunctionERKNS0_6StringEb" => get_function;
-    /// `Optional<String> GetFunctionMetadata(const String& name, bool query_imports)`
+    /// Implements `Optional<String> GetFunctionMetadata(const String& name, bool query_imports)`.
     get_function_metadata_thunk = "_ZN3tvm3ffi9ModuleObj19GetFunctionMetadataERKNS0_6StringEb" => get_function_metadata;
-    /// `Optional<String> GetFunctionDoc(const String& name, bool query_imports)`
+    /// Implements `Optional<String> GetFunctionDoc(const String& name, bool query_imports)`.
     get_function_doc_thunk = "_ZN3tvm3ffi9ModuleObj14GetFunctionDocERKNS0_6StringEb" => get_function_doc;
 }
 
@@ -70,17 +70,17 @@ unsafe extern "C-unwind" fn get_function_doc(
     unsafe { cell(out, || borrow(this)?.function_doc(name, query_imports)) }
 }
 
-/// `bool ImplementsFunction(const String& name, bool query_imports)`
+/// Implements `bool ImplementsFunction(const String& name, bool query_imports)`.
 #[unsafe(export_name = "_ZN3tvm3ffi9ModuleObj18ImplementsFunctionERKNS0_6StringEb")]
 unsafe extern "C-unwind" fn implements_function(this: This, name: &String, query_imports: bool) -> bool {
     // SAFETY: see the file.
     or_throw(|| unsafe { borrow(this)? }.implements_function(name, query_imports))
 }
 
-/// `void ImportModule(const Module& other)`, which modules of C++ inherit.
+/// Implements `void ImportModule(const Module& other)`, which C++ modules inherit.
 ///
 /// # Safety
-/// See the file.
+/// The requirements stated at the top of the file.
 #[unsafe(export_name = "_ZN3tvm3ffi9ModuleObj12ImportModuleERKNS0_6ModuleE")]
 pub(super) unsafe extern "C-unwind" fn import_module(this: This, other: &Option<Module>) {
     or_throw(|| {
@@ -93,10 +93,10 @@ pub(super) unsafe extern "C-unwind" fn import_module(this: This, other: &Option<
     });
 }
 
-/// `void ClearImports()`, which modules of C++ inherit.
+/// Implements `void ClearImports()`, which C++ modules inherit.
 ///
 /// # Safety
-/// See the file.
+/// The requirements stated at the top of the file.
 #[unsafe(export_name = "_ZN3tvm3ffi9ModuleObj12ClearImportsEv")]
 pub(super) unsafe extern "C-unwind" fn clear_imports(this: This) {
     or_throw(|| {

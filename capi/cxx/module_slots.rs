@@ -12,7 +12,7 @@ use super::export::{CellOut, ObjectOut, cell, object, returns_class};
 use super::module_members::{This, borrow, clear_imports, import_module};
 use super::throw::or_throw;
 
-/// The virtual functions of `ModuleObj`, by their positions in the table.
+/// Virtual functions of `ModuleObj`, numbered by their slots in the virtual table.
 #[derive(Clone, Copy)]
 pub(super) enum Slot {
     Kind,
@@ -50,7 +50,7 @@ static TABLE: Constant<VirtualTable<12>> = Constant(VirtualTable {
     ],
 });
 
-/// The vptr of the library's own modules.
+/// Virtual table pointer of the library's own modules.
 pub(super) const VPTR: *const c_void = (&raw const TABLE.0.functions).cast();
 
 returns_class! {
@@ -62,7 +62,7 @@ returns_class! {
     inspect_source_thunk => inspect_source;
 }
 
-/// Returns the kind, a text that lives as long as the module.
+/// Implements `kind()`: returns the module's kind as a C string that lives as long as the module.
 unsafe extern "C-unwind" fn kind(this: This) -> *const c_char {
     // SAFETY: see the file.
     or_throw(|| unsafe { borrow(this)? }.kind().map(CStr::as_ptr))

@@ -1,4 +1,4 @@
-//! The library's errors as C++ exceptions of type `tvm::ffi::Error`.
+//! Throws the library's errors as C++ exceptions of type `tvm::ffi::Error`.
 
 use core::ffi::{c_char, c_void};
 use core::mem::{ManuallyDrop, size_of};
@@ -13,11 +13,11 @@ use ferrite_core::unwind;
 use super::class_info::{ERROR, ERROR_VPTR};
 use crate::builtins;
 
-/// The layout of `tvm::ffi::Error`.
+/// An exception object, in the layout of `tvm::ffi::Error`.
 #[repr(C)]
 pub(super) struct Exception {
     vptr: *const c_void,
-    /// Owned; null when the exception was moved from.
+    /// Owned error object; null if the exception was moved from.
     error: *mut TVMFFIObject,
 }
 
@@ -35,9 +35,9 @@ unsafe extern "C-unwind" {
     ) -> !;
 }
 
-/// Runs the body of a function that C++ calls; throws its error.
+/// Runs the body of a function that C++ calls. Returns its result, or throws its error as a C++ exception.
 ///
-/// The caller must not own anything that has to be dropped.
+/// The caller must not own values that need to be dropped.
 pub(super) fn or_throw<T>(body: impl FnOnce() -> Result<T>) -> T {
     let outcome = unwind::catch(|| {
         builtins::ensure_installed();
@@ -49,7 +49,7 @@ pub(super) fn or_throw<T>(body: impl FnOnce() -> Result<T>) -> T {
     }
 }
 
-/// Throws an error after capturing its backtrace.
+/// Captures the backtrace of an error and throws the error.
 #[cold]
 #[inline(never)]
 fn throw(error: Error) -> ! {
@@ -64,19 +64,19 @@ fn throw(error: Error) -> ! {
     }
 }
 
-/// The destructor.
+/// Complete object destructor of `tvm::ffi::Error`.
 ///
 /// # Safety
-/// `this` must be an exception that is no longer used.
+/// `this` must be an exception that is not used afterwards.
 pub(super) unsafe extern "C" fn destroy(this: *mut Exception) {
     // SAFETY: the caller vouches for the exception, which owns its error.
     drop(unsafe { NonNull::new((*this).error).map(|error| ObjectRef::from_raw(error)) });
 }
 
-/// The destructor that `delete` calls.
+/// Deleting destructor of `tvm::ffi::Error`, which `delete` calls.
 ///
 /// # Safety
-/// As for [`destroy`]; the exception must come from `new`.
+/// The same as for [`destroy`]. The exception must have been allocated with `new`.
 pub(super) unsafe extern "C" fn destroy_and_free(this: *mut Exception) {
     // SAFETY: the caller vouches for both.
     unsafe {
@@ -85,7 +85,7 @@ pub(super) unsafe extern "C" fn destroy_and_free(this: *mut Exception) {
     }
 }
 
-/// `what()`: the message, which lives as long as the error.
+/// Implements `what()`: returns the message, which lives as long as the error.
 ///
 /// # Safety
 /// `this` must be an exception.

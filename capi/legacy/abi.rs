@@ -1,51 +1,51 @@
-//! The value of the API, and its handles.
+//! `TVMValue`, the argument and result value of the legacy API, and its handle types.
 
 use core::ffi::{c_char, c_void};
 
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObjectHandle};
 
-/// A function.
+/// Handle of a function object.
 pub type TVMFunctionHandle = TVMFFIObjectHandle;
-/// A module.
+/// Handle of a module object.
 pub type TVMModuleHandle = TVMFFIObjectHandle;
-/// An object, a node up to 0.6.
+/// Handle of an object; called a node up to 0.6.
 pub type TVMObjectHandle = TVMFFIObjectHandle;
-/// The destination of a callback's return value.
+/// Handle by which a callback sets its return value.
 pub type TVMRetValueHandle = *mut c_void;
-/// A stream of a device; null is the default one.
+/// Handle of a device stream. Null is the default stream.
 pub type TVMStreamHandle = *mut c_void;
-/// An NDArray: the address of its tensor.
+/// Handle of an NDArray: the address of its `DLTensor`.
 pub type TVMArrayHandle = *mut DLTensor;
 
-/// The eight bytes of a value. Its type code is in a separate array.
+/// Eight-byte value of an argument or result. Its type code is passed separately.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union TVMValue {
-    /// Integers, and booleans of 0.18 and later.
+    /// Integer; since 0.18 also a boolean.
     pub v_int64: i64,
-    /// Floating-point numbers.
+    /// Floating-point number.
     pub v_float64: f64,
-    /// Pointers and handles.
+    /// Pointer or handle.
     pub v_handle: *mut c_void,
-    /// A zero-terminated text.
+    /// Null-terminated string.
     pub v_str: *const c_char,
-    /// A data type, in the first four bytes.
+    /// Data type, in the first four bytes.
     pub v_type: DLDataType,
-    /// A device.
+    /// Device type and id.
     pub v_device: DLDevice,
-    /// All eight bytes.
+    /// Bit pattern of all eight bytes.
     pub v_bits: u64,
 }
 
 const _: () = assert!(size_of::<TVMValue>() == 8);
 
 impl TVMValue {
-    /// A value of eight bytes.
+    /// Creates a value from its bit pattern.
     pub const fn of_bits(v_bits: u64) -> TVMValue {
         TVMValue { v_bits }
     }
 
-    /// A pointer; on 32-bit targets the upper half is zero.
+    /// Creates a value from a pointer. On 32-bit targets, the upper half is zero.
     pub fn of_pointer(pointer: *mut c_void) -> TVMValue {
         let mut value = TVMValue::of_bits(0);
         value.v_handle = pointer;

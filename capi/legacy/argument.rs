@@ -1,4 +1,5 @@
-//! Conversion of call arguments between the API and tvm-ffi, both ways by borrowing.
+//! Conversion of call arguments between the legacy API and tvm-ffi, in both directions. Converted arguments are
+//! borrowed.
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -13,7 +14,8 @@ use super::abi::TVMValue;
 use super::code;
 use super::{array, boxed, result};
 
-/// The type indices of codes whose eight bytes are unchanged; [`SPECIAL`] for all others.
+/// Type index for each type code whose values are converted without changing the eight bytes; [`SPECIAL`] for the other
+/// codes.
 static INDEX_OF_CODE: [i64; 16] = {
     let mut table = [SPECIAL; 16];
     table[code::INT as usize] = type_index::INT as i64;
@@ -31,13 +33,13 @@ fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
     TVMFFIAny { type_index, small_str_len: 0, payload: TVMFFIAnyPayload { v_uint64: bits } }
 }
 
-/// Views an argument.
+/// Converts an argument of the legacy API to a borrowed tvm-ffi value. `number` is its position, for error messages.
 ///
 /// # Errors
-/// TypeError for an unknown code, with the number of the argument; ValueError for a null text or bytes.
+/// TypeError for an unknown type code; ValueError for a null string or null bytes.
 ///
 /// # Safety
-/// The value must match its code.
+/// The value must match its type code.
 #[inline]
 pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize) -> Result<TVMFFIAny> {
     // SAFETY: all members are plain data of at most eight bytes, and the caller vouches for the value.
@@ -49,6 +51,8 @@ pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize) -> Result<T
     }
 }
 
+/// Slow path of [`view`], for type codes whose values need a conversion.
+///
 /// # Safety
 /// As for [`view`].
 unsafe fn view_special(value: TVMValue, type_code: c_int, number: usize) -> Result<TVMFFIAny> {
@@ -73,6 +77,8 @@ unsafe fn view_special(value: TVMValue, type_code: c_int, number: usize) -> Resu
     }
 }
 
+/// Converts an object to a borrowed tvm-ffi value. Null becomes None, and a `runtime.String` its string.
+///
 /// # Safety
 /// `object` is null or a live object.
 unsafe fn view_object(object: *mut TVMFFIObject) -> TVMFFIAny {
@@ -91,7 +97,7 @@ unsafe fn view_object(object: *mut TVMFFIObject) -> TVMFFIAny {
     }
 }
 
-/// Borrows the object as a reference.
+/// Reinterprets an object pointer as an object reference, without retaining the object.
 ///
 /// # Safety
 /// The object is alive while the reference is used.
@@ -110,10 +116,11 @@ fn bad_argument(type_code: c_int, number: usize) -> Error {
     }
 }
 
-/// Views arguments whose eight bytes are unchanged. Returns `false` at the first one of another kind.
+/// Fast path that converts arguments whose eight bytes are unchanged. Returns `false` at the first argument that needs
+/// another conversion.
 ///
 /// # Safety
-/// There are `count` values and codes, and at least that many cells.
+/// `values` and `codes` have `count` elements, and `cells` has at least as many.
 #[inline(always)]
 pub unsafe fn write_plain(
     values: *const TVMValue,
@@ -136,11 +143,11 @@ pub unsafe fn write_plain(
     true
 }
 
-/// Converts an argument of a tvm-ffi call for a callback. `text` stores texts that are not C strings in the value
-/// itself.
+/// Converts an argument of a tvm-ffi call to a borrowed value of the legacy API. `text` receives the byte-array record
+/// for bytes that are inline in the argument.
 ///
 /// # Errors
-/// TypeError for a value without a code in the API; MemoryError.
+/// TypeError for a value that has no type code in the legacy API.
 ///
 /// # Safety
 /// The cell must be a valid argument for as long as the value is used.
@@ -165,7 +172,8 @@ fn plain(argument: &TVMFFIAny) -> TVMValue {
     TVMValue::of_bits(unsafe { argument.payload.v_uint64 })
 }
 
-/// Moves the object out of an rvalue reference, a pointer to its slot.
+/// Moves the object out of an rvalue reference, which points to an object handle. Returns `None` if the object was
+/// moved before.
 ///
 /// # Safety
 /// `slot` is null or points to an object handle whose reference the caller transfers.

@@ -1,4 +1,5 @@
-//! NDArrays: tensors of tvm-ffi, whose handle is the address of the `DLTensor` in the object.
+//! NDArray functions of the legacy API. An NDArray is a tensor object of tvm-ffi; its handle is the address of the
+//! `DLTensor` inside the object.
 
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
@@ -15,10 +16,10 @@ use super::abi::{TVMArrayHandle, TVMStreamHandle};
 use super::device::Copy;
 use crate::boundary::{self, arg};
 
-/// The alignment required of DLPack tensors: none.
+/// Value of `require_alignment` that accepts DLPack tensors of any alignment.
 const ANY_ALIGNMENT: i32 = 0;
 
-/// Returns the object of an array; null for null.
+/// Returns the tensor object that contains an array's `DLTensor`; null for null.
 pub fn object_of(array: *mut DLTensor) -> *mut TVMFFIObject {
     if array.is_null() { ptr::null_mut() } else { array.cast::<TVMFFIObject>().wrapping_sub(1) }
 }
@@ -33,10 +34,10 @@ fn into_handle(tensor: Tensor) -> *mut DLTensor {
     handle_of(tensor.into_object().into_raw().as_ptr())
 }
 
-/// Borrows the tensor of an array.
+/// Borrows the tensor object behind an array handle. Returns ValueError for null.
 ///
 /// # Safety
-/// The handle is null or an array.
+/// The handle is null or a valid array handle.
 pub(super) unsafe fn borrow(
     array: *mut DLTensor,
     number: u8,
@@ -50,11 +51,12 @@ pub(super) unsafe fn borrow(
     }
 }
 
-/// Allocates an array. Its content is undefined; in main memory it is zero.
+/// Allocates an array. Its content is zero in main memory, and undefined on other devices.
 ///
-/// Returns 0 and the array, which the caller owns, in `out`; or -1: a negative count or extent, a data type without
-/// lanes or whose bits are not a power of two and a multiple of 8 (an unsigned integer of 1 bit is allowed), an
-/// unsupported device, MemoryError.
+/// Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised:
+/// ValueError for a negative number of dimensions, a negative extent or an unsupported data type; an error for an
+/// unsupported device; or MemoryError. Supported data types have at least one lane, and a bit width that is a multiple
+/// of 8 and a power of two; 1-bit unsigned integers are also supported.
 ///
 /// # Safety
 /// See the crate.
@@ -80,7 +82,10 @@ pub unsafe extern "C" fn TVMArrayAlloc(
     })
 }
 
-/// Checks that arrays may have a data type.
+/// Creates a data type from its parts.
+///
+/// # Errors
+/// ValueError if arrays do not support the data type.
 pub(super) fn data_type(code: c_int, bits: c_int, lanes: c_int) -> Result<DLDataType> {
     const UNSIGNED: c_int = 1;
     let is_whole = bits > 0 && bits & (bits - 1) == 0 && bits % 8 == 0;
@@ -100,10 +105,11 @@ pub(super) fn data_type(code: c_int, bits: c_int, lanes: c_int) -> Result<DLData
     }
 }
 
-/// Releases a reference to an array. Null is an error.
+/// Releases a reference to an array. Returns 0, or -1 with ValueError raised for null.
 ///
 /// # Safety
-/// See the crate; the caller transfers the reference.
+/// The caller transfers the reference.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMArrayFree(handle: TVMArrayHandle) -> c_int {
     boundary::status(|| {
@@ -115,7 +121,8 @@ pub unsafe extern "C" fn TVMArrayFree(handle: TVMArrayHandle) -> c_int {
 
 /// Copies `nbytes` bytes of main memory to an array, and waits until the copy is complete.
 ///
-/// Returns 0; or -1, also when the array has another size or is not contiguous.
+/// Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not contiguous, or an
+/// error of the device.
 ///
 /// # Safety
 /// See the crate.
@@ -133,7 +140,8 @@ pub unsafe extern "C" fn TVMArrayCopyFromBytes(
 
 /// Copies an array to `nbytes` bytes of main memory, and waits until the copy is complete.
 ///
-/// Returns 0; or -1, also when the array has another size or is not contiguous.
+/// Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not contiguous, or an
+/// error of the device.
 ///
 /// # Safety
 /// See the crate.
@@ -149,7 +157,8 @@ pub unsafe extern "C" fn TVMArrayCopyToBytes(
     })
 }
 
-/// Copies one array to another of the same size in bytes, regardless of shapes, on a stream; null is the default one.
+/// Copies one array to another of the same size in bytes, whatever their shapes are. The copy is queued on `stream`;
+/// null is the default stream. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -169,8 +178,11 @@ pub unsafe extern "C" fn TVMArrayCopyFromTo(
     })
 }
 
-/// Creates an array that takes ownership of a DLPack tensor. The deleter runs with the last reference; on failure the
-/// caller keeps `from`.
+/// Creates an array from a DLPack tensor, and takes ownership of the tensor. Its deleter runs when the array is
+/// destroyed.
+///
+/// Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised, and the
+/// caller still owns `from`.
 ///
 /// # Safety
 /// See the crate.
@@ -187,7 +199,9 @@ pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mu
     })
 }
 
-/// Exports an array as a DLPack tensor, which holds a reference until its deleter is called.
+/// Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is called.
+///
+/// Returns 0 and stores the DLPack tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -207,7 +221,8 @@ pub unsafe extern "C" fn TVMArrayToDLPack(from: TVMArrayHandle, out: *mut *mut D
 /// Calls the deleter of a DLPack tensor. Null is ignored.
 ///
 /// # Safety
-/// See the crate; the caller gives the tensor up.
+/// The caller transfers ownership of the tensor.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMDLManagedTensorCallDeleter(dltensor: *mut DLManagedTensor) {
     // SAFETY: contract of the crate.
@@ -219,7 +234,7 @@ pub unsafe extern "C" fn TVMDLManagedTensorCallDeleter(dltensor: *mut DLManagedT
     }
 }
 
-/// Returns the type index of an array in `out_tindex`.
+/// Stores the type index of an array in `out_tindex`. Returns 0, or -1 with ValueError raised for a null pointer.
 ///
 /// # Safety
 /// See the crate.
@@ -234,7 +249,7 @@ pub unsafe extern "C" fn TVMArrayGetTypeIndex(handle: TVMArrayHandle, out_tindex
     })
 }
 
-/// Checks that a tensor is contiguous and has exactly `bytes` bytes.
+/// Checks that a tensor is contiguous and has exactly `bytes` bytes; returns ValueError otherwise.
 ///
 /// # Safety
 /// The tensor is valid.

@@ -1,4 +1,4 @@
-//! Functions that compiled code of TVM 0.5 to 0.20 calls in addition to today's.
+//! C functions called by code that TVM 0.5 to 0.20 compiled, in addition to those that current compiled code calls.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::NonNull;
@@ -13,12 +13,13 @@ use super::{python, result};
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// Finds a function for compiled code: in the imports of its module, then among the global functions.
+/// Finds a function for compiled code: in the imports of its module first, then among the global functions.
 ///
-/// `mod_node` is the value that the loader stored in `__tvm_module_ctx`; null for code without a module. The result is
-/// cached and borrowed from the module; without a module, the function is retained forever.
+/// `mod_node` is the value that the loader stored in `__tvm_module_ctx`, or null for code without a module. The result
+/// is borrowed. The module caches and owns it; without a module, the function is never released.
 ///
-/// Returns 0 and the function in `out`; or -1.
+/// Returns 0 and stores the function in `out`. On failure, returns -1 with an error raised: RuntimeError if there is no
+/// such function.
 ///
 /// # Safety
 /// See the crate.
@@ -44,7 +45,10 @@ pub unsafe extern "C" fn TVMBackendGetFuncFromEnv(
     })
 }
 
-/// Finds a global function and retains it forever.
+/// Finds a global function and retains it permanently.
+///
+/// # Errors
+/// RuntimeError if there is no such function.
 fn global(name: &String) -> ferrite_core::Result<NonNull<TVMFFIObject>> {
     use ferrite_core::object::ObjectClass;
     match global_table::get(name.as_bytes())? {
@@ -58,7 +62,8 @@ fn global(name: &String) -> ferrite_core::Result<NonNull<TVMFFIObject>> {
     }
 }
 
-/// Adds a symbol to the system library: code that is linked into the program instead of loaded. Runs before `main`.
+/// Adds a symbol to the system library, the module of compiled code that is linked into the program. Static
+/// constructors of that code call this before `main`. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -74,7 +79,7 @@ pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(name: *const c_char, 
 /// Registers a function of the host language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`, `PyGILState_Release` or
 /// `PyErr_CheckSignals`.
 ///
-/// Returns 0; or -1 for another name.
+/// Returns 0, or -1 with ValueError raised for an unknown name or a null pointer.
 ///
 /// # Safety
 /// `ptr` is the function of that name as long as the process runs.

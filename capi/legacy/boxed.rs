@@ -1,13 +1,13 @@
-//! Boxed values: numbers, texts and tuples as objects, as front ends expect them.
+//! Boxed values: numbers, strings and tuples represented as objects, as front ends of TVM expect them.
 //!
-//! | class | made by | content |
+//! | class | used by | content |
 //! |---|---|---|
-//! | `IntImm`, `FloatImm`, `StringImm` | 0.5 and 0.6, from the numbers and texts in a list | the value, and its data type |
-//! | `runtime.String` | 0.7 and later, from any text | the text |
-//! | `runtime.ADT` | 0.7 and later | an Array of the tag and the fields |
+//! | `IntImm`, `FloatImm`, `StringImm` | 0.5 and 0.6, for numbers and strings in a list | the value and its data type |
+//! | `runtime.String` | 0.7 and later, for any string | the string |
+//! | `runtime.ADT` | 0.7 and later, for tagged tuples | an Array of the tag and the fields |
 //!
-//! Containers store plain numbers and texts, as tvm-ffi expects; elements read by a front end of 0.5 or 0.6 are
-//! converted to nodes again. A `runtime.String` among the arguments of a call is passed as its text.
+//! Containers store unboxed numbers and strings, as tvm-ffi expects. When a front end of 0.5 or 0.6 reads an element,
+//! it is boxed again. A `runtime.String` passed as an argument is unboxed.
 
 use core::ffi::{c_int, c_void};
 
@@ -21,7 +21,7 @@ use ferrite_core::{Any, AnyView, type_index, type_table};
 
 use super::{result, type_keys};
 
-/// A value, and the data type of a constant.
+/// Object that contains a value and, for constants, its data type.
 #[repr(C)]
 struct Boxed {
     header: TVMFFIObject,
@@ -37,18 +37,18 @@ unsafe impl ObjectRecord for Boxed {
     }
 }
 
-/// A class of boxed values.
+/// A class of boxed values, registered as an object type on first use.
 pub struct Class {
     key: &'static [u8],
-    /// The data type of constants that containers store as plain values; none for classes without attributes.
+    /// Data type of the constants that containers store unboxed. `None` for classes without attributes.
     default: Option<DLDataType>,
-    /// The type index; 0 until registered.
+    /// Type index; 0 until the class is registered.
     index: AtomicI32,
 }
 
 const INT32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
 const FLOAT32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
-/// The data type of non-numbers.
+/// Data type of constants that are not numbers.
 pub const HANDLE: DLDataType = DLDataType { code: 3, bits: 64, lanes: 1 };
 
 impl Class {
@@ -60,18 +60,18 @@ impl Class {
 static INT_IMM: Class = Class::new(b"IntImm", Some(INT32));
 static FLOAT_IMM: Class = Class::new(b"FloatImm", Some(FLOAT32));
 static STRING_IMM: Class = Class::new(b"StringImm", Some(HANDLE));
-/// A text as an object.
+/// `runtime.String`: a boxed string.
 pub static STRING: Class = Class::new(b"runtime.String", None);
-/// A tagged tuple.
+/// `runtime.ADT`: a boxed tagged tuple.
 pub static ADT: Class = Class::new(b"runtime.ADT", None);
 
 impl Class {
-    /// Finds the class of a type key.
+    /// Finds a class of boxed values by its type key.
     pub fn find(key: &[u8]) -> Option<&'static Class> {
         [&INT_IMM, &FLOAT_IMM, &STRING_IMM, &STRING, &ADT].into_iter().find(|class| class.key == key)
     }
 
-    /// Returns the type index; registers the class at the first call.
+    /// Returns the type index. Registers the class on the first call.
     ///
     /// # Errors
     /// MemoryError.
@@ -92,16 +92,16 @@ impl Class {
         Ok(index)
     }
 
-    /// Returns `true` for an object of this class.
+    /// Returns `true` if an object is of this class.
     pub fn holds(&self, object: &ObjectRef) -> bool {
         object.type_index() == self.index.load(Ordering::Acquire)
     }
 }
 
-/// The address of the value in an object of one of these classes.
+/// Returns the address of the value in a boxed object.
 ///
 /// # Safety
-/// The object belongs to one of these classes.
+/// The object is of one of the classes of boxed values.
 pub unsafe fn value_of(object: *const TVMFFIObject) -> *const Any {
     // SAFETY: the caller vouches for the class, whose objects have this record.
     unsafe { &raw const (*object.cast::<Boxed>()).value }
@@ -145,17 +145,17 @@ fn register_attributes(index: i32) -> Result<()> {
     Ok(())
 }
 
-/// Reads a field.
+/// Getter of a reflected field: stores a copy of the field in `result`. Always returns 0.
 ///
 /// # Safety
-/// `field` is the address of a `T` in a live object, `result` valid for a write.
+/// `field` is the address of a `T` in a live object, and `result` is valid for a write.
 unsafe extern "C" fn get<T: AnyCompatible + Clone>(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
     // SAFETY: the caller vouches for both.
     unsafe { result.write((*field.cast::<T>()).clone().into_any().into_raw()) };
     0
 }
 
-/// Creates a boxed value.
+/// Boxes a value.
 ///
 /// # Errors
 /// MemoryError.
@@ -174,7 +174,7 @@ pub fn make(class: &'static Class, dtype: DLDataType, value: Any) -> Result<Any>
     unsafe { object_alloc::allocate::<Boxed>(class.index()?, 0, init).map(Any::from) }
 }
 
-/// The class of a number or text; none for other values.
+/// Returns the class of constants for a number or string; `None` for other values.
 fn class_of(value: AnyView<'_>) -> Option<&'static Class> {
     match value.type_index() {
         type_index::INT | type_index::BOOL => Some(&INT_IMM),
@@ -184,7 +184,7 @@ fn class_of(value: AnyView<'_>) -> Option<&'static Class> {
     }
 }
 
-/// Creates the node of a number or text with the default data type of constants; other values are unchanged.
+/// Boxes a number or string as a constant of the default data type. Returns other values unchanged.
 ///
 /// # Errors
 /// MemoryError.
@@ -195,7 +195,7 @@ pub fn wrap(value: Any) -> Result<Any> {
     }
 }
 
-/// Creates the node of a number if the front end knows such nodes, as those of 0.7 to 0.17 do. Other values are
+/// Boxes a number if the front end has classes for constants, as those of TVM 0.7 to 0.17 do. Returns other values
 /// unchanged.
 ///
 /// # Errors
@@ -206,10 +206,10 @@ pub fn wrap_number(value: Any) -> Result<Any> {
     if is_number && has_class && !result::are_booleans_apart() { wrap(value) } else { Ok(value) }
 }
 
-/// Creates the node of a number with a data type.
+/// Boxes a number as a constant of the given data type.
 ///
 /// # Errors
-/// TypeError for a value that is not a number; MemoryError.
+/// TypeError if the value is not a number; MemoryError.
 pub fn constant(value: AnyView<'_>, dtype: DLDataType) -> Result<Any> {
     const FLOAT: u8 = 2;
     if dtype.code == FLOAT {
@@ -218,7 +218,7 @@ pub fn constant(value: AnyView<'_>, dtype: DLDataType) -> Result<Any> {
     make(&INT_IMM, dtype, Any::from(value.get::<i64>()?))
 }
 
-/// Returns the number or text of a node with the default data type; other values are unchanged.
+/// Unboxes a constant of the default data type. Returns other values unchanged.
 pub fn unwrap(value: Any) -> Any {
     let constant = [&INT_IMM, &FLOAT_IMM, &STRING_IMM].into_iter().find_map(|class| {
         let object = value.as_object().filter(|object| class.holds(object))?;

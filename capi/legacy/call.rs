@@ -1,4 +1,4 @@
-//! Calls of functions.
+//! `TVMFuncCall`: calls functions with arguments and results of the legacy API.
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -11,16 +11,16 @@ use super::abi::{TVMFunctionHandle, TVMValue};
 use super::{argument, result};
 use crate::boundary::{self, arg};
 
-/// Maximum number of arguments that are converted on the stack.
+/// Maximum number of arguments that are converted in a buffer on the stack.
 const INLINE_ARGUMENTS: usize = 16;
 
 /// Calls a function.
 ///
-/// Arguments are borrowed. The caller owns object results; a text, a data type (as text) or bytes are stored in the
-/// thread's slot until its next call that returns one of them.
+/// Arguments are borrowed. The caller owns an object result. A string, byte-array or data-type (as a string) result is
+/// stored in a thread-local slot until the thread's next call that returns one of them.
 ///
-/// Returns 0; or -1 with the error of the function, a TypeError for an unknown type code, a ValueError for a null pointer or a
-/// negative count.
+/// Returns 0 on success. Returns -1 with an error raised otherwise: the function's own, TypeError for an argument or a
+/// result that cannot be converted, ValueError for a null pointer or a negative count, or MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -53,7 +53,8 @@ pub unsafe extern "C" fn TVMFuncCall(
     unsafe { call_carefully(func, arg_values, type_codes, num_args, ret_val, ret_type_code) }
 }
 
-/// Calls a function with arguments of tvm-ffi, and returns its result as a value of the API.
+/// Calls a function with tvm-ffi arguments, and converts its result to a value of the legacy API. Returns the status
+/// code.
 ///
 /// # Safety
 /// `function` is a live function, the arguments are valid, and the out-parameters writable.
@@ -83,10 +84,10 @@ unsafe fn call(
     }
 }
 
-/// Returns a result that is not a plain value.
+/// Slow path for results: stores a result that needs a conversion in the out-parameters. Returns the status code.
 ///
 /// # Safety
-/// The value is owned, and the out-parameters writable.
+/// `returned` is an owned value, and the out-parameters are writable.
 #[inline(never)]
 unsafe fn give(returned: TVMFFIAny, ret_val: *mut TVMValue, ret_type_code: *mut c_int) -> c_int {
     boundary::status(|| {
@@ -100,7 +101,7 @@ unsafe fn give(returned: TVMFFIAny, ret_val: *mut TVMValue, ret_type_code: *mut 
     })
 }
 
-/// The slow path of a call: converts arguments of any kind and number, or raises an error.
+/// Slow path of [`TVMFuncCall`]: checks all pointers, and converts any number of arguments of any type.
 ///
 /// # Safety
 /// As for [`TVMFuncCall`].

@@ -1,4 +1,4 @@
-//! Functions over C callbacks.
+//! Functions implemented by C callbacks: creation, return values, and ownership of arguments.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -17,7 +17,8 @@ use super::shown::{Shown, Space};
 use super::{argument, array, error};
 use crate::boundary::{self, arg};
 
-/// A callback. Returns 0 on success; any other status is a failure, with the thread's last error set.
+/// A packed function implemented in C. Returns 0 on success. Any other status is a failure, for which the callback has
+/// set the thread's last error.
 pub type TVMPackedCFunc = unsafe extern "C" fn(
     args: *mut TVMValue,
     type_codes: *mut c_int,
@@ -26,10 +27,10 @@ pub type TVMPackedCFunc = unsafe extern "C" fn(
     resource_handle: *mut c_void,
 ) -> c_int;
 
-/// Frees the resource of a callback.
+/// Finalizer that frees a callback's resource.
 pub type TVMPackedCFuncFinalizer = unsafe extern "C" fn(resource_handle: *mut c_void);
 
-/// A callback and its resource.
+/// A callback with its resource and finalizer. The finalizer runs when this is dropped.
 struct Callback {
     function: TVMPackedCFunc,
     resource: *mut c_void,
@@ -50,20 +51,24 @@ impl Drop for Callback {
     }
 }
 
-/// The array arguments that a call lends to a front end, which frees each of them: 0.5 and 0.6 without having taken a
-/// reference, later ones after [`TVMCbArgToReturn`], which then transfers this one.
+/// References to a callback's array arguments, which the front end releases. Front ends of 0.5 and 0.6 release an array
+/// argument without having retained it. Later ones call [`TVMCbArgToReturn`] first, which transfers the reference kept
+/// here.
 struct Loans {
     arrays: Buffer<Cell<*mut TVMFFIObject>>,
     outer: *const Loans,
 }
 
 thread_local! {
-    /// The loans of the innermost callback of this thread.
+    /// The references kept for the innermost running callback of this thread.
     static INNERMOST: Cell<*const Loans> = const { Cell::new(ptr::null()) };
 }
 
 impl Loans {
     /// Retains each array among the arguments.
+    ///
+    /// # Errors
+    /// MemoryError.
     fn new(args: &[AnyView<'_>]) -> Result<Loans> {
         let mut arrays = Buffer::new();
         for array in args.iter().filter(|argument| argument.type_index() == type_index::TENSOR) {
@@ -78,7 +83,7 @@ impl Loans {
         Ok(Loans { arrays, outer: ptr::null() })
     }
 
-    /// Runs a callback with these loans.
+    /// Runs a callback while its array arguments can be claimed.
     fn during<R>(mut self, body: impl FnOnce() -> R) -> R {
         self.outer =
             INNERMOST.try_with(|innermost| innermost.replace(&raw const self)).unwrap_or(ptr::null());
@@ -87,7 +92,7 @@ impl Loans {
         returned
     }
 
-    /// Transfers the reference of an array to the callback; returns `false` if none is left.
+    /// Transfers the kept reference to an array to the callback. Returns `false` if there is none.
     fn claim(array: *mut TVMFFIObject) -> bool {
         let mut here = INNERMOST.try_with(Cell::get).unwrap_or(ptr::null());
         // SAFETY: the loans of running callbacks lie on this thread's stack.
@@ -102,8 +107,10 @@ impl Loans {
     }
 }
 
+/// Adds a reference to an object. Null is ignored.
+///
 /// # Safety
-/// `object` is alive.
+/// `object` is null or a live object.
 unsafe fn retain(object: *mut TVMFFIObject) {
     if let Some(object) = ptr::NonNull::new(object) {
         // SAFETY: the caller vouches for the object.
@@ -134,11 +141,12 @@ impl Callback {
     }
 }
 
-/// Creates a function from a C callback.
+/// Creates a function object from a C callback.
 ///
-/// The function owns `resource_handle`: `fin`, if not null, is called with it exactly once, after the last reference,
-/// on any thread; also when this call fails. A callback with a finalizer belongs to a front end, and gets a reference
-/// to each NDArray among its arguments, which it releases by `TVMArrayFree`; a callback without one borrows them.
+/// The function owns `resource_handle`. If `fin` is not null, it is called with `resource_handle` exactly once, when
+/// the function is destroyed or when this call fails, on any thread. A callback with a finalizer is assumed to belong
+/// to a front end: it owns a reference to each NDArray argument, and releases it by `TVMArrayFree`. A callback without
+/// a finalizer borrows NDArray arguments.
 ///
 /// Returns 0 and stores the function, owned by the caller, in `out`. On failure, returns -1 with an error raised.
 ///
@@ -168,9 +176,11 @@ pub unsafe extern "C" fn TVMFuncCreateFromCFunc(
     })
 }
 
-/// Sets the return value of a callback. The last call counts; without a call, a callback returns null.
+/// Sets the return value of the running callback. A later call replaces the value. Without a call, the callback returns
+/// null.
 ///
-/// Texts and bytes are copied, and objects are retained. Returns 0; or -1, also if `num_ret` is not 1.
+/// Strings and bytes are copied, and objects are retained. Returns 0, or -1 with an error raised: ValueError if
+/// `num_ret` is not 1 or a pointer is null, TypeError for an unknown type code, or MemoryError.
 ///
 /// # Safety
 /// `ret` is the handle passed to the running callback.
@@ -197,12 +207,13 @@ pub unsafe extern "C" fn TVMCFuncSetReturn(
     })
 }
 
-/// Creates a borrowed argument of a callback owned, in place. Plain values are unchanged.
+/// Converts a borrowed callback argument into an owned value, in place. Numbers and other plain values are unchanged.
 ///
-/// `code` is the type code itself, as 0.5 and 0.6 pass it, or its address, as all later releases do; no object lies
-/// below 4096. An object passed by rvalue reference (14) is moved, and its code becomes 8.
+/// `code` is either the type code itself, as passed by 0.5 and 0.6, or its address, as passed by later releases;
+/// addresses are at least 4096. An object passed by rvalue reference (14) is moved, and its type code becomes 8.
 ///
-/// Returns 0; or -1 for a text or bytes, and for an rvalue reference whose object was moved before.
+/// Returns 0, or -1 with an error raised: TypeError for a string, bytes or an unknown type code, or ValueError for an
+/// rvalue reference whose object was moved before.
 ///
 /// # Safety
 /// See the crate.
@@ -218,11 +229,13 @@ pub unsafe extern "C" fn TVMCbArgToReturn(value: *mut TVMValue, code: *mut c_int
     })
 }
 
-/// The lowest address that may be a pointer rather than a type code.
+/// Lowest value of `code` that is taken for an address rather than a type code.
 const FIRST_ADDRESS: usize = 4096;
 
+/// Converts a borrowed argument into an owned value, in place.
+///
 /// # Safety
-/// Both pointers are valid, and the value matches its code.
+/// Both pointers are valid, and the value matches its type code.
 unsafe fn make_owned(value: *mut TVMValue, type_code: *mut c_int) -> Result<()> {
     // SAFETY: the caller vouches for both.
     unsafe {

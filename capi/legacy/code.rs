@@ -1,36 +1,36 @@
-//! The type codes of values, `kTVM*` in the header.
+//! Type codes of `TVMValue`s (`kTVM*` in the header).
 
 use core::ffi::c_int;
 
-/// A signed integer.
+/// Signed integer.
 pub const INT: c_int = 0;
-/// An unsigned integer.
+/// Unsigned integer.
 pub const UINT: c_int = 1;
-/// A floating-point number.
+/// Floating-point number.
 pub const FLOAT: c_int = 2;
-/// An opaque pointer, which only the user interprets.
+/// Opaque pointer, which the library does not interpret.
 pub const HANDLE: c_int = 3;
-/// No value.
+/// None (no value).
 pub const NULL: c_int = 4;
-/// A data type.
+/// Data type.
 pub const DATA_TYPE: c_int = 5;
-/// A device.
+/// Device.
 pub const DEVICE: c_int = 6;
-/// A borrowed `DLTensor*`.
+/// Borrowed `DLTensor*`.
 pub const DL_TENSOR: c_int = 7;
-/// A node, or an object.
+/// Object; a node up to 0.6.
 pub const OBJECT: c_int = 8;
-/// A module.
+/// Module.
 pub const MODULE: c_int = 9;
-/// A function.
+/// Function.
 pub const FUNCTION: c_int = 10;
-/// A zero-terminated text.
+/// Null-terminated string.
 pub const TEXT: c_int = 11;
-/// A pointer to a byte array.
+/// Pointer to a byte array.
 pub const BYTES: c_int = 12;
-/// An NDArray: a pointer to the `DLTensor` in it.
+/// NDArray: a pointer to its `DLTensor`.
 pub const ND_ARRAY: c_int = 13;
-/// A pointer to an object handle from which the callee may move. Since 0.7.
+/// Rvalue reference, since 0.7: a pointer to an object handle from which the callee may move the object.
 pub const RVALUE_REF: c_int = 14;
-/// A boolean. Since 0.18; a type of an extension before.
+/// Boolean, since 0.18. Before, an extension type.
 pub const BOOL: c_int = 15;

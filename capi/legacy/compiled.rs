@@ -1,7 +1,8 @@
-//! Functions of libraries that TVM compiled before tvm-ffi.
+//! Functions of libraries that releases of TVM before tvm-ffi compiled: loading and calling.
 //!
-//! Up to 0.6 a function has three parameters; since 0.7 also its result, the result's code, and a resource. A function
-//! with three parameters ignores the others in the calling conventions of x86-64, Arm, AArch64 and RISC-V.
+//! Up to 0.6, a compiled function has three parameters. Since 0.7, it also has parameters for its result, the result's
+//! type code, and a resource. All six arguments are always passed: in the calling conventions of x86-64, Arm, AArch64
+//! and RISC-V, a function with three parameters ignores the others.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -20,16 +21,16 @@ use super::error::TVMAPISetLastError;
 use super::shown::{Shown, Space};
 use super::{argument, error};
 
-/// The slot of [`TVMFuncCall`].
+/// Context symbol `__TVMFuncCall`: the address of [`TVMFuncCall`].
 pub const FUNC_CALL: ContextSymbol = ContextSymbol::new(c"__TVMFuncCall", TVMFuncCall as *const c_void);
-/// The slot of [`TVMAPISetLastError`].
+/// Context symbol `__TVMAPISetLastError`: the address of [`TVMAPISetLastError`].
 pub const SET_LAST_ERROR: ContextSymbol =
     ContextSymbol::new(c"__TVMAPISetLastError", TVMAPISetLastError as *const c_void);
-/// The slot of [`TVMBackendGetFuncFromEnv`].
+/// Context symbol `__TVMBackendGetFuncFromEnv`: the address of [`TVMBackendGetFuncFromEnv`].
 pub const GET_FUNC_FROM_ENV: ContextSymbol =
     ContextSymbol::new(c"__TVMBackendGetFuncFromEnv", TVMBackendGetFuncFromEnv as *const c_void);
 
-/// A compiled function.
+/// A compiled function in the calling convention of TVM 0.7 to 0.20.
 type PackedFunction = unsafe extern "C" fn(
     args: *mut TVMValue,
     type_codes: *mut c_int,
@@ -41,15 +42,15 @@ type PackedFunction = unsafe extern "C" fn(
 
 static SUPPORT: Support = Support { make_function };
 
-/// Enables loading of such libraries. One atomic store.
+/// Enables loading of libraries compiled by these releases. Takes one atomic store.
 pub fn install() {
     packed::install(&SUPPORT);
 }
 
-/// Creates a function that calls a symbol and keeps its module alive.
+/// Creates a function object that calls a symbol of a library and keeps its module alive.
 ///
 /// # Safety
-/// The symbol is such a function, valid while the module lives.
+/// The symbol is a compiled function that is valid as long as the module lives.
 unsafe fn make_function(symbol: NonNull<c_void>, module: &Module) -> Result<Function> {
     // SAFETY: the caller vouches for the symbol.
     let symbol = unsafe { core::mem::transmute::<*mut c_void, PackedFunction>(symbol.as_ptr()) };
@@ -61,8 +62,10 @@ unsafe fn make_function(symbol: NonNull<c_void>, module: &Module) -> Result<Func
     })
 }
 
+/// Calls a compiled function, and converts its arguments and result.
+///
 /// # Safety
-/// The symbol is such a function.
+/// The symbol is a compiled function.
 unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
     let mut space = Space::new();
     let Shown { values, codes, count, .. } = space.show(args)?;
@@ -86,19 +89,19 @@ unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
     }
 }
 
-/// Converts a value to an owned value of tvm-ffi.
+/// Converts a result of a compiled function to an owned tvm-ffi value.
 ///
 /// # Safety
-/// The value matches its code.
+/// The value matches its type code.
 unsafe fn own(value: TVMValue, type_code: c_int) -> Result<Any> {
     // SAFETY: the caller vouches for the value.
     unsafe { AnyView::from_raw(argument::view(value, type_code, 0)?) }.to_owned()
 }
 
-/// Releases the reference of a returned object.
+/// Releases the reference that a compiled function returned with an object.
 ///
 /// # Safety
-/// The caller transfers a reference to the object, and has another one.
+/// The caller transfers a reference to the object, and owns another one.
 unsafe fn release(value: AnyView<'_>) {
     // SAFETY: the cell takes ownership of the transferred reference.
     drop(unsafe { Any::from_raw(*value.as_raw()) });

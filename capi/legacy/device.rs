@@ -1,4 +1,4 @@
-//! Streams and memory of devices. The CPU has one stream, the null one, which is synchronous.
+//! Streams and device memory of the legacy API. The CPU has a single stream, null, which is synchronous.
 
 use core::alloc::Layout;
 use core::ffi::{c_char, c_int, c_void};
@@ -16,12 +16,15 @@ use crate::boundary::{self, arg};
 
 const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
 
-/// The back end of a device; none for the CPU.
+/// Returns the back end for a device type; `None` for the CPU.
+///
+/// # Errors
+/// The error of [`device::get`] for a device type without a back end.
 fn backend_of(device_type: c_int) -> Result<Option<&'static dyn Backend>> {
     if device_type == kind::CPU { Ok(None) } else { device::get(device_type).map(Some) }
 }
 
-/// A copy between an array and main memory.
+/// Parameters of a copy between an array and main memory.
 pub(super) struct Copy {
     pub(super) array: *mut DLTensor,
     pub(super) data: *mut c_void,
@@ -32,7 +35,7 @@ impl Copy {
     /// Copies main memory to the array.
     ///
     /// # Safety
-    /// The array is null or valid, and the memory has `bytes` bytes.
+    /// The array is null or valid, and `data` points to `bytes` bytes.
     pub(super) unsafe fn fill(self) -> Result<()> {
         // SAFETY: the caller vouches for array and memory.
         unsafe { self.run(|memory, array| (memory, array)) }
@@ -47,6 +50,8 @@ impl Copy {
         unsafe { self.run(|memory, array| (array, memory)) }
     }
 
+    /// Copies in the direction that `direction` selects, and waits until the copy is complete.
+    ///
     /// # Safety
     /// As for [`Copy::fill`].
     unsafe fn run(self, direction: impl FnOnce(Region, Region) -> (Region, Region)) -> Result<()> {
@@ -72,6 +77,8 @@ impl Copy {
     }
 }
 
+/// Waits until all work queued on a stream is complete.
+///
 /// # Safety
 /// `stream` is null or a stream of the device.
 unsafe fn synchronize(device: DLDevice, stream: *mut c_void) -> Result<()> {
@@ -82,7 +89,8 @@ unsafe fn synchronize(device: DLDevice, stream: *mut c_void) -> Result<()> {
     }
 }
 
-/// Waits until all work queued on a stream is complete. Null is the default stream.
+/// Waits until all work queued on a stream is complete. Null is the default stream. Returns 0, or -1 with an error
+/// raised.
 ///
 /// # Safety
 /// See the crate.
@@ -96,7 +104,7 @@ pub unsafe extern "C" fn TVMSynchronize(
     boundary::status(|| unsafe { synchronize(DLDevice { device_type, device_id }, stream) })
 }
 
-/// Sets this thread's current stream of a device.
+/// Sets the calling thread's current stream for a device. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -116,7 +124,10 @@ pub unsafe extern "C" fn TVMSetStream(
     })
 }
 
-/// Creates a stream; null on devices with a single stream.
+/// Creates a stream.
+///
+/// Returns 0 and stores the stream in `out`, or null for devices with a single stream. On failure, returns -1 with an
+/// error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -137,10 +148,11 @@ pub unsafe extern "C" fn TVMStreamCreate(
     })
 }
 
-/// Frees a stream.
+/// Frees a stream. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
-/// See the crate; the stream is not used afterwards.
+/// The stream is not used afterwards.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMStreamFree(
     device_type: c_int,
@@ -154,7 +166,7 @@ pub unsafe extern "C" fn TVMStreamFree(
     })
 }
 
-/// Makes later work on `dst` wait for the work queued on `src` so far.
+/// Makes work queued later on `dst` wait for the work already queued on `src`. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -172,7 +184,11 @@ pub unsafe extern "C" fn TVMStreamStreamSynchronize(
     })
 }
 
-/// Allocates memory of a device for elements of `type_hint`. Zero bytes return a pointer, too, if the device has one.
+/// Allocates device memory. `type_hint` is ignored.
+///
+/// Returns 0 and stores the memory, owned by the caller, in `out_data`. For zero bytes, the pointer may be null on some
+/// devices. On failure, returns -1 with an error raised: ValueError for an invalid alignment, MemoryError, or an error
+/// of the device.
 ///
 /// # Safety
 /// See the crate.
@@ -193,7 +209,10 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpace(
     })
 }
 
-/// Allocates memory of a device for a tensor. The CPU only has the scope `global`, which null selects.
+/// Allocates device memory for a tensor, in a memory scope. The only scope is `global`, which null also selects.
+///
+/// Returns 0 and stores the memory, owned by the caller, in `out_data`. On failure, returns -1 with an error raised:
+/// ValueError for an invalid shape, RuntimeError for another scope, MemoryError, or an error of the device.
 ///
 /// # Safety
 /// See the crate.
@@ -226,10 +245,11 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpaceWithScope(
     })
 }
 
-/// Frees memory of a device. Null is ignored.
+/// Frees device memory. Null is ignored. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
-/// See the crate; the memory is not used afterwards.
+/// The memory is not used afterwards.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMDeviceFreeDataSpace(dev: DLDevice, ptr: *mut c_void) -> c_int {
     boundary::status(|| {
@@ -244,7 +264,7 @@ pub unsafe extern "C" fn TVMDeviceFreeDataSpace(dev: DLDevice, ptr: *mut c_void)
     })
 }
 
-/// The default alignment of memory.
+/// Alignment in bytes of memory that is allocated for a tensor.
 const DATA_ALIGNMENT: usize = 64;
 
 fn allocate(device: DLDevice, bytes: usize, alignment: usize) -> Result<*mut c_void> {
@@ -261,6 +281,9 @@ fn allocate(device: DLDevice, bytes: usize, alignment: usize) -> Result<*mut c_v
 }
 
 /// Computes the size of a compact tensor in bytes.
+///
+/// # Errors
+/// ValueError for a negative extent or a size that overflows.
 fn bytes_of(shape: &[i64], dtype: DLDataType) -> Result<usize> {
     let element = (usize::from(dtype.bits) * usize::from(dtype.lanes)).div_ceil(8);
     let mut extents = shape.iter().map(|extent| usize::try_from(*extent).ok());
@@ -270,7 +293,8 @@ fn bytes_of(shape: &[i64], dtype: DLDataType) -> Result<usize> {
     }
 }
 
-/// Copies between tensors, including views, on a stream.
+/// Copies one tensor to another of the same size in bytes. The tensors may be views. The copy is queued on `stream`;
+/// null is the default stream. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.

@@ -1,7 +1,7 @@
-//! The last error of a thread.
+//! The last error of each thread, as `TVMGetLastError` reports it.
 //!
-//! It is either the error that tvm-ffi has raised on the thread, or, once its text has been read, the text in the
-//! thread's slot: reading does not consume it, and success does not clear it.
+//! The last error is the error that tvm-ffi has raised on the thread. Reading its message moves it to the thread's
+//! slots, where it stays: neither reading again nor a successful call clears it.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
@@ -16,14 +16,15 @@ use super::python;
 use super::thread::{self, Slots};
 use crate::boundary;
 
-/// The kind of an error without a kind prefix, set by a callback or a kernel. Front ends do not know the kind, and
-/// raise their `TVMError`.
+/// Kind of an error that a callback or kernel set without a kind prefix. Front ends do not recognise this kind, and
+/// raise their own `TVMError`.
 const WITHOUT_KIND: &[u8] = b"TVMError";
 
-/// The text of a thread's last error when out of memory.
+/// Last error when there is no memory to store the actual one.
 const OUT_OF_MEMORY: &CStr = c"MemoryError: Out of memory";
 
-/// Splits `KIND: message`. A kind consists of letters, digits, `_` and `.`; any other text is entirely a message.
+/// Splits `KIND: message` into kind and message. A kind consists of letters, digits, `_` and `.`. Without a kind, the
+/// whole string is the message.
 fn split_kind(text: &[u8]) -> (&[u8], &[u8]) {
     let is_kind = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     let end = text.iter().position(|byte| !is_kind(byte)).unwrap_or(text.len());
@@ -35,7 +36,8 @@ fn split_kind(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Stores the text of an error in the thread's slot: `KIND: message`, or the text as it was set.
+/// Stores an error and its string in the thread's slots: `KIND: message`, or the message alone if it was set without a
+/// kind.
 fn keep(slots: &Slots, error: &Error) -> Result<()> {
     let mut text = slots.error.borrow_mut();
     match error.kind() {
@@ -46,8 +48,7 @@ fn keep(slots: &Slots, error: &Error) -> Result<()> {
     Ok(())
 }
 
-/// Moves the raised error, if any, to the thread's slots. When out of memory for its text, the text is that of a
-/// MemoryError.
+/// Moves the raised error, if any, to the thread's slots. When out of memory, stores a MemoryError in its place.
 fn settle(slots: &Slots) {
     if let Some(error) = raised_error::take()
         && keep(slots, &error).is_err()
@@ -57,8 +58,8 @@ fn settle(slots: &Slots) {
     }
 }
 
-/// Takes the error of a failed callback or kernel: the raised one, or that in the thread's slots; a generic one if it
-/// set none.
+/// Returns the error of a failed callback or kernel: the raised error, or else the error in the thread's slots. Returns
+/// an InternalError if the slots are destroyed.
 pub fn of_callback() -> Error {
     if let Some(error) = raised_error::take() {
         return error;
@@ -74,9 +75,9 @@ pub fn of_callback() -> Error {
     kept.unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "A callback failed"))
 }
 
-/// Returns the text of the thread's last error, empty before the first one.
+/// Returns the thread's last error as a string, `KIND: message`. The string is empty before the first error.
 ///
-/// The text belongs to the thread and is valid until its next error.
+/// The string is stored in a thread-local slot, and is valid until the thread's next error.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMGetLastError() -> *const c_char {
     let text = thread::with(|slots| {
@@ -86,7 +87,7 @@ pub extern "C" fn TVMGetLastError() -> *const c_char {
     text.unwrap_or(c"".as_ptr())
 }
 
-/// Sets the thread's last error, the text of a failing callback or kernel. It is copied; null is empty.
+/// Sets the thread's last error, for a callback or kernel that fails. The string is copied. Null is an empty string.
 ///
 /// # Safety
 /// See the crate.
@@ -104,12 +105,13 @@ pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
     });
 }
 
-/// Sets a Python exception as the thread's last error, for a failing callback, and retains it.
+/// Sets a Python exception as the thread's last error, for a callback that fails. The exception is retained.
 ///
-/// Has no effect until `Py_IncRef` and `Py_DecRef` are registered with `TVMBackendRegisterEnvCAPI`.
+/// `Py_IncRef` and `Py_DecRef` must have been registered with `TVMBackendRegisterEnvCAPI`. Otherwise the last error is
+/// a RuntimeError.
 ///
 /// # Safety
-/// `exception` is null or a Python object; the thread holds the lock of its interpreter.
+/// `exception` is null or a Python object; the thread holds the GIL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMAPISetLastPythonError(exception: *mut c_void) {
     // SAFETY: the caller's promise.
@@ -118,6 +120,9 @@ pub unsafe extern "C" fn TVMAPISetLastPythonError(exception: *mut c_void) {
 }
 
 /// Creates an error with a Python exception as its context.
+///
+/// # Errors
+/// RuntimeError if `Py_IncRef` and `Py_DecRef` are not registered; ValueError for null; MemoryError.
 ///
 /// # Safety
 /// As for [`TVMAPISetLastPythonError`].
@@ -142,12 +147,13 @@ unsafe fn error_of_exception(exception: *mut c_void) -> Result<Error> {
     }
 }
 
-/// Returns the Python exception of an error.
+/// Returns the Python exception in the context of an error, if there is one.
 fn exception_of(error: &Error) -> Option<OpaquePyObject> {
     error.extra_context().and_then(|context: ObjectRef| context.downcast().ok())
 }
 
-/// Borrows the Python exception that is the thread's last error; null if that is a text.
+/// Returns the Python exception that is the thread's last error, as a borrowed reference. Returns null if the last
+/// error is not a Python exception.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMGetLastPythonError() -> *mut c_void {
     let exception = thread::with(|slots| {
@@ -157,9 +163,9 @@ pub extern "C" fn TVMGetLastPythonError() -> *mut c_void {
     exception.flatten().map_or(ptr::null_mut(), |exception| exception.handle())
 }
 
-/// Returns the backtrace of the thread's last error, or null.
+/// Returns the backtrace of the thread's last error, or null if it has none.
 ///
-/// The text belongs to the thread and is valid until the next call of this function.
+/// The string is stored in a thread-local slot, and is valid until the thread's next call of this function.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMGetLastBacktrace() -> *const c_char {
     let text = thread::with(|slots| {
@@ -173,7 +179,7 @@ pub extern "C" fn TVMGetLastBacktrace() -> *const c_char {
     text.flatten().unwrap_or(ptr::null())
 }
 
-/// Releases the Python exception that is the thread's last error; its text is kept.
+/// Releases the Python exception that is the thread's last error. The message stays available.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMDropLastPythonError() {
     // Released outside the slot, since the release runs Python code.

@@ -1,31 +1,34 @@
-//! The packed-function API of TVM 0.5 to 0.20: `TVMFuncCall` and its family, on the registry and objects of this library.
+//! The packed-function API of TVM 0.5 to 0.20 (`TVMFuncCall` and related functions), implemented on the function table
+//! and objects of tvm-ffi. "The legacy API" in this folder means this API.
 //!
-//! Handles of functions, modules and objects are those of tvm-ffi; the handle of an array is the `DLTensor` in a tensor object.
-//! A function that an old program registers is called from tvm-ffi, and the other way round.
+//! Handles of functions, modules and objects are tvm-ffi object handles. The handle of an array is the address of the
+//! `DLTensor` inside a tensor object. Functions registered through either API can be called through the other.
 //!
 //! | file | content |
 //! |---|---|
 //! | [`abi`], [`code`] | `TVMValue`, handles, and type codes |
-//! | [`argument`], [`shown`], [`result`] | conversion of arguments to tvm-ffi and back, and of results to the API |
-//! | [`error`] | the last error of a thread: texts with a kind prefix, and Python exceptions |
-//! | [`call`], [`callback`] | calls of functions, and functions over C callbacks |
+//! | [`argument`], [`shown`], [`result`] | conversion of arguments between both APIs, and of results to the legacy API |
+//! | [`error`] | the last error of a thread: strings with a kind prefix, and Python exceptions |
+//! | [`call`], [`callback`] | function calls, and functions implemented by C callbacks |
 //! | [`registry`] | global functions |
 //! | [`array`], [`device`] | NDArrays, streams and device memory |
-//! | [`module`], [`compiled`], [`backend`] | modules, functions of compiled libraries, and the symbols that those call |
-//! | [`object`], [`type_keys`], [`boxed`] | nodes and objects: attributes, former names of classes, values as objects |
+//! | [`module`], [`compiled`], [`backend`] | modules, functions of compiled libraries, and the symbols that compiled code calls |
+//! | [`object`], [`type_keys`], [`boxed`] | nodes and objects: attributes, former type keys, boxed values |
 //! | [`globals`] | the global functions that front ends look up |
 //! | [`python`] | functions of the Python interpreter that a front end registers |
-//! | [`thread`] | per-thread results: texts, lists of names |
+//! | [`thread`] | per-thread results: strings, bytes and lists of names |
 //!
-//! # Rules that every symbol keeps
-//! - 0 is success. Failure is -1, with the text in [`TVMGetLastError`](error::TVMGetLastError); no out-parameter is written.
-//! - Null handles and out-parameters, negative counts and unknown type codes are errors. Handles that a front end frees may be null.
-//! - A text that a symbol returns belongs to the thread, and is valid until the thread's next call that returns one of
-//!   its kind.
+//! # Rules for all symbols
+//! - Symbols return 0 on success. On failure they return -1, [`TVMGetLastError`](error::TVMGetLastError) describes the
+//!   error, and no out-parameter is written.
+//! - Null handles and out-parameters, negative counts and unknown type codes are errors. Freeing a null handle is
+//!   allowed, except for arrays.
+//! - A string that a symbol returns is stored in a thread-local slot, and is valid until the thread's next call that
+//!   returns a string of the same kind.
 //! - Every symbol may be called from any thread.
 //!
 //! # Safety
-//! Pointers and handles are as in the C API of tvm-ffi, see the crate. Values match their codes.
+//! The rules for pointers and handles in the crate documentation apply. Values match their type codes.
 //!
 //! # Upstream
 //! `include/tvm/runtime/c_runtime_api.h` of apache/tvm v0.5 to v0.20.

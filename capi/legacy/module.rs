@@ -1,4 +1,4 @@
-//! Modules: loading, functions and imports.
+//! Module functions of the legacy API: loading, function lookup and imports.
 
 use core::ffi::{c_char, c_int};
 
@@ -12,13 +12,14 @@ use super::registry;
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// The prefix of the global functions that load files.
+/// Name prefix of the global functions that load modules from files.
 const LOADER: &[u8] = b"ffi.Module.load_from_file.";
 
-/// Loads a module from a file. The default format is the file name's extension; `dll`, `dylib` and `dso` mean `so`.
+/// Loads a module from a file. If `format` is empty, the file name's extension is the format. `dll`, `dylib` and `dso`
+/// are aliases of `so`.
 ///
 /// # Errors
-/// InternalError without a format or a loader for it; those of the loader.
+/// InternalError if there is no format, or no loader for it; errors of the loader; MemoryError.
 pub(super) fn load(file: &[u8], format: &[u8]) -> Result<Module> {
     let extension = file.iter().rposition(|byte| *byte == b'.').map(|dot| &file[dot + 1..]);
     let format = match (format, extension) {
@@ -38,7 +39,7 @@ pub(super) fn load(file: &[u8], format: &[u8]) -> Result<Module> {
     loader.call(&[AnyView::from(&file), AnyView::from(&format)])?.get()
 }
 
-/// Loads a module from a file.
+/// Loads a module from a file. A null or empty `format` selects the format by the file name's extension.
 ///
 /// Returns 0 and stores the module, owned by the caller, in `out`. On failure, returns -1 with an error raised.
 ///
@@ -64,7 +65,8 @@ pub unsafe extern "C" fn TVMModLoadFromFile(
     })
 }
 
-/// Adds a module to the imports of another, which retains it. A cycle is an error.
+/// Adds `dep` to the imports of module `mod`, which retains it. Returns 0, or -1 with an error raised; an import cycle
+/// is an error.
 ///
 /// # Safety
 /// See the crate.
@@ -82,7 +84,8 @@ pub unsafe extern "C" fn TVMModImport(mod_: TVMModuleHandle, dep: TVMModuleHandl
     })
 }
 
-/// Finds a function of a module, and of its imports if `query_imports` is not 0. The function keeps the module alive.
+/// Finds a function of a module. If `query_imports` is not 0, its imports are searched, too. The function keeps the
+/// module alive.
 ///
 /// Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
 /// with an error raised.
@@ -110,10 +113,11 @@ pub unsafe extern "C" fn TVMModGetFunction(
     })
 }
 
-/// Releases a reference to a module. Null is accepted.
+/// Releases a reference to a module. Null is ignored. Returns 0.
 ///
 /// # Safety
-/// See the crate; the caller transfers the reference.
+/// The caller transfers the reference.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMModFree(mod_: TVMModuleHandle) -> c_int {
     // SAFETY: the caller's promise.

@@ -1,4 +1,4 @@
-//! Objects, called nodes up to 0.6: references, type indices and attributes.
+//! Object functions of the legacy API: references, type indices and attributes. Objects are called nodes up to 0.6.
 
 use core::alloc::Layout;
 use core::ffi::{c_char, c_int, c_void};
@@ -21,10 +21,11 @@ use super::{registry, type_keys};
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// The attribute that every node has.
+/// Name of the attribute that every node has: its type key.
 const TYPE_KEY: &[u8] = b"type_key";
 
-/// Finds the type index of a key, of any release. Returns 0; or -1 for an unknown key.
+/// Finds the type index of a type key of any release. Returns 0 and stores the index in the out-parameter, or returns
+/// -1 with an error raised: InternalError for an unknown key.
 ///
 /// # Safety
 /// See the crate.
@@ -42,7 +43,8 @@ unsafe fn key_to_index(key: *const c_char, out: *mut u32) -> c_int {
     })
 }
 
-/// Finds the type index of a key, of any release. Returns 0; or -1 for an unknown key.
+/// Finds the type index of a type key of any release. Returns 0 and stores the index in the out-parameter, or returns
+/// -1 with an error raised: InternalError for an unknown key.
 ///
 /// # Safety
 /// See the crate.
@@ -52,7 +54,7 @@ pub unsafe extern "C" fn TVMObjectTypeKey2Index(type_key: *const c_char, out_tin
     unsafe { key_to_index(type_key, out_tindex) }
 }
 
-/// The name of `TVMObjectTypeKey2Index` in 0.5.
+/// Finds the type index of a type key. The name of `TVMObjectTypeKey2Index` in 0.5.
 ///
 /// # Safety
 /// See the crate.
@@ -62,7 +64,10 @@ pub unsafe extern "C" fn TVMNodeTypeKey2Index(type_key: *const c_char, out_index
     unsafe { key_to_index(type_key, out_index.cast()) }
 }
 
-/// Finds the key of a type index. The text is allocated with `malloc`, and the caller frees it.
+/// Finds the type key of a type index.
+///
+/// Returns 0 and stores the key in `out_type_key`: a string allocated with `malloc`, which the caller frees. On
+/// failure, returns -1 with an error raised: InternalError for an unknown index, or MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -80,7 +85,10 @@ pub unsafe extern "C" fn TVMObjectTypeIndex2Key(tindex: u32, out_type_key: *mut 
     })
 }
 
-/// Copies a text to a zero-terminated `malloc` block.
+/// Copies bytes to a null-terminated string allocated with `malloc`.
+///
+/// # Errors
+/// MemoryError.
 fn malloc_text(text: &[u8]) -> Result<NonNull<c_char>> {
     let Ok(layout) = Layout::array::<u8>(text.len() + 1) else {
         return Err(error::out_of_memory(usize::MAX));
@@ -95,7 +103,7 @@ fn malloc_text(text: &[u8]) -> Result<NonNull<c_char>> {
     Ok(block.cast())
 }
 
-/// Borrows the object of a handle; null is refused.
+/// Borrows the object behind a handle. Returns ValueError for null.
 ///
 /// # Safety
 /// The handle is null or a live object.
@@ -105,8 +113,8 @@ unsafe fn borrow(handle: TVMObjectHandle) -> Result<ManuallyDrop<ObjectRef>> {
     Ok(ManuallyDrop::new(unsafe { ObjectRef::from_raw(object.cast::<TVMFFIObject>()) }))
 }
 
-/// Returns the type index that front ends see: that of the object, except for Maps with text keys, a separate class in
-/// 0.5 and 0.6.
+/// Returns the type index that front ends expect: the object's own, except for Maps with string keys, which 0.5 and 0.6
+/// treat as a separate class.
 fn index_of(object: &ObjectRef) -> i32 {
     let Some(str_map) = type_keys::str_map() else { return object.type_index() };
     let has_text_keys = object.as_class::<MapObject>().is_some_and(|map| {
@@ -115,7 +123,7 @@ fn index_of(object: &ObjectRef) -> i32 {
     if has_text_keys { str_map } else { object.type_index() }
 }
 
-/// Returns the type index of an object in `out_tindex`. Null is an error.
+/// Stores the type index of an object in `out_tindex`. Returns 0, or -1 with ValueError raised for a null pointer.
 ///
 /// # Safety
 /// See the crate.
@@ -129,7 +137,7 @@ pub unsafe extern "C" fn TVMObjectGetTypeIndex(obj: TVMObjectHandle, out_tindex:
     })
 }
 
-/// The name of `TVMObjectGetTypeIndex` in 0.5.
+/// Stores the type index of an object. The name of `TVMObjectGetTypeIndex` in 0.5.
 ///
 /// # Safety
 /// See the crate.
@@ -139,7 +147,7 @@ pub unsafe extern "C" fn TVMNodeGetTypeIndex(handle: TVMObjectHandle, out_index:
     unsafe { TVMObjectGetTypeIndex(handle, out_index.cast()) }
 }
 
-/// Retains an object. Null is an error.
+/// Adds a reference to an object. Returns 0, or -1 with ValueError raised for null.
 ///
 /// # Safety
 /// See the crate.
@@ -152,27 +160,29 @@ pub unsafe extern "C" fn TVMObjectRetain(obj: TVMObjectHandle) -> c_int {
     })
 }
 
-/// Releases a reference to an object. Null is accepted.
+/// Releases a reference to an object. Null is ignored. Returns 0.
 ///
 /// # Safety
-/// See the crate; the caller gives up the reference.
+/// The caller transfers the reference.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMObjectFree(obj: TVMObjectHandle) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { registry::free(obj) }
 }
 
-/// The name of `TVMObjectFree` in 0.5.
+/// Releases a reference to an object. The name of `TVMObjectFree` in 0.5.
 ///
 /// # Safety
-/// As [`TVMObjectFree`].
+/// The caller transfers the reference.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMNodeFree(handle: TVMObjectHandle) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { registry::free(handle) }
 }
 
-/// Returns in `is_derived` whether a type is another one or derives from it: 1 or 0.
+/// Stores 1 in `is_derived` if the child type is the parent type or derives from it, otherwise 0. Returns 0, or -1 with
+/// ValueError raised for a null pointer.
 ///
 /// # Safety
 /// See the crate.
@@ -191,7 +201,7 @@ pub unsafe extern "C" fn TVMObjectDerivedFrom(
     })
 }
 
-/// Does nothing: bytes returned by a call are in the thread's slot.
+/// Does nothing and returns 0: byte-array results are stored in a thread-local slot, and need not be freed.
 ///
 /// # Safety
 /// See the crate.
@@ -201,7 +211,7 @@ pub unsafe extern "C" fn TVMByteArrayFree(arr: *mut TVMFFIByteArray) -> c_int {
     boundary::SUCCESS
 }
 
-/// Refuses a value of an extension type: only C++ code registers such types.
+/// Raises TypeError and returns -1: only C++ code can register extension types, and this library supports none.
 ///
 /// # Safety
 /// See the crate.
@@ -211,7 +221,10 @@ pub unsafe extern "C" fn TVMExtTypeFree(handle: *mut c_void, type_code: c_int) -
     boundary::status(|| plain_bail!(TYPE_ERROR, "There is no extension type with code {}", type_code))
 }
 
-/// Returns the type entry of an object.
+/// Returns the type-table entry of an object's type.
+///
+/// # Errors
+/// InternalError for an unknown type index.
 fn type_of(object: &ObjectRef) -> Result<&'static TypeEntry> {
     match type_table::type_info(object.type_index()) {
         Some(entry) => Ok(entry),
@@ -219,7 +232,7 @@ fn type_of(object: &ObjectRef) -> Result<&'static TypeEntry> {
     }
 }
 
-/// Iterates over the fields of a type, those of its ancestors first.
+/// Returns an iterator over the fields of a type, with inherited fields first.
 fn fields_of(entry: &'static TypeEntry) -> impl Iterator<Item = &'static TVMFFIFieldInfo> {
     let inherited = entry.ancestors().iter().filter_map(|ancestor| {
         // SAFETY: ancestors are registered types, whose records are never freed.
@@ -233,18 +246,18 @@ fn name_of(field: &'static TVMFFIFieldInfo) -> &'static [u8] {
     unsafe { field.name.as_slice() }
 }
 
-/// Calls `visit` with the names of the attributes of an object.
+/// Calls `visit` with the name of each attribute of an object.
 ///
 /// # Errors
-/// MemoryError; those of `visit`.
+/// InternalError for an unknown type index; errors of `visit`.
 pub(super) fn attribute_names(object: &ObjectRef, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     fields_of(type_of(object)?).try_for_each(|field| visit(name_of(field)))
 }
 
-/// Reads an attribute; `None` if the object does not have it.
+/// Returns the value of an attribute, or `None` if the object does not have it.
 ///
 /// # Errors
-/// Those of the getter; MemoryError.
+/// InternalError for an unknown type index; errors of the getter; MemoryError.
 pub(super) fn attribute(object: &ObjectRef, name: &[u8]) -> Result<Option<Any>> {
     if name == TYPE_KEY {
         let key = type_keys::key_of(index_of(object)).unwrap_or(b"Object");
@@ -263,11 +276,12 @@ pub(super) fn attribute(object: &ObjectRef, name: &[u8]) -> Result<Option<Any>> 
     }
 }
 
-/// Reads an attribute.
+/// Reads an attribute of an object.
 ///
-/// Returns 0, with 1 in `ret_success` and the value in the other two, or with 0 there if the object does not have the
-/// attribute; or -1. The caller owns object results. A text belongs to the thread and is valid until its next call of
-/// this function; a data type is returned as text.
+/// Returns 0 on success. If the object has the attribute, stores 1 in `ret_success`, and the value and its type code in
+/// `ret_val` and `ret_type_code`; otherwise stores 0 in `ret_success`. Returns -1 with an error raised on failure. The
+/// caller owns an object value. A string, byte-array or data-type (as a string) value is stored in a thread-local slot
+/// until the thread's next call of this function.
 ///
 /// # Safety
 /// See the crate.
@@ -302,9 +316,9 @@ pub unsafe extern "C" fn TVMNodeGetAttr(
     })
 }
 
-/// Lists the names of an object's attributes.
+/// Lists the names of an object's attributes. Returns 0, or -1 with an error raised.
 ///
-/// The list belongs to the thread and is valid until its next call of this function.
+/// The list is stored in a thread-local slot, and is valid until the thread's next call of this function.
 ///
 /// # Safety
 /// See the crate.

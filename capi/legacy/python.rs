@@ -1,4 +1,4 @@
-//! Functions of the Python interpreter, registered by a front end, for counting references to exceptions.
+//! Functions of the Python interpreter that a front end registers, for reference counts of exceptions.
 
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
@@ -6,7 +6,7 @@ use core::ptr::{self, NonNull};
 
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
-/// A function of the interpreter, null until it is registered.
+/// Pointer to a function of the interpreter; null until it is registered.
 struct Hook {
     name: &'static [u8],
     function: AtomicPtr<c_void>,
@@ -22,22 +22,22 @@ impl Hook {
     }
 }
 
-/// `void Py_IncRef(PyObject*)`
+/// Hook for `void Py_IncRef(PyObject*)`.
 static INC_REF: Hook = Hook::new(b"Py_IncRef");
-/// `void Py_DecRef(PyObject*)`
+/// Hook for `void Py_DecRef(PyObject*)`.
 static DEC_REF: Hook = Hook::new(b"Py_DecRef");
-/// `PyGILState_STATE PyGILState_Ensure(void)`
+/// Hook for `PyGILState_STATE PyGILState_Ensure(void)`.
 static ENSURE_LOCK: Hook = Hook::new(b"PyGILState_Ensure");
-/// `void PyGILState_Release(PyGILState_STATE)`
+/// Hook for `void PyGILState_Release(PyGILState_STATE)`.
 static RELEASE_LOCK: Hook = Hook::new(b"PyGILState_Release");
 
-/// A function that takes a Python object.
+/// C function that takes a Python object.
 pub type ObjectFunction = unsafe extern "C" fn(object: *mut c_void);
 
 /// Registers a function of the interpreter. Returns `false` for an unknown name.
 ///
 /// # Safety
-/// The function must be the one of that name as long as the process runs.
+/// The function must be the interpreter's function of that name, and stay valid as long as the process runs.
 pub unsafe fn register(name: &[u8], function: *mut c_void) -> bool {
     let hooks = [&INC_REF, &DEC_REF, &ENSURE_LOCK, &RELEASE_LOCK];
     let Some(hook) = hooks.into_iter().find(|hook| hook.name == name) else { return false };
@@ -45,7 +45,7 @@ pub unsafe fn register(name: &[u8], function: *mut c_void) -> bool {
     true
 }
 
-/// Returns the functions that retain and release an object, if both are registered.
+/// Returns the functions that retain and release a Python object. Returns `None` unless both hooks are registered.
 pub fn counting() -> Option<(ObjectFunction, ObjectFunction)> {
     let retain = INC_REF.get()?;
     DEC_REF.get()?;
@@ -53,8 +53,8 @@ pub fn counting() -> Option<(ObjectFunction, ObjectFunction)> {
     Some((unsafe { transmute::<*mut c_void, ObjectFunction>(retain.as_ptr()) }, release))
 }
 
-/// Releases a Python object while holding the interpreter's lock, which is acquired if the front end registered the
-/// functions for it.
+/// Releases a Python object. Acquires the GIL for this if the front end registered the functions that acquire and
+/// release it.
 unsafe extern "C" fn release(object: *mut c_void) {
     let Some(dec_ref) = DEC_REF.get() else { return };
     // SAFETY: the contract of `register`: functions of these types; the caller transfers a reference to the object.

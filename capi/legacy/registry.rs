@@ -1,4 +1,4 @@
-//! Global functions by name.
+//! Global functions of the legacy API: lookup, listing, registration and removal.
 
 use core::ffi::{c_char, c_int};
 
@@ -12,7 +12,7 @@ use super::thread::{self, Names, no_slots};
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// Finds a global function.
+/// Finds a global function by name.
 ///
 /// Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
 /// with an error raised.
@@ -31,9 +31,11 @@ pub unsafe extern "C" fn TVMFuncGetGlobal(name: *const c_char, out: *mut TVMFunc
     })
 }
 
-/// Lists the names of all global functions, in unspecified order.
+/// Lists the names of all global functions, in no particular order.
 ///
-/// The list belongs to the thread and is valid until its next call of this function.
+/// The list belongs to the calling thread, and is valid until the thread calls this function again.
+///
+/// Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -58,9 +60,9 @@ pub unsafe extern "C" fn TVMFuncListGlobalNames(
     })
 }
 
-/// Registers a global function, which the table retains.
+/// Registers a global function under a name. The global function table retains it.
 ///
-/// Returns 0; or -1, also for a taken name unless `override_` is not 0.
+/// Returns 0, or -1 with an error raised: InternalError if the name is taken and `override` is 0.
 ///
 /// # Safety
 /// See the crate.
@@ -84,7 +86,7 @@ pub unsafe extern "C" fn TVMFuncRegisterGlobal(
     })
 }
 
-/// Removes a global function. An unknown name is not an error.
+/// Removes a global function. Returns 0, also if the name is unknown, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -98,7 +100,7 @@ pub unsafe extern "C" fn TVMFuncRemoveGlobal(name: *const c_char) -> c_int {
     })
 }
 
-/// Releases a reference to an object of any kind. Null is accepted.
+/// Releases a reference to an object of any class. Null is ignored. Returns 0.
 ///
 /// # Safety
 /// The caller transfers the reference.
@@ -112,10 +114,11 @@ pub(super) unsafe fn free(handle: TVMFFIObjectHandle) -> c_int {
     })
 }
 
-/// Releases a reference to a function. Null is accepted.
+/// Releases a reference to a function. Null is ignored. Returns 0.
 ///
 /// # Safety
-/// See the crate; the caller transfers the reference.
+/// The caller transfers the reference.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncFree(func: TVMFunctionHandle) -> c_int {
     // SAFETY: the caller's promise.

@@ -1,4 +1,5 @@
-//! Conversion of tvm-ffi values to the API: borrowed from their owner, or transferred to a caller.
+//! Conversion of tvm-ffi values to `TVMValue`s of the legacy API, either borrowed or with ownership transferred to the
+//! caller.
 
 use core::cell::RefCell;
 use core::ffi::{c_char, c_int};
@@ -14,18 +15,19 @@ use super::array;
 use super::code;
 use super::thread::{self, Slots, Text, no_slots};
 
-/// Whether callers know a code for booleans, as they do since 0.18. Before, a boolean is an integer.
+/// Whether callers know the type code of booleans, which exists since 0.18. For older callers, booleans are converted
+/// to integers.
 static BOOLEANS_APART: AtomicBool = AtomicBool::new(false);
 
-/// Gives booleans their own code from now on: a caller passed one, or registered a function that only 0.18 and later
-/// register.
+/// Makes later conversions use the type code of booleans. Called when a caller passes a boolean, or registers a
+/// function that only 0.18 and later register.
 pub fn tell_booleans_apart() {
     if !BOOLEANS_APART.load(Ordering::Relaxed) {
         BOOLEANS_APART.store(true, Ordering::Relaxed);
     }
 }
 
-/// Returns `true` if callers know a code for booleans.
+/// Returns `true` if callers know the type code of booleans.
 pub fn are_booleans_apart() -> bool {
     BOOLEANS_APART.load(Ordering::Relaxed)
 }
@@ -34,7 +36,8 @@ fn code_of_boolean() -> c_int {
     if are_booleans_apart() { code::BOOL } else { code::INT }
 }
 
-/// The codes of values that are passed unchanged, four bits for each type index; [`NOT_PLAIN`] for all others.
+/// Lookup table from type index to type code for values whose eight bytes are unchanged by the conversion, with four
+/// bits per type index; [`NOT_PLAIN`] for other types.
 const CODE_OF_INDEX: u32 = {
     let mut codes = u32::MAX;
     let plain = [
@@ -54,7 +57,7 @@ const CODE_OF_INDEX: u32 = {
 };
 const NOT_PLAIN: u32 = 15;
 
-/// The code of a value that is passed unchanged; none for other types.
+/// Returns the type code for a type whose values are unchanged by the conversion; `None` for other types.
 #[inline(always)]
 pub fn code_of_plain(type_index: i32) -> Option<c_int> {
     let index = type_index.cast_unsigned();
@@ -62,22 +65,23 @@ pub fn code_of_plain(type_index: i32) -> Option<c_int> {
     (code != NOT_PLAIN).then_some(code.cast_signed())
 }
 
-/// A byte-array record for bytes that are inline in a value.
+/// Temporary byte-array record that refers to the inline bytes of a value.
 pub type Temporary = TVMFFIByteArray;
 
-/// The byte array of an object, after its header.
+/// Returns the address of the byte array in a string or bytes object, which follows the object header.
 fn byte_array_of(object: *mut TVMFFIObject) -> *mut TVMFFIByteArray {
     // Only computes an address.
     object.wrapping_add(1).cast()
 }
 
-/// Converts a borrowed value.
+/// Converts a value to a borrowed value of the legacy API and its type code. `bytes` receives the record for inline
+/// bytes.
 ///
 /// # Errors
-/// TypeError for a value without a code in the API.
+/// TypeError for a value that has no type code in the legacy API.
 ///
 /// # Safety
-/// The cell is a valid value for as long as the result is used, and so is `bytes`.
+/// `value` is valid, and both `value` and `bytes` live as long as the result is used.
 pub unsafe fn show(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue, c_int)> {
     // SAFETY: the members of the payload are plain data, written in full; objects are alive (contract of this function).
     unsafe {
@@ -107,7 +111,10 @@ pub unsafe fn show(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue
     }
 }
 
-/// Converts a borrowed object other than a text.
+/// Converts an object other than a string or bytes to a borrowed value and its type code.
+///
+/// # Errors
+/// TypeError for a type that has no type code in the legacy API.
 fn show_object(index: i32, object: *mut TVMFFIObject) -> Result<(TVMValue, c_int)> {
     let pointer = TVMValue::of_pointer(object.cast());
     match index {
@@ -124,20 +131,20 @@ fn no_code(index: i32) -> Error {
     plain_error!(TYPE_ERROR, "A value with type index {} has no type code", index)
 }
 
-/// Transfers a result to the caller: objects with their reference, texts and bytes in the thread's slot, data types as
-/// text.
+/// Transfers a result to the caller. The caller owns a reference to an object. Strings, bytes and data types (as
+/// strings) are stored in a thread-local slot.
 ///
 /// # Errors
-/// TypeError for a value that the API has no code for; MemoryError.
+/// TypeError for a value that has no type code in the legacy API; MemoryError.
 #[inline]
 pub fn give(value: Any) -> Result<(TVMValue, c_int)> {
     give_in(value, |slots| &slots.result)
 }
 
-/// Transfers a result as [`give`] does, with texts in another slot.
+/// Transfers a result to the caller as [`give`] does, with strings stored in the slot that `slot` selects.
 ///
 /// # Errors
-/// As [`give`].
+/// The errors of [`give`].
 #[inline]
 pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
     match value.type_index() {
@@ -156,7 +163,10 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMVal
     }
 }
 
-/// Stores a text, bytes or a data type in the thread's slot.
+/// Stores a string, bytes or a data type (as a string) in a thread-local slot, and returns a borrowed value of it.
+///
+/// # Errors
+/// MemoryError; RuntimeError on a thread whose slots are destroyed.
 fn keep(value: &Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
     let of_dtype = match value.type_index() {
         type_index::DATA_TYPE => Some(dtype::to_string(value.get::<DLDataType>()?)?),

@@ -1,4 +1,4 @@
-//! The arguments of a tvm-ffi call, converted for a callback or a compiled function.
+//! Arguments of a tvm-ffi call, converted to the legacy API for a callback or a compiled function.
 
 use core::ffi::c_int;
 use core::marker::PhantomData;
@@ -13,10 +13,10 @@ use super::abi::TVMValue;
 use super::argument;
 use super::result::Temporary;
 
-/// Maximum number of arguments that are stored inline.
+/// Maximum number of arguments that are stored without heap memory.
 const INLINE: usize = 8;
 
-/// An array of values, inline if they are few.
+/// Uninitialised array for arguments, stored inline up to [`INLINE`] elements.
 struct Slots<T> {
     inline: [MaybeUninit<T>; INLINE],
     heap: Buffer<T>,
@@ -27,7 +27,10 @@ impl<T> Slots<T> {
         Slots { inline: [const { MaybeUninit::uninit() }; INLINE], heap: Buffer::new() }
     }
 
-    /// Returns the address of the first of `count` values.
+    /// Returns the address of an array of `count` elements, in heap memory if they do not fit inline.
+    ///
+    /// # Errors
+    /// MemoryError.
     fn first(&mut self, count: usize) -> Result<*mut T> {
         if count <= INLINE {
             return Ok(self.inline.as_mut_ptr().cast());
@@ -37,14 +40,14 @@ impl<T> Slots<T> {
     }
 }
 
-/// Space for arguments. It must not move while they are used.
+/// Storage for converted arguments. It must not move while they are used.
 pub(super) struct Space {
     values: Slots<TVMValue>,
     codes: Slots<c_int>,
     bytes: Slots<Temporary>,
 }
 
-/// Values and their codes, valid as long as the space and the converted arguments.
+/// Converted arguments: values, type codes and their number. Borrows the storage and the original arguments.
 pub(super) struct Shown<'a> {
     pub(super) values: *mut TVMValue,
     pub(super) codes: *mut c_int,
@@ -53,15 +56,15 @@ pub(super) struct Shown<'a> {
 }
 
 impl Space {
-    /// Makes empty space.
+    /// Creates empty storage.
     pub(super) const fn new() -> Space {
         Space { values: Slots::new(), codes: Slots::new(), bytes: Slots::new() }
     }
 
-    /// Converts arguments.
+    /// Converts arguments to values and type codes in this storage.
     ///
     /// # Errors
-    /// TypeError for a value that the API has no code for; MemoryError.
+    /// TypeError for a value that has no type code in the legacy API; MemoryError.
     pub(super) fn show<'a>(&'a mut self, args: &'a [AnyView<'_>]) -> Result<Shown<'a>> {
         let count = args.len();
         let (values, codes, bytes) =

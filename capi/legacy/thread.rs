@@ -1,4 +1,4 @@
-//! Per-thread results: texts, bytes and lists of names that callers borrow.
+//! Thread-local slots for results that callers borrow: strings, bytes and lists of names.
 //!
 //! Each kind of result has its own slot, since a caller may use results of two kinds at a time.
 
@@ -11,24 +11,25 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::{plain_bail, plain_error};
 
-/// A zero-terminated text, or bytes.
+/// Slot for a null-terminated string or bytes.
 pub struct Text {
-    /// The text and its zero; empty when the text is `fixed`.
+    /// The string and its null terminator; empty if the string is in `fixed`.
     content: Buffer<u8>,
     fixed: &'static CStr,
-    /// The record by which bytes are returned, made on demand.
+    /// Record that describes the content, for callers that expect bytes.
     array: TVMFFIByteArray,
 }
 
 impl Text {
-    /// The empty text.
+    /// Creates a slot with an empty string.
     #[expect(clippy::new_without_default, reason = "made in constants only")]
     pub const fn new() -> Text {
         let array = TVMFFIByteArray { data: ptr::null(), size: 0 };
         Text { content: Buffer::new(), fixed: c"", array }
     }
 
-    /// Replaces the text by the concatenation of `parts`. The old text is kept when out of memory.
+    /// Replaces the content by the concatenation of `parts`, and returns it as a C string. When out of memory, the
+    /// content is unchanged.
     ///
     /// # Errors
     /// MemoryError.
@@ -42,30 +43,30 @@ impl Text {
         Ok(self.as_ptr())
     }
 
-    /// Replaces the text by a static one.
+    /// Replaces the content by a static string.
     pub fn set_fixed(&mut self, text: &'static CStr) {
         self.content.clear();
         self.fixed = text;
     }
 
-    /// The text, for C.
+    /// Returns the content as a C string.
     pub fn as_ptr(&self) -> *const c_char {
         if self.content.is_empty() { self.fixed.as_ptr() } else { self.content.as_ptr().cast() }
     }
 
-    /// The text without the zero behind it.
+    /// Returns the content without its null terminator.
     pub fn as_bytes(&self) -> &[u8] {
         self.content.split_last().map_or(self.fixed.to_bytes(), |(_, text)| text)
     }
 
-    /// Returns a record in this slot that describes the bytes.
+    /// Returns the address of a byte-array record that describes the content. The record is part of this slot.
     pub fn byte_array(&mut self) -> *mut c_void {
         self.array = TVMFFIByteArray { data: self.as_ptr(), size: self.as_bytes().len() };
         ptr::from_mut(&mut self.array).cast()
     }
 }
 
-/// A list of names.
+/// Slot for a list of names, which callers borrow as an array of C strings.
 #[derive(Default)]
 pub struct Names {
     texts: Buffer<u8>,
@@ -74,12 +75,12 @@ pub struct Names {
 }
 
 impl Names {
-    /// The empty list.
+    /// Creates an empty list.
     pub const fn new() -> Names {
         Names { texts: Buffer::new(), starts: Buffer::new(), pointers: Buffer::new() }
     }
 
-    /// Adds a name.
+    /// Appends a name.
     ///
     /// # Errors
     /// MemoryError.
@@ -89,10 +90,10 @@ impl Names {
         Ok(self.texts.try_push(0)?)
     }
 
-    /// Returns the number of names and an array of them for C. No name may be added afterwards.
+    /// Returns the number of names, and an array of them as C strings. No name may be appended afterwards.
     ///
     /// # Errors
-    /// MemoryError; ValueError when the number of names overflows an int.
+    /// MemoryError; ValueError if the number of names overflows an `int`.
     pub fn finish(&mut self) -> Result<(i32, *mut *const c_char)> {
         self.pointers.clear();
         self.pointers.try_reserve(self.starts.len())?;
@@ -106,21 +107,21 @@ impl Names {
     }
 }
 
-/// The slots of a thread.
+/// All slots of a thread, one for each kind of result.
 pub struct Slots {
-    /// The text of [`TVMGetLastError`](super::error::TVMGetLastError).
+    /// The string returned by [`TVMGetLastError`](super::error::TVMGetLastError).
     pub error: RefCell<Text>,
-    /// The error with that text, if it came from tvm-ffi.
+    /// The last error as an error object, if tvm-ffi raised it.
     pub last: RefCell<Option<Error>>,
-    /// The text of [`TVMGetLastBacktrace`](super::error::TVMGetLastBacktrace).
+    /// The string returned by [`TVMGetLastBacktrace`](super::error::TVMGetLastBacktrace).
     pub backtrace: RefCell<Text>,
-    /// A text, data type or bytes returned by a call.
+    /// String, data type (as a string) or bytes returned by a function call.
     pub result: RefCell<Text>,
-    /// The text of an attribute.
+    /// String, data type (as a string) or bytes that is the value of an attribute.
     pub attribute: RefCell<Text>,
-    /// The names of global functions.
+    /// Names of global functions.
     pub functions: RefCell<Names>,
-    /// The names of attributes.
+    /// Names of attributes.
     pub attributes: RefCell<Names>,
 }
 
@@ -138,12 +139,12 @@ thread_local! {
     };
 }
 
-/// Runs `body` on the slots of this thread. `None` on an ending thread whose slots are destroyed.
+/// Runs `body` on the slots of this thread. Returns `None` on a terminating thread whose slots are destroyed.
 pub fn with<R>(body: impl FnOnce(&Slots) -> R) -> Option<R> {
     SLOTS.try_with(body).ok()
 }
 
-/// The error on an ending thread whose slots are destroyed.
+/// Creates the RuntimeError for a terminating thread whose slots are destroyed.
 #[cold]
 pub fn no_slots() -> Error {
     plain_error!(RUNTIME_ERROR, "The thread ends: it keeps no results")

@@ -1,4 +1,4 @@
-//! Former type keys of classes, and their classes in tvm-ffi.
+//! Mapping between type keys of TVM 0.5 to 0.20 and type indices of tvm-ffi.
 
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
@@ -7,7 +7,7 @@ use ferrite_core::type_table::{self, NewTypeRequest};
 
 use super::boxed;
 
-/// Former type keys. If a class had several, the first one is reported.
+/// Former type keys with their type indices. If a type had several keys, front ends are told the first one.
 static FORMER_KEYS: &[(&[u8], i32)] = &[
     (b"runtime.Module", type_index::MODULE),
     (b"runtime.NDArray", type_index::TENSOR),
@@ -20,10 +20,10 @@ static FORMER_KEYS: &[(&[u8], i32)] = &[
     (b"Node", type_index::OBJECT),
 ];
 
-/// The type key of Maps with text keys in 0.5 and 0.6, a separate class there.
+/// Type key of Maps with string keys, which are a separate class in 0.5 and 0.6.
 const STR_MAP: &[u8] = b"StrMap";
 
-/// The type index of [`STR_MAP`]; 0 until it is looked up.
+/// Type index of [`STR_MAP`]; 0 until a front end looks it up.
 static STR_MAP_INDEX: AtomicI32 = AtomicI32::new(0);
 
 /// Finds the type index of a former or current type key; `None` if unknown.
@@ -41,7 +41,8 @@ pub fn index_of(key: &[u8]) -> Result<Option<i32>> {
     Ok(former.or_else(|| type_table::key_to_index(key)))
 }
 
-/// Returns the type key by which front ends know a type; `None` for an unknown index.
+/// Returns the type key of a type that front ends expect: a former one if there is one. Returns `None` for an unknown
+/// index.
 pub fn key_of(index: i32) -> Option<&'static [u8]> {
     let former = FORMER_KEYS.iter().find(|(_, known)| *known == index).map(|(key, _)| *key);
     former.or_else(|| type_table::type_info(index).map(|entry| entry.type_key()))
@@ -53,12 +54,12 @@ fn str_map_index() -> Result<i32> {
     Ok(index)
 }
 
-/// The type index of Maps with text keys for the front ends of this process; `None` if they know no such class.
+/// Returns the type index of Maps with string keys. Returns `None` unless a front end has looked up their class.
 pub fn str_map() -> Option<i32> {
     Some(STR_MAP_INDEX.load(Ordering::Acquire)).filter(|index| *index != 0)
 }
 
-/// Registers a child of `ffi.Object`, or finds an existing one with this key.
+/// Registers a type derived from `ffi.Object`, or finds it if its key is registered already. Returns the type index.
 ///
 /// # Errors
 /// MemoryError.

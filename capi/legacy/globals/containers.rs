@@ -1,5 +1,5 @@
-//! Arrays and Maps: `_Array` and related functions up to 0.6, whose elements are nodes; `runtime.Array` and related
-//! functions since.
+//! Global functions for Arrays and Maps: `_Array` and related functions up to 0.6, where elements are nodes;
+//! `runtime.Array` and related functions since 0.7.
 
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
 use ferrite_core::builtins::StaticFunction;
@@ -8,7 +8,7 @@ use ferrite_core::{Any, AnyView, plain_ensure, static_function};
 
 use crate::legacy::boxed;
 
-/// The functions of 0.7 and later.
+/// Container functions of 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
     static_function!(packed "runtime.Array", array),
     static_function!("runtime.ArrayGetItem", array_item),
@@ -20,7 +20,7 @@ pub const RUNTIME: &[StaticFunction] = &[
     static_function!("runtime.MapSize", map_size),
 ];
 
-/// The functions of 0.5 and 0.6.
+/// Container functions of 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[
     static_function!(packed "_Array", array),
     static_function!("_ArrayGetItem", node_of_array),
@@ -32,7 +32,7 @@ pub const OLD: &[StaticFunction] = &[
     static_function!("_MapSize", map_size),
 ];
 
-/// Creates an Array from the arguments. Constants become numbers and texts.
+/// Creates an Array from the arguments. Constants are unboxed to numbers and strings.
 fn array(args: &[AnyView<'_>]) -> Result<Any> {
     let mut array = ArrayObject::with_capacity(args.len())?;
     for &element in args {
@@ -53,8 +53,8 @@ fn array_size(array: ArrayObject) -> i64 {
     array.len() as i64
 }
 
-/// Creates a Map from alternating keys and values. Constant values become numbers and texts; keys are unchanged, since
-/// nodes are keys by identity.
+/// Creates a Map from alternating keys and values. Constant values are unboxed to numbers and strings. Keys are not,
+/// since nodes are compared by identity as keys.
 fn map(args: &[AnyView<'_>]) -> Result<Any> {
     plain_ensure!(args.len().is_multiple_of(2), VALUE_ERROR, "A Map needs a value for each key");
     let mut map = MapObject::with_capacity(args.len() / 2)?;
@@ -76,7 +76,7 @@ fn map_count(map: MapObject, key: Any) -> Result<i64> {
     Ok(i64::from(map.contains(key.view())?))
 }
 
-/// Returns the keys and values alternately in an Array.
+/// Returns an Array of alternating keys and values.
 fn map_items(map: MapObject) -> Result<ArrayObject> {
     let mut items = ArrayObject::with_capacity(map.len() * 2)?;
     for (key, value) in map.iter() {

@@ -1,4 +1,4 @@
-//! Devices and their tensors.
+//! Global functions for devices: attributes, tensor allocation and views.
 
 use core::ffi::c_void;
 
@@ -10,23 +10,23 @@ use ferrite_core::{
     Any, AnyView, Shape, String, Tensor, device::kind, plain_bail, plain_ensure, static_function,
 };
 
-/// The functions of 0.7 and later.
+/// Device functions of 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
     static_function!(packed "runtime.TVMArrayAllocWithScope", allocate_array),
     static_function!("runtime.TVMArrayCreateView", create_view),
 ];
 
-/// Functions that `targets/gpu` provides in builds with device back ends.
+/// Functions for builds without device back ends. In other builds, `targets/gpu` provides them.
 #[cfg(not(feature = "__gpu"))]
 pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] =
     &[static_function!("runtime.GetDeviceAttr", attribute)];
 #[cfg(feature = "__gpu")]
 pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] = &[];
 
-/// The functions of 0.5 and 0.6.
+/// Device functions of 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[static_function!("_GetDeviceAttr", attribute)];
 
-/// `(device type, id, attribute)`: attribute 0 is whether the device exists; the CPU has no other.
+/// Returns a device attribute. Attribute 0 is whether the device exists; the CPU has no others.
 fn attribute(device_type: i64, id: i64, number: i64) -> Result<Any> {
     let Some(wanted) = Attribute::from_number(number) else {
         plain_bail!(VALUE_ERROR, "There is no device attribute {}", &number);
@@ -42,7 +42,7 @@ fn attribute(device_type: i64, id: i64, number: i64) -> Result<Any> {
     }
 }
 
-/// `(shape, dtype, device, scope)`, or up to 0.13 `(extents, ndim, dtype, device, scope)`.
+/// Allocates an array. Takes `(shape, dtype, device, scope)`, or up to 0.13 `(extents, ndim, dtype, device, scope)`.
 fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
     let (shape, rest) = match args {
         [extents, ndim, rest @ ..] if extents.try_get::<Shape>()?.is_none() => {
@@ -63,6 +63,8 @@ fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
     device::empty(shape.as_slice(), dtype.get::<DLDataType>()?, device.get::<DLDevice>()?).map(Any::from)
 }
 
+/// Creates a shape from an array of extents.
+///
 /// # Safety
 /// The address is null or points to `ndim` extents.
 unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
@@ -75,7 +77,7 @@ unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
     Shape::from_slice(unsafe { core::slice::from_raw_parts(extents.cast::<i64>(), count) })
 }
 
-/// Creates a view of a part of a tensor at a byte offset.
+/// Creates a view of a tensor with another shape and data type, at a byte offset.
 fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, relative_byte_offset: i64) -> Result<Tensor> {
     plain_ensure!(tensor.is_contiguous(), VALUE_ERROR, "A view needs a contiguous array");
     let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);

@@ -1,6 +1,7 @@
 //! The global functions that front ends look up, grouped by the generation of their names.
 //!
-//! They are [defaults](ferrite_core::defaults): registering one of these names replaces it.
+//! They are [defaults](ferrite_core::defaults): a function that is registered under one of these names replaces the
+//! default.
 
 mod containers;
 mod device;
@@ -15,7 +16,7 @@ const fn group(prefix: &'static str, functions: &'static [StaticFunction]) -> Gr
     Group { prefix, functions, wrap: None }
 }
 
-/// The groups of functions by prefix.
+/// All groups of functions, each with the common prefix of its names.
 pub const GROUPS: &[Group] = &[
     group("module.", modules::OLD),
     group("runtime.", modules::RUNTIME),

@@ -1,4 +1,4 @@
-//! Modules: `module.*` up to 0.6, `runtime.Module*` since.
+//! Global functions for modules: `module.*` up to 0.6, `runtime.Module*` since 0.7.
 
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::device;
@@ -10,7 +10,7 @@ use ferrite_core::{Any, AnyView, String, plain_bail, static_function};
 
 use crate::legacy::module::load;
 
-/// The functions of 0.7 and later.
+/// Module functions of 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
     static_function!(packed "runtime.ModuleLoadFromFile", load_from_file),
     static_function!("runtime.ModuleGetTypeKey", type_key),
@@ -25,14 +25,14 @@ pub const RUNTIME: &[StaticFunction] = &[
     static_function!(packed "runtime.SystemLib", system_library),
 ];
 
-/// Functions that `targets/gpu` provides in builds with device back ends.
+/// Functions for builds without device back ends. In other builds, `targets/gpu` provides them.
 #[cfg(not(feature = "__gpu"))]
 pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] =
     &[static_function!("runtime.RuntimeEnabled", is_enabled)];
 #[cfg(feature = "__gpu")]
 pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] = &[];
 
-/// The functions of 0.5 and 0.6.
+/// Module functions of 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[
     static_function!(packed "module._LoadFromFile", load_from_file),
     static_function!(packed "module.loadfile_so", load_from_file),
@@ -45,7 +45,7 @@ pub const OLD: &[StaticFunction] = &[
     static_function!("module._Enabled", is_enabled),
 ];
 
-/// Returns the text argument at a position, empty if missing or None.
+/// Returns the string argument at a position, or an empty string if it is missing or None.
 fn text_at(args: &[AnyView<'_>], place: usize) -> Result<String> {
     match args.get(place) {
         Some(text) if !text.is_none() => text.get(),
@@ -53,13 +53,13 @@ fn text_at(args: &[AnyView<'_>], place: usize) -> Result<String> {
     }
 }
 
-/// `(file[, format])`
+/// Loads a module from a file. Takes `(file[, format])`.
 fn load_from_file(args: &[AnyView<'_>]) -> Result<Any> {
     let (file, format) = (text_at(args, 0)?, text_at(args, 1)?);
     load(file.as_bytes(), format.as_bytes()).map(Any::from)
 }
 
-/// `([prefix])`
+/// Returns the system library. Takes `([prefix])`.
 fn system_library(args: &[AnyView<'_>]) -> Result<Any> {
     system_lib::module(&text_at(args, 0)?).map(Any::from)
 }
@@ -68,7 +68,7 @@ fn type_key(module: Module) -> Result<String> {
     String::from_bytes(module.kind()?.to_bytes())
 }
 
-/// Returns the type key; libraries are `dso` up to 0.6.
+/// Returns the type key of a module under its name up to 0.6, where libraries are `dso`.
 fn old_type_key(module: Module) -> Result<String> {
     match module.kind()?.to_bytes() {
         b"library" => String::new("dso"),
@@ -76,7 +76,7 @@ fn old_type_key(module: Module) -> Result<String> {
     }
 }
 
-/// `(module[, format])`
+/// Returns the source code of a module. Takes `(module[, format])`.
 fn source(args: &[AnyView<'_>]) -> Result<Any> {
     let Some(module) = args.first() else { plain_bail!(TYPE_ERROR, "A module was expected") };
     module.get::<Module>()?.inspect_source(&text_at(args, 1)?).map(Any::from)
@@ -103,7 +103,7 @@ fn implements_function(module: Module, name: String, query_imports: bool) -> Res
     module.implements_function(&name, query_imports)
 }
 
-/// Returns the first format in which the module can be written; empty if none.
+/// Returns the first format in which a module can be saved, or an empty string if there is none.
 fn format(module: Module) -> Result<String> {
     module.write_formats()?.get(0).or_else(|_| String::new(""))
 }
@@ -112,7 +112,11 @@ fn property_mask(module: Module) -> Result<i64> {
     module.property_mask().map(i64::from)
 }
 
-/// Returns `true` if the build runs code for a target: `cpu`, `llvm` and the supported kinds of devices.
+/// Returns `true` if this build can run code for a target: `cpu`, `llvm`, `c`, `stackvm` or a device type with a back
+/// end.
+///
+/// # Errors
+/// InternalError for an unknown target.
 fn is_enabled(target: String) -> Result<bool> {
     let name = target.as_bytes().split(|byte| *byte == b' ').next().unwrap_or_default();
     match name {

@@ -1,4 +1,5 @@
-//! Attributes, text and JSON of objects: `_format_str` and related functions up to 0.6, `node.*` since.
+//! Global functions for attributes, string representation and JSON of objects: `_format_str` and related functions up
+//! to 0.6, `node.*` since 0.7.
 
 use ferrite_alloc_ext::dataclass::repr_print;
 use ferrite_alloc_ext::graph::{from_json_graph_string, to_json_graph_string};
@@ -9,10 +10,10 @@ use ferrite_core::{Any, AnyView, Function, String, plain_error, static_function}
 
 use crate::legacy::{boxed, object};
 
-/// The functions of 0.7 and later outside `node.*`.
+/// Object functions of 0.7 and later outside `node.*`.
 pub const RUNTIME: &[StaticFunction] = &[static_function!("runtime.ObjectPtrHash", address)];
 
-/// The functions `node.*`.
+/// The `node.*` functions.
 pub const NODE: &[StaticFunction] = &[
     static_function!("node.AsRepr", text_of),
     static_function!("node.SaveJSON", to_json),
@@ -21,7 +22,7 @@ pub const NODE: &[StaticFunction] = &[
     static_function!("node.NodeListAttrNames", attribute_names),
 ];
 
-/// The functions of 0.5 and 0.6.
+/// Object functions of 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[
     static_function!("_format_str", text_of),
     static_function!("_raw_ptr", address),
@@ -52,12 +53,12 @@ fn attribute(object: ObjectRef, name: String) -> Result<Any> {
     found.ok_or_else(|| plain_error!(ATTRIBUTE_ERROR, "There is no attribute {}", name.as_bytes()))
 }
 
-/// Returns an attribute: a plain value if the object is a constant, a node otherwise.
+/// Returns an attribute of an object. Raises AttributeError if the object does not have it.
 fn node_of_attribute(object: ObjectRef, name: String) -> Result<Any> {
     attribute(object, name)
 }
 
-/// Creates a function over the attribute names: -1 returns their number, an index the name at that index.
+/// Creates a function that returns attribute names by index. For -1, it returns the number of attributes.
 fn attribute_names(object: ObjectRef) -> Result<Function> {
     let mut names = ferrite_alloc_ext::containers::ArrayObject::with_capacity(0)?;
     object::attribute_names(&object, &mut |name| names.push(String::from_bytes(name)?.into()))?;

@@ -1,4 +1,4 @@
-//! Texts, constants, shapes and tagged tuples.
+//! Global functions for strings, constants, shapes and tagged tuples.
 
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_core::abi::DLDataType;
@@ -9,7 +9,7 @@ use ferrite_core::{Any, AnyView, Shape, String, plain_bail, plain_ensure, static
 
 use crate::legacy::boxed;
 
-/// The functions of 0.7 and later.
+/// Value functions of 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
     static_function!("runtime.String", text_object),
     static_function!("runtime.GetFFIString", text),
@@ -23,10 +23,10 @@ pub const RUNTIME: &[StaticFunction] = &[
     static_function!("runtime.GetADTFields", adt_field),
 ];
 
-/// The functions `node.*`.
+/// The `node.*` functions for constants.
 pub const NODE: &[StaticFunction] = &[static_function!(packed "node._const", constant)];
 
-/// The functions of 0.5 and 0.6.
+/// Value functions of 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[
     static_function!("_str", string_constant),
     static_function!(packed "_const", constant),
@@ -45,7 +45,7 @@ fn string_constant(text: String) -> Result<Any> {
     boxed::wrap(text.into())
 }
 
-/// `(number, dtype[, span])`
+/// Creates a constant. Takes `(number, dtype[, span])`.
 fn constant(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
         [number, dtype, ..] => boxed::constant(*number, dtype.get::<DLDataType>()?),
@@ -73,13 +73,13 @@ fn shape_element(shape: Shape, index: i64) -> Result<i64> {
     }
 }
 
-/// `(tag, field...)`
+/// Creates a tagged tuple. Takes `(tag, field...)`.
 fn adt(args: &[AnyView<'_>]) -> Result<Any> {
     let Some(tag) = args.first() else { plain_bail!(TYPE_ERROR, "A tagged tuple needs a tag") };
     make_adt(tag.get()?, &args[1..])
 }
 
-/// `(field...)`, a tagged tuple with tag 0.
+/// Creates a tagged tuple with tag 0. Takes `(field...)`.
 fn tuple(args: &[AnyView<'_>]) -> Result<Any> {
     make_adt(0, args)
 }
@@ -93,7 +93,7 @@ fn make_adt(tag: i64, fields: &[AnyView<'_>]) -> Result<Any> {
     boxed::make(&boxed::ADT, boxed::HANDLE, parts.into())
 }
 
-/// Returns the tag and the fields of a tagged tuple.
+/// Returns the Array of a tagged tuple's tag and fields.
 fn parts_of(adt: &ObjectRef) -> Result<ArrayObject> {
     plain_ensure!(boxed::ADT.holds(adt), TYPE_ERROR, "A tagged tuple was expected");
     // SAFETY: the class was checked.

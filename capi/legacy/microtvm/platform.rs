@@ -1,6 +1,6 @@
-//! The workspace hooks of old firmware, with weak symbols for the defaults.
+//! Workspace hooks that firmware for microTVM may define, and their default implementations as weak symbols.
 //!
-//! Not in WebAssembly, which has no weak symbols: workspaces are those of tvm-ffi there.
+//! Absent in WebAssembly, which has no weak symbols: there, workspaces are allocated as in tvm-ffi.
 
 use core::arch::global_asm;
 use core::ffi::{c_int, c_void};
@@ -16,11 +16,11 @@ use crate::backend;
 use crate::minimal::backend;
 
 unsafe extern "C" {
-    /// Allocates memory for the duration of a kernel, for `TVMBackendAllocWorkspace`. Blocks are freed in reverse
-    /// order.
+    /// Hook that allocates memory for the duration of a kernel, called by `TVMBackendAllocWorkspace`. Blocks are freed
+    /// in reverse order.
     ///
-    /// Returns kTvmErrorNoError and the memory in `out_ptr`; any other status is a failure. The default allocates from
-    /// the buffer of `FerriteWorkspaceSet`, or from the profile's workspaces without a buffer.
+    /// Returns kTvmErrorNoError and stores the memory in `out_ptr`. Any other status is a failure. The default
+    /// allocates from the buffer set by `FerriteWorkspaceSet`, or as the profile does when no buffer is set.
     ///
     /// # Safety
     /// Defined together with `TVMPlatformMemoryFree`, or not at all.
@@ -30,21 +30,24 @@ unsafe extern "C" {
         out_ptr: *mut *mut c_void,
     ) -> tvm_crt_error_t;
 
-    /// Frees memory of `TVMPlatformMemoryAllocate`. Returns kTvmErrorNoError; any other status is a failure.
+    /// Hook that frees memory allocated by `TVMPlatformMemoryAllocate`. Returns kTvmErrorNoError. Any other status is a
+    /// failure.
     ///
     /// # Safety
     /// The memory is not used afterwards.
     pub fn TVMPlatformMemoryFree(ptr: *mut c_void, dev: DLDevice) -> tvm_crt_error_t;
 }
 
-/// The status of a default hook that has raised an error: a system error, as all negative statuses are.
+/// Status of a default hook that has raised an error. Negative statuses are system errors.
 const RAISED: tvm_crt_error_t = -1;
 
 global_asm!(".weak TVMPlatformMemoryAllocate", ".set TVMPlatformMemoryAllocate, {}", sym allocate);
 global_asm!(".weak TVMPlatformMemoryFree", ".set TVMPlatformMemoryFree, {}", sym free);
 
+/// Default for [`TVMPlatformMemoryAllocate`].
+///
 /// # Safety
-/// As [`TVMPlatformMemoryAllocate`].
+/// The requirements of [`TVMPlatformMemoryAllocate`].
 unsafe extern "C" fn allocate(num_bytes: usize, dev: DLDevice, out_ptr: *mut *mut c_void) -> tvm_crt_error_t {
     if out_ptr.is_null() {
         return fail(c"ValueError", c"null argument");
@@ -58,16 +61,18 @@ unsafe extern "C" fn allocate(num_bytes: usize, dev: DLDevice, out_ptr: *mut *mu
     NO_ERROR
 }
 
+/// Default for [`TVMPlatformMemoryFree`].
+///
 /// # Safety
-/// As [`TVMPlatformMemoryFree`].
+/// The requirements of [`TVMPlatformMemoryFree`].
 unsafe extern "C" fn free(ptr: *mut c_void, dev: DLDevice) -> tvm_crt_error_t {
     // SAFETY: the caller's promise.
     unsafe { backend::TVMBackendFreeWorkspace(dev.device_type, dev.device_id, ptr) }
 }
 
-/// Allocates memory for the duration of a kernel by `TVMPlatformMemoryAllocate`. The hints are ignored.
+/// Allocates memory for the duration of a kernel by calling `TVMPlatformMemoryAllocate`. The type hints are ignored.
 ///
-/// Returns null with an error raised when that fails.
+/// Returns the memory, or null with an error raised if the hook fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
@@ -84,9 +89,9 @@ pub extern "C" fn TVMBackendAllocWorkspace(
     if refused(status) { ptr::null_mut() } else { memory }
 }
 
-/// Frees memory of `TVMBackendAllocWorkspace` by `TVMPlatformMemoryFree`; null is ignored.
+/// Frees memory allocated by `TVMBackendAllocWorkspace`, by calling `TVMPlatformMemoryFree`. Null is ignored.
 ///
-/// Returns 0; or -1 with an error raised.
+/// Returns 0, or -1 with an error raised if the hook fails.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
@@ -104,7 +109,7 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     if refused(status) { -1 } else { 0 }
 }
 
-/// Returns `true` if a hook failed, and ensures that an error is raised.
+/// Returns `true` if a hook failed, and ensures that an error is raised in that case.
 fn refused(status: tvm_crt_error_t) -> bool {
     match status {
         NO_ERROR => return false,

@@ -1,31 +1,32 @@
-//! A stack allocator over a buffer, from which old firmware allocates workspaces of compiled code.
+//! microTVM's stack allocator, from which firmware allocates workspaces for compiled code.
 
 use core::ffi::c_void;
 
 use super::status::{BAD_FREE, INVALID_ARGUMENT, NO_ERROR, NO_MEMORY, tvm_crt_error_t};
 
-/// The alignment of sizes and addresses of blocks in bytes.
+/// Alignment of the sizes and addresses of blocks, in bytes.
 const ALIGNMENT: usize = 16;
 
-/// The state of a stack allocator.
+/// State of a stack allocator.
 #[allow(non_camel_case_types, reason = "the name of C")]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tvm_workspace_t {
-    /// The start of the next block.
+    /// Address of the next block to allocate.
     pub next_alloc: *mut u8,
-    /// The start of the first block.
+    /// Address of the first block.
     pub workspace: *mut u8,
-    /// Number of bytes from there to the end of the buffer.
+    /// Number of bytes from `workspace` to the end of the buffer.
     pub workspace_size: usize,
 }
 
-/// Initialises a stack in a buffer, which need not be aligned.
+/// Initialises a stack allocator on a buffer, which need not be aligned.
 ///
-/// Returns kTvmErrorNoError; or kTvmErrorFunctionCallInvalidArg for null, or for a buffer smaller than a block.
+/// Returns kTvmErrorNoError, or kTvmErrorFunctionCallInvalidArg for a null pointer or a buffer that is smaller than a
+/// block.
 ///
 /// # Safety
-/// Nothing else uses the buffer as long as the stack is used.
+/// No other code uses the buffer as long as the allocator is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn StackMemoryManager_Init(
     tvm_runtime_workspace: *mut tvm_workspace_t,
@@ -43,13 +44,13 @@ pub unsafe extern "C" fn StackMemoryManager_Init(
     NO_ERROR
 }
 
-/// Allocates a block of the stack, aligned to 16 bytes.
+/// Allocates a block from a stack allocator, aligned to 16 bytes.
 ///
-/// Returns kTvmErrorNoError and the block in `current_alloc`; kTvmErrorPlatformNoMemory, also for a negative size; or
-/// kTvmErrorFunctionCallInvalidArg for null.
+/// Returns kTvmErrorNoError and stores the block in `current_alloc`. Returns kTvmErrorPlatformNoMemory if there is not
+/// enough free space or the size is negative, and kTvmErrorFunctionCallInvalidArg for a null pointer.
 ///
 /// # Safety
-/// `tvm_runtime_workspace` is null or an initialised stack.
+/// `tvm_runtime_workspace` is null or an initialised stack allocator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn StackMemoryManager_Allocate(
     tvm_runtime_workspace: *mut tvm_workspace_t,
@@ -73,13 +74,13 @@ pub unsafe extern "C" fn StackMemoryManager_Allocate(
     NO_ERROR
 }
 
-/// Frees a block and all blocks allocated after it.
+/// Frees a block of a stack allocator, and all blocks allocated after it.
 ///
-/// Returns kTvmErrorNoError; kTvmErrorPlatformStackAllocBadFree for a pointer that is not a block in use; or
-/// kTvmErrorFunctionCallInvalidArg for a null stack.
+/// Returns kTvmErrorNoError. Returns kTvmErrorPlatformStackAllocBadFree for a pointer that is not an allocated block,
+/// and kTvmErrorFunctionCallInvalidArg for a null allocator.
 ///
 /// # Safety
-/// `tvm_runtime_workspace` is null or an initialised stack.
+/// `tvm_runtime_workspace` is null or an initialised stack allocator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn StackMemoryManager_Free(
     tvm_runtime_workspace: *mut tvm_workspace_t,

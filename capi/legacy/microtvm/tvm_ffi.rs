@@ -1,4 +1,4 @@
-//! The symbols of tvm-ffi in the current profile.
+//! Re-exports of the tvm-ffi symbols that this folder calls, from the modules of the current profile.
 
 #[cfg(not(feature = "minimal"))]
 pub use crate::{

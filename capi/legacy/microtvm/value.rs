@@ -1,4 +1,4 @@
-//! Conversion of values between the packed-function API and tvm-ffi; both directions borrow, as call arguments do.
+//! Conversion of values between `TVMValue` and tvm-ffi, in both directions. Converted values are borrowed.
 
 use core::ffi::{c_int, c_void};
 
@@ -20,7 +20,7 @@ fn pointer(type_index: i32, pointer: *mut c_void) -> TVMFFIAny {
     value
 }
 
-/// Converts an argument to a borrowed tvm-ffi value; `None` for an unsupported type code or a null string.
+/// Converts an argument to a borrowed tvm-ffi value. Returns `None` for an unsupported type code or a null string.
 ///
 /// # Safety
 /// The type code describes the active member of the value, and its pointer, if any, is valid.
@@ -49,7 +49,8 @@ pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
     })
 }
 
-/// Converts a tvm-ffi value to a borrowed API value with its type code; `None` where the API has no code for the type.
+/// Converts a tvm-ffi value to a borrowed `TVMValue` and its type code. Returns `None` for a type that has no type
+/// code.
 ///
 /// # Safety
 /// The tvm-ffi value outlives every use of the result.
@@ -86,7 +87,7 @@ pub unsafe fn show(value: &TVMFFIAny) -> Option<(TVMValue, c_int)> {
     }
 }
 
-/// Returns true for a type code that results may have: plain values and (owned) functions.
+/// Returns `true` if a result may have this type code: numbers, other plain values and owned functions.
 pub fn may_be_result(type_code: c_int) -> bool {
     matches!(type_code, code::INT..=code::DEVICE | code::FUNCTION | code::BOOL)
 }

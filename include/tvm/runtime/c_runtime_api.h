@@ -146,17 +146,18 @@ TVM_DLL int TVMCbArgToReturn(TVMValue* value, int* code);
 #endif
 
 /**
- * A function.
+ * Handle of a function object.
  */
 typedef TVMHandle TVMFunctionHandle;
 
 /**
- * The destination of a callback's return value.
+ * Handle by which a callback sets its return value.
  */
 typedef void *TVMRetValueHandle;
 
 /**
- * A callback. Returns 0 on success; any other status is a failure, with the thread's last error set.
+ * A packed function implemented in C. Returns 0 on success. Any other status is a failure, for which the callback has
+ * set the thread's last error.
  */
 typedef int (*TVMPackedCFunc)(TVMValue *args,
                               int *type_codes,
@@ -165,27 +166,27 @@ typedef int (*TVMPackedCFunc)(TVMValue *args,
                               void *resource_handle);
 
 /**
- * Frees the resource of a callback.
+ * Finalizer that frees a callback's resource.
  */
 typedef void (*TVMPackedCFuncFinalizer)(void *resource_handle);
 
 /**
- * An NDArray: the address of its tensor.
+ * Handle of an NDArray: the address of its `DLTensor`.
  */
 typedef DLTensor *TVMArrayHandle;
 
 /**
- * A stream of a device; null is the default one.
+ * Handle of a device stream. Null is the default stream.
  */
 typedef void *TVMStreamHandle;
 
 /**
- * A module.
+ * Handle of a module object.
  */
 typedef TVMHandle TVMModuleHandle;
 
 /**
- * An object, a node up to 0.6.
+ * Handle of an object; called a node up to 0.6.
  */
 typedef TVMHandle TVMObjectHandle;
 
@@ -194,47 +195,53 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Returns the text of the thread's last error, empty before the first one.
+ * Returns the thread's last error as a string, `KIND: message`. The string is empty before the first error.
  *
- * The text belongs to the thread and is valid until its next error.
+ * The string is stored in a thread-local slot, and is valid until the thread's next error.
  */
-TVM_DLL const char *TVMGetLastError(void);
+TVM_DLL
+const char *TVMGetLastError(void);
 
 /**
- * Sets the thread's last error, the text of a failing callback or kernel. It is copied; null is empty.
+ * Sets the thread's last error, for a callback or kernel that fails. The string is copied. Null is an empty string.
  */
 TVM_DLL
 void TVMAPISetLastError(const char *message);
 
 /**
- * Sets a Python exception as the thread's last error, for a failing callback, and retains it.
+ * Sets a Python exception as the thread's last error, for a callback that fails. The exception is retained.
  *
- * Has no effect until `Py_IncRef` and `Py_DecRef` are registered with `TVMBackendRegisterEnvCAPI`.
+ * `Py_IncRef` and `Py_DecRef` must have been registered with `TVMBackendRegisterEnvCAPI`. Otherwise the last error is
+ * a RuntimeError.
  *
  * The caller must ensure:
- * `exception` is null or a Python object; the thread holds the lock of its interpreter.
+ * `exception` is null or a Python object; the thread holds the GIL.
  */
-TVM_DLL void TVMAPISetLastPythonError(void *exception);
+TVM_DLL
+void TVMAPISetLastPythonError(void *exception);
 
 /**
- * Borrows the Python exception that is the thread's last error; null if that is a text.
+ * Returns the Python exception that is the thread's last error, as a borrowed reference. Returns null if the last
+ * error is not a Python exception.
  */
-TVM_DLL void *TVMGetLastPythonError(void);
+TVM_DLL
+void *TVMGetLastPythonError(void);
 
 /**
- * Returns the backtrace of the thread's last error, or null.
+ * Returns the backtrace of the thread's last error, or null if it has none.
  *
- * The text belongs to the thread and is valid until the next call of this function.
+ * The string is stored in a thread-local slot, and is valid until the thread's next call of this function.
  */
-TVM_DLL const char *TVMGetLastBacktrace(void);
+TVM_DLL
+const char *TVMGetLastBacktrace(void);
 
 /**
- * Releases the Python exception that is the thread's last error; its text is kept.
+ * Releases the Python exception that is the thread's last error. The message stays available.
  */
 TVM_DLL void TVMDropLastPythonError(void);
 
 /**
- * Finds a global function.
+ * Finds a global function by name.
  *
  * Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
  * with an error raised.
@@ -244,40 +251,42 @@ int TVMFuncGetGlobal(const char *name,
                      TVMFunctionHandle *out);
 
 /**
- * Lists the names of all global functions, in unspecified order.
+ * Lists the names of all global functions, in no particular order.
  *
- * The list belongs to the thread and is valid until its next call of this function.
+ * The list belongs to the calling thread, and is valid until the thread calls this function again.
+ *
+ * Returns 0, or -1 with an error raised.
  */
 TVM_DLL int TVMFuncListGlobalNames(int *out_size, const char ***out_array);
 
 /**
- * Registers a global function, which the table retains.
+ * Registers a global function under a name. The global function table retains it.
  *
- * Returns 0; or -1, also for a taken name unless `override_` is not 0.
+ * Returns 0, or -1 with an error raised: InternalError if the name is taken and `override` is 0.
  */
 TVM_DLL int TVMFuncRegisterGlobal(const char *name, TVMFunctionHandle f, int override_);
 
 /**
- * Removes a global function. An unknown name is not an error.
+ * Removes a global function. Returns 0, also if the name is unknown, or -1 with an error raised.
  */
 TVM_DLL int TVMFuncRemoveGlobal(const char *name);
 
 /**
- * Releases a reference to a function. Null is accepted.
+ * Releases a reference to a function. Null is ignored. Returns 0.
  *
  * The caller must ensure:
- * See the crate; the caller transfers the reference.
+ * The caller transfers the reference.
  */
 TVM_DLL int TVMFuncFree(TVMFunctionHandle func);
 
 /**
  * Calls a function.
  *
- * Arguments are borrowed. The caller owns object results; a text, a data type (as text) or bytes are stored in the
- * thread's slot until its next call that returns one of them.
+ * Arguments are borrowed. The caller owns an object result. A string, byte-array or data-type (as a string) result is
+ * stored in a thread-local slot until the thread's next call that returns one of them.
  *
- * Returns 0; or -1 with the error of the function, a TypeError for an unknown type code, a ValueError for a null pointer or a
- * negative count.
+ * Returns 0 on success. Returns -1 with an error raised otherwise: the function's own, TypeError for an argument or a
+ * result that cannot be converted, ValueError for a null pointer or a negative count, or MemoryError.
  */
 TVM_DLL
 int TVMFuncCall(TVMFunctionHandle func,
@@ -288,11 +297,12 @@ int TVMFuncCall(TVMFunctionHandle func,
                 int *ret_type_code);
 
 /**
- * Creates a function from a C callback.
+ * Creates a function object from a C callback.
  *
- * The function owns `resource_handle`: `fin`, if not null, is called with it exactly once, after the last reference,
- * on any thread; also when this call fails. A callback with a finalizer belongs to a front end, and gets a reference
- * to each NDArray among its arguments, which it releases by `TVMArrayFree`; a callback without one borrows them.
+ * The function owns `resource_handle`. If `fin` is not null, it is called with `resource_handle` exactly once, when
+ * the function is destroyed or when this call fails, on any thread. A callback with a finalizer is assumed to belong
+ * to a front end: it owns a reference to each NDArray argument, and releases it by `TVMArrayFree`. A callback without
+ * a finalizer borrows NDArray arguments.
  *
  * Returns 0 and stores the function, owned by the caller, in `out`. On failure, returns -1 with an error raised.
  *
@@ -306,9 +316,11 @@ int TVMFuncCreateFromCFunc(TVMPackedCFunc func,
                            TVMFunctionHandle *out);
 
 /**
- * Sets the return value of a callback. The last call counts; without a call, a callback returns null.
+ * Sets the return value of the running callback. A later call replaces the value. Without a call, the callback returns
+ * null.
  *
- * Texts and bytes are copied, and objects are retained. Returns 0; or -1, also if `num_ret` is not 1.
+ * Strings and bytes are copied, and objects are retained. Returns 0, or -1 with an error raised: ValueError if
+ * `num_ret` is not 1 or a pointer is null, TypeError for an unknown type code, or MemoryError.
  *
  * The caller must ensure:
  * `ret` is the handle passed to the running callback.
@@ -320,11 +332,12 @@ int TVMCFuncSetReturn(TVMRetValueHandle ret,
                       int num_ret);
 
 /**
- * Allocates an array. Its content is undefined; in main memory it is zero.
+ * Allocates an array. Its content is zero in main memory, and undefined on other devices.
  *
- * Returns 0 and the array, which the caller owns, in `out`; or -1: a negative count or extent, a data type without
- * lanes or whose bits are not a power of two and a multiple of 8 (an unsigned integer of 1 bit is allowed), an
- * unsupported device, MemoryError.
+ * Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised:
+ * ValueError for a negative number of dimensions, a negative extent or an unsupported data type; an error for an
+ * unsupported device; or MemoryError. Supported data types have at least one lane, and a bit width that is a multiple
+ * of 8 and a power of two; 1-bit unsigned integers are also supported.
  */
 TVM_DLL
 int TVMArrayAlloc(const int64_t *shape,
@@ -337,29 +350,38 @@ int TVMArrayAlloc(const int64_t *shape,
                   TVMArrayHandle *out);
 
 /**
- * Releases a reference to an array. Null is an error.
+ * Releases a reference to an array. Returns 0, or -1 with ValueError raised for null.
  *
  * The caller must ensure:
- * See the crate; the caller transfers the reference.
+ * The caller transfers the reference.
  */
 TVM_DLL int TVMArrayFree(TVMArrayHandle handle);
 
 /**
  * Copies `nbytes` bytes of main memory to an array, and waits until the copy is complete.
  *
- * Returns 0; or -1, also when the array has another size or is not contiguous.
+ * Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not contiguous, or an
+ * error of the device.
  */
-TVM_DLL int TVMArrayCopyFromBytes(TVMArrayHandle handle, void *data, size_t nbytes);
+TVM_DLL
+int TVMArrayCopyFromBytes(TVMArrayHandle handle,
+                          void *data,
+                          size_t nbytes);
 
 /**
  * Copies an array to `nbytes` bytes of main memory, and waits until the copy is complete.
  *
- * Returns 0; or -1, also when the array has another size or is not contiguous.
+ * Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not contiguous, or an
+ * error of the device.
  */
-TVM_DLL int TVMArrayCopyToBytes(TVMArrayHandle handle, void *data, size_t nbytes);
+TVM_DLL
+int TVMArrayCopyToBytes(TVMArrayHandle handle,
+                        void *data,
+                        size_t nbytes);
 
 /**
- * Copies one array to another of the same size in bytes, regardless of shapes, on a stream; null is the default one.
+ * Copies one array to another of the same size in bytes, whatever their shapes are. The copy is queued on `stream`;
+ * null is the default stream. Returns 0, or -1 with an error raised.
  */
 TVM_DLL
 int TVMArrayCopyFromTo(TVMArrayHandle from,
@@ -367,33 +389,42 @@ int TVMArrayCopyFromTo(TVMArrayHandle from,
                        TVMStreamHandle stream);
 
 /**
- * Creates an array that takes ownership of a DLPack tensor. The deleter runs with the last reference; on failure the
- * caller keeps `from`.
+ * Creates an array from a DLPack tensor, and takes ownership of the tensor. Its deleter runs when the array is
+ * destroyed.
+ *
+ * Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised, and the
+ * caller still owns `from`.
  */
 TVM_DLL
 int TVMArrayFromDLPack(DLManagedTensor *from,
                        TVMArrayHandle *out);
 
 /**
- * Exports an array as a DLPack tensor, which holds a reference until its deleter is called.
+ * Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is called.
+ *
+ * Returns 0 and stores the DLPack tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised.
  */
-TVM_DLL int TVMArrayToDLPack(TVMArrayHandle from, DLManagedTensor **out);
+TVM_DLL
+int TVMArrayToDLPack(TVMArrayHandle from,
+                     DLManagedTensor **out);
 
 /**
  * Calls the deleter of a DLPack tensor. Null is ignored.
  *
  * The caller must ensure:
- * See the crate; the caller gives the tensor up.
+ * The caller transfers ownership of the tensor.
  */
 TVM_DLL void TVMDLManagedTensorCallDeleter(DLManagedTensor *dltensor);
 
 /**
- * Returns the type index of an array in `out_tindex`.
+ * Stores the type index of an array in `out_tindex`. Returns 0, or -1 with ValueError raised for a null pointer.
  */
-TVM_DLL int TVMArrayGetTypeIndex(TVMArrayHandle handle, uint32_t *out_tindex);
+TVM_DLL
+int TVMArrayGetTypeIndex(TVMArrayHandle handle,
+                         uint32_t *out_tindex);
 
 /**
- * Loads a module from a file.
+ * Loads a module from a file. A null or empty `format` selects the format by the file name's extension.
  *
  * Returns 0 and stores the module, owned by the caller, in `out`. On failure, returns -1 with an error raised.
  */
@@ -403,12 +434,16 @@ int TVMModLoadFromFile(const char *file_name,
                        TVMModuleHandle *out);
 
 /**
- * Adds a module to the imports of another, which retains it. A cycle is an error.
+ * Adds `dep` to the imports of module `mod`, which retains it. Returns 0, or -1 with an error raised; an import cycle
+ * is an error.
  */
-TVM_DLL int TVMModImport(TVMModuleHandle mod_, TVMModuleHandle dep);
+TVM_DLL
+int TVMModImport(TVMModuleHandle mod_,
+                 TVMModuleHandle dep);
 
 /**
- * Finds a function of a module, and of its imports if `query_imports` is not 0. The function keeps the module alive.
+ * Finds a function of a module. If `query_imports` is not 0, its imports are searched, too. The function keeps the
+ * module alive.
  *
  * Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
  * with an error raised.
@@ -420,61 +455,72 @@ int TVMModGetFunction(TVMModuleHandle mod_,
                       TVMFunctionHandle *out);
 
 /**
- * Releases a reference to a module. Null is accepted.
+ * Releases a reference to a module. Null is ignored. Returns 0.
  *
  * The caller must ensure:
- * See the crate; the caller transfers the reference.
+ * The caller transfers the reference.
  */
 TVM_DLL int TVMModFree(TVMModuleHandle mod_);
 
 /**
- * Finds the type index of a key, of any release. Returns 0; or -1 for an unknown key.
+ * Finds the type index of a type key of any release. Returns 0 and stores the index in the out-parameter, or returns
+ * -1 with an error raised: InternalError for an unknown key.
  */
-TVM_DLL int TVMObjectTypeKey2Index(const char *type_key, uint32_t *out_tindex);
+TVM_DLL
+int TVMObjectTypeKey2Index(const char *type_key,
+                           uint32_t *out_tindex);
 
 /**
- * The name of `TVMObjectTypeKey2Index` in 0.5.
+ * Finds the type index of a type key. The name of `TVMObjectTypeKey2Index` in 0.5.
  */
 TVM_DLL int TVMNodeTypeKey2Index(const char *type_key, int *out_index);
 
 /**
- * Finds the key of a type index. The text is allocated with `malloc`, and the caller frees it.
+ * Finds the type key of a type index.
+ *
+ * Returns 0 and stores the key in `out_type_key`: a string allocated with `malloc`, which the caller frees. On
+ * failure, returns -1 with an error raised: InternalError for an unknown index, or MemoryError.
  */
-TVM_DLL int TVMObjectTypeIndex2Key(uint32_t tindex, char **out_type_key);
+TVM_DLL
+int TVMObjectTypeIndex2Key(uint32_t tindex,
+                           char **out_type_key);
 
 /**
- * Returns the type index of an object in `out_tindex`. Null is an error.
+ * Stores the type index of an object in `out_tindex`. Returns 0, or -1 with ValueError raised for a null pointer.
  */
-TVM_DLL int TVMObjectGetTypeIndex(TVMObjectHandle obj, uint32_t *out_tindex);
+TVM_DLL
+int TVMObjectGetTypeIndex(TVMObjectHandle obj,
+                          uint32_t *out_tindex);
 
 /**
- * The name of `TVMObjectGetTypeIndex` in 0.5.
+ * Stores the type index of an object. The name of `TVMObjectGetTypeIndex` in 0.5.
  */
 TVM_DLL int TVMNodeGetTypeIndex(TVMObjectHandle handle, int *out_index);
 
 /**
- * Retains an object. Null is an error.
+ * Adds a reference to an object. Returns 0, or -1 with ValueError raised for null.
  */
 TVM_DLL int TVMObjectRetain(TVMObjectHandle obj);
 
 /**
- * Releases a reference to an object. Null is accepted.
+ * Releases a reference to an object. Null is ignored. Returns 0.
  *
  * The caller must ensure:
- * See the crate; the caller gives up the reference.
+ * The caller transfers the reference.
  */
 TVM_DLL int TVMObjectFree(TVMObjectHandle obj);
 
 /**
- * The name of `TVMObjectFree` in 0.5.
+ * Releases a reference to an object. The name of `TVMObjectFree` in 0.5.
  *
  * The caller must ensure:
- * As [`TVMObjectFree`].
+ * The caller transfers the reference.
  */
 TVM_DLL int TVMNodeFree(TVMObjectHandle handle);
 
 /**
- * Returns in `is_derived` whether a type is another one or derives from it: 1 or 0.
+ * Stores 1 in `is_derived` if the child type is the parent type or derives from it, otherwise 0. Returns 0, or -1 with
+ * ValueError raised for a null pointer.
  */
 TVM_DLL
 int TVMObjectDerivedFrom(uint32_t child_type_index,
@@ -482,21 +528,25 @@ int TVMObjectDerivedFrom(uint32_t child_type_index,
                          int *is_derived);
 
 /**
- * Does nothing: bytes returned by a call are in the thread's slot.
+ * Does nothing and returns 0: byte-array results are stored in a thread-local slot, and need not be freed.
  */
-TVM_DLL int TVMByteArrayFree(TVMByteArray *arr);
+TVM_DLL
+int TVMByteArrayFree(TVMByteArray *arr);
 
 /**
- * Refuses a value of an extension type: only C++ code registers such types.
+ * Raises TypeError and returns -1: only C++ code can register extension types, and this library supports none.
  */
-TVM_DLL int TVMExtTypeFree(void *handle, int type_code);
+TVM_DLL
+int TVMExtTypeFree(void *handle,
+                   int type_code);
 
 /**
- * Reads an attribute.
+ * Reads an attribute of an object.
  *
- * Returns 0, with 1 in `ret_success` and the value in the other two, or with 0 there if the object does not have the
- * attribute; or -1. The caller owns object results. A text belongs to the thread and is valid until its next call of
- * this function; a data type is returned as text.
+ * Returns 0 on success. If the object has the attribute, stores 1 in `ret_success`, and the value and its type code in
+ * `ret_val` and `ret_type_code`; otherwise stores 0 in `ret_success`. Returns -1 with an error raised on failure. The
+ * caller owns an object value. A string, byte-array or data-type (as a string) value is stored in a thread-local slot
+ * until the thread's next call of this function.
  */
 TVM_DLL
 int TVMNodeGetAttr(TVMObjectHandle handle,
@@ -506,37 +556,50 @@ int TVMNodeGetAttr(TVMObjectHandle handle,
                    int *ret_success);
 
 /**
- * Lists the names of an object's attributes.
+ * Lists the names of an object's attributes. Returns 0, or -1 with an error raised.
  *
- * The list belongs to the thread and is valid until its next call of this function.
+ * The list is stored in a thread-local slot, and is valid until the thread's next call of this function.
  */
-TVM_DLL int TVMNodeListAttrNames(TVMObjectHandle handle, int *out_size, const char ***out_array);
+TVM_DLL
+int TVMNodeListAttrNames(TVMObjectHandle handle,
+                         int *out_size,
+                         const char ***out_array);
 
 /**
- * Waits until all work queued on a stream is complete. Null is the default stream.
+ * Waits until all work queued on a stream is complete. Null is the default stream. Returns 0, or -1 with an error
+ * raised.
  */
-TVM_DLL int TVMSynchronize(int device_type, int device_id, TVMStreamHandle stream);
+TVM_DLL
+int TVMSynchronize(int device_type,
+                   int device_id,
+                   TVMStreamHandle stream);
 
 /**
- * Sets this thread's current stream of a device.
+ * Sets the calling thread's current stream for a device. Returns 0, or -1 with an error raised.
  */
 TVM_DLL int TVMSetStream(int device_type, int device_id, TVMStreamHandle handle);
 
 /**
- * Creates a stream; null on devices with a single stream.
+ * Creates a stream.
+ *
+ * Returns 0 and stores the stream in `out`, or null for devices with a single stream. On failure, returns -1 with an
+ * error raised.
  */
-TVM_DLL int TVMStreamCreate(int device_type, int device_id, TVMStreamHandle *out);
+TVM_DLL
+int TVMStreamCreate(int device_type,
+                    int device_id,
+                    TVMStreamHandle *out);
 
 /**
- * Frees a stream.
+ * Frees a stream. Returns 0, or -1 with an error raised.
  *
  * The caller must ensure:
- * See the crate; the stream is not used afterwards.
+ * The stream is not used afterwards.
  */
 TVM_DLL int TVMStreamFree(int device_type, int device_id, TVMStreamHandle stream);
 
 /**
- * Makes later work on `dst` wait for the work queued on `src` so far.
+ * Makes work queued later on `dst` wait for the work already queued on `src`. Returns 0, or -1 with an error raised.
  */
 TVM_DLL
 int TVMStreamStreamSynchronize(int device_type,
@@ -545,7 +608,11 @@ int TVMStreamStreamSynchronize(int device_type,
                                TVMStreamHandle dst);
 
 /**
- * Allocates memory of a device for elements of `type_hint`. Zero bytes return a pointer, too, if the device has one.
+ * Allocates device memory. `type_hint` is ignored.
+ *
+ * Returns 0 and stores the memory, owned by the caller, in `out_data`. For zero bytes, the pointer may be null on some
+ * devices. On failure, returns -1 with an error raised: ValueError for an invalid alignment, MemoryError, or an error
+ * of the device.
  */
 TVM_DLL
 int TVMDeviceAllocDataSpace(DLDevice dev,
@@ -555,7 +622,10 @@ int TVMDeviceAllocDataSpace(DLDevice dev,
                             void **out_data);
 
 /**
- * Allocates memory of a device for a tensor. The CPU only has the scope `global`, which null selects.
+ * Allocates device memory for a tensor, in a memory scope. The only scope is `global`, which null also selects.
+ *
+ * Returns 0 and stores the memory, owned by the caller, in `out_data`. On failure, returns -1 with an error raised:
+ * ValueError for an invalid shape, RuntimeError for another scope, MemoryError, or an error of the device.
  */
 TVM_DLL
 int TVMDeviceAllocDataSpaceWithScope(DLDevice dev,
@@ -566,25 +636,30 @@ int TVMDeviceAllocDataSpaceWithScope(DLDevice dev,
                                      void **out_data);
 
 /**
- * Frees memory of a device. Null is ignored.
+ * Frees device memory. Null is ignored. Returns 0, or -1 with an error raised.
  *
  * The caller must ensure:
- * See the crate; the memory is not used afterwards.
+ * The memory is not used afterwards.
  */
 TVM_DLL int TVMDeviceFreeDataSpace(DLDevice dev, void *ptr);
 
 /**
- * Copies between tensors, including views, on a stream.
+ * Copies one tensor to another of the same size in bytes. The tensors may be views. The copy is queued on `stream`;
+ * null is the default stream. Returns 0, or -1 with an error raised.
  */
-TVM_DLL int TVMDeviceCopyDataFromTo(DLTensor *from, DLTensor *to, TVMStreamHandle stream);
+TVM_DLL
+int TVMDeviceCopyDataFromTo(DLTensor *from,
+                            DLTensor *to,
+                            TVMStreamHandle stream);
 
 /**
- * Finds a function for compiled code: in the imports of its module, then among the global functions.
+ * Finds a function for compiled code: in the imports of its module first, then among the global functions.
  *
- * `mod_node` is the value that the loader stored in `__tvm_module_ctx`; null for code without a module. The result is
- * cached and borrowed from the module; without a module, the function is retained forever.
+ * `mod_node` is the value that the loader stored in `__tvm_module_ctx`, or null for code without a module. The result
+ * is borrowed. The module caches and owns it; without a module, the function is never released.
  *
- * Returns 0 and the function in `out`; or -1.
+ * Returns 0 and stores the function in `out`. On failure, returns -1 with an error raised: RuntimeError if there is no
+ * such function.
  */
 TVM_DLL
 int TVMBackendGetFuncFromEnv(void *mod_node,
@@ -592,7 +667,8 @@ int TVMBackendGetFuncFromEnv(void *mod_node,
                              TVMFunctionHandle *out);
 
 /**
- * Adds a symbol to the system library: code that is linked into the program instead of loaded. Runs before `main`.
+ * Adds a symbol to the system library, the module of compiled code that is linked into the program. Static
+ * constructors of that code call this before `main`. Returns 0, or -1 with an error raised.
  */
 TVM_DLL
 int TVMBackendRegisterSystemLibSymbol(const char *name,
@@ -602,7 +678,7 @@ int TVMBackendRegisterSystemLibSymbol(const char *name,
  * Registers a function of the host language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`, `PyGILState_Release` or
  * `PyErr_CheckSignals`.
  *
- * Returns 0; or -1 for another name.
+ * Returns 0, or -1 with ValueError raised for an unknown name or a null pointer.
  *
  * The caller must ensure:
  * `ptr` is the function of that name as long as the process runs.

@@ -17,15 +17,16 @@ typedef uint16_t tvm_function_index_t;
 typedef uint16_t tvm_module_index_t;
 
 /**
- * A table of functions with their names.
+ * A function table: names and functions in the same order.
  */
 typedef struct TVMFuncRegistry {
   /**
-   * Number of functions, in two bytes, little-endian, or in one byte (0.8); then their zero-terminated names.
+   * The number of functions, as two bytes in little-endian order (one byte in 0.8), followed by their
+   * null-terminated names.
    */
   const char *names;
   /**
-   * The functions in the order of their names.
+   * The functions, in the order of `names`.
    */
   const TVMBackendPackedCFunc *funcs;
 } TVMFuncRegistry;
@@ -35,13 +36,13 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Finds the index of a function in a table.
+ * Finds the index of a function in a function table by its name.
  *
- * Returns kTvmErrorNoError and the index in `function_index`; kTvmErrorFunctionNameNotFound; or
- * kTvmErrorFunctionCallInvalidArg for null.
+ * Returns kTvmErrorNoError and stores the index in `function_index`. Returns kTvmErrorFunctionNameNotFound if there is
+ * no such function, and kTvmErrorFunctionCallInvalidArg for a null pointer.
  *
  * The caller must ensure:
- * The table belongs to generated code.
+ * The table is in generated code.
  */
 TVM_DLL
 tvm_crt_error_t TVMFuncRegistry_Lookup(const struct TVMFuncRegistry *reg,
@@ -49,13 +50,13 @@ tvm_crt_error_t TVMFuncRegistry_Lookup(const struct TVMFuncRegistry *reg,
                                        uint16_t *function_index);
 
 /**
- * Returns the function at an index of a table.
+ * Finds a function in a function table by its index.
  *
- * Returns kTvmErrorNoError and the function in `out_func`; kTvmErrorFunctionIndexInvalid; or
- * kTvmErrorFunctionCallInvalidArg for null.
+ * Returns kTvmErrorNoError and stores the function in `out_func`. Returns kTvmErrorFunctionIndexInvalid if the index
+ * is out of range, and kTvmErrorFunctionCallInvalidArg for a null pointer.
  *
  * The caller must ensure:
- * The table belongs to generated code.
+ * The table is in generated code.
  */
 TVM_DLL
 tvm_crt_error_t TVMFuncRegistry_GetByIndex(const struct TVMFuncRegistry *reg,

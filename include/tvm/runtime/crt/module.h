@@ -21,11 +21,11 @@ const struct TVMModule* TVMSystemLibEntryPoint(void);
 #endif
 
 /**
- * A module, as returned by `TVMSystemLibEntryPoint` of generated code.
+ * A module of generated code, as returned by `TVMSystemLibEntryPoint`.
  */
 typedef struct TVMModule {
   /**
-   * Its functions.
+   * Table of the module's functions.
    */
   const TVMFuncRegistry *registry;
 } TVMModule;
@@ -35,12 +35,15 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Creates the handle of a module in generated code. It need not be freed.
+ * Creates the handle of a module in generated code. The handle need not be freed. Returns 0 and stores it in
+ * `out_handle`, or returns -1 with ValueError raised for a null pointer.
  *
  * The caller must ensure:
- * The module stays valid.
+ * The module stays valid as long as the handle is used.
  */
-TVM_DLL int TVMModCreateFromCModule(const struct TVMModule *mod_, TVMModuleHandle *out_handle);
+TVM_DLL
+int TVMModCreateFromCModule(const struct TVMModule *mod_,
+                            TVMModuleHandle *out_handle);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -18,19 +18,19 @@
 #define TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES 16
 
 /**
- * The state of a stack allocator.
+ * State of a stack allocator.
  */
 typedef struct tvm_workspace_t {
   /**
-   * The start of the next block.
+   * Address of the next block to allocate.
    */
   uint8_t *next_alloc;
   /**
-   * The start of the first block.
+   * Address of the first block.
    */
   uint8_t *workspace;
   /**
-   * Number of bytes from there to the end of the buffer.
+   * Number of bytes from `workspace` to the end of the buffer.
    */
   size_t workspace_size;
 } tvm_workspace_t;
@@ -40,12 +40,13 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Initialises a stack in a buffer, which need not be aligned.
+ * Initialises a stack allocator on a buffer, which need not be aligned.
  *
- * Returns kTvmErrorNoError; or kTvmErrorFunctionCallInvalidArg for null, or for a buffer smaller than a block.
+ * Returns kTvmErrorNoError, or kTvmErrorFunctionCallInvalidArg for a null pointer or a buffer that is smaller than a
+ * block.
  *
  * The caller must ensure:
- * Nothing else uses the buffer as long as the stack is used.
+ * No other code uses the buffer as long as the allocator is in use.
  */
 TVM_DLL
 tvm_crt_error_t StackMemoryManager_Init(struct tvm_workspace_t *tvm_runtime_workspace,
@@ -53,13 +54,13 @@ tvm_crt_error_t StackMemoryManager_Init(struct tvm_workspace_t *tvm_runtime_work
                                         size_t workspace_size);
 
 /**
- * Allocates a block of the stack, aligned to 16 bytes.
+ * Allocates a block from a stack allocator, aligned to 16 bytes.
  *
- * Returns kTvmErrorNoError and the block in `current_alloc`; kTvmErrorPlatformNoMemory, also for a negative size; or
- * kTvmErrorFunctionCallInvalidArg for null.
+ * Returns kTvmErrorNoError and stores the block in `current_alloc`. Returns kTvmErrorPlatformNoMemory if there is not
+ * enough free space or the size is negative, and kTvmErrorFunctionCallInvalidArg for a null pointer.
  *
  * The caller must ensure:
- * `tvm_runtime_workspace` is null or an initialised stack.
+ * `tvm_runtime_workspace` is null or an initialised stack allocator.
  */
 TVM_DLL
 tvm_crt_error_t StackMemoryManager_Allocate(struct tvm_workspace_t *tvm_runtime_workspace,
@@ -67,13 +68,13 @@ tvm_crt_error_t StackMemoryManager_Allocate(struct tvm_workspace_t *tvm_runtime_
                                             void **current_alloc);
 
 /**
- * Frees a block and all blocks allocated after it.
+ * Frees a block of a stack allocator, and all blocks allocated after it.
  *
- * Returns kTvmErrorNoError; kTvmErrorPlatformStackAllocBadFree for a pointer that is not a block in use; or
- * kTvmErrorFunctionCallInvalidArg for a null stack.
+ * Returns kTvmErrorNoError. Returns kTvmErrorPlatformStackAllocBadFree for a pointer that is not an allocated block,
+ * and kTvmErrorFunctionCallInvalidArg for a null allocator.
  *
  * The caller must ensure:
- * `tvm_runtime_workspace` is null or an initialised stack.
+ * `tvm_runtime_workspace` is null or an initialised stack allocator.
  */
 TVM_DLL
 tvm_crt_error_t StackMemoryManager_Free(struct tvm_workspace_t *tvm_runtime_workspace,
