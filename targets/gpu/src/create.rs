@@ -17,7 +17,7 @@ use function_info::FunctionInfo;
 /// Implements `ffi.Module.load_from_bytes.KIND`.
 ///
 /// # Errors
-/// TypeError unless the argument is Bytes; those of [`DeviceModule::load`].
+/// TypeError unless the argument is Bytes; errors of [`DeviceModule::load`].
 pub fn load_from_bytes<D: Driver>(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
         [bytes] => Ok(DeviceModule::<D>::load(bytes.get()?)?.into()),
@@ -31,7 +31,7 @@ pub fn load_from_bytes<D: Driver>(args: &[AnyView<'_>]) -> Result<Any> {
 /// Bytes, or a Map of Bytes for kinds with separate code for each kernel.
 ///
 /// # Errors
-/// TypeError for other arguments; those of [`DeviceModule::load`].
+/// TypeError for other arguments; errors of [`DeviceModule::create`].
 pub fn create<D: Driver>(args: &[AnyView<'_>]) -> Result<Any> {
     let [code, format, infos, sources] = args else {
         plain_bail!(TYPE_ERROR, "A device module is made of 4 arguments, but got {}", args.len());

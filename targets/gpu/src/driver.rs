@@ -1,4 +1,4 @@
-//! Interface of a kind of device module.
+//! Interface between device modules and the driver of one kind, such as `cuda`.
 
 use core::ffi::CStr;
 
@@ -51,11 +51,11 @@ pub trait Driver: Send + Sync + Sized + 'static {
     /// Validates the payload and prepares its code. Opens no driver.
     ///
     /// # Errors
-    /// InternalError for an invalid payload; those of a compiler.
+    /// InternalError for an invalid payload; errors of a compiler.
     fn prepare(payload: &Payload) -> Result<Self::Code>;
 
-    /// Like [`prepare`](Driver::prepare), for a module created in the compiler's process. It may only be exported from there,
-    /// so anything beyond the code waits for [`make_ready`](Driver::make_ready).
+    /// Like [`prepare`](Driver::prepare), for a module created in the compiler's process. The process may only export the
+    /// module, so everything but validation is left to [`make_ready`](Driver::make_ready).
     ///
     /// # Errors
     /// As for [`prepare`](Driver::prepare).
@@ -63,11 +63,11 @@ pub trait Driver: Send + Sync + Sized + 'static {
         Self::prepare(payload)
     }
 
-    /// Completes what [`prepare_created`](Driver::prepare_created) postponed. Called without a lock when a kernel is looked up,
-    /// so it may call registered functions.
+    /// Completes the preparation that [`prepare_created`](Driver::prepare_created) left out. Called without a lock when a
+    /// kernel is looked up, so it may call registered functions.
     ///
     /// # Errors
-    /// Those of a compiler.
+    /// Errors of a compiler.
     fn make_ready(_source: &Source<'_, Self>) -> Result<()> {
         Ok(())
     }
@@ -104,16 +104,17 @@ pub trait Driver: Send + Sync + Sized + 'static {
     /// The values must have the kernel's parameter types; handles must be memory of this device.
     unsafe fn launch(kernel: &Self::Kernel, device: i32, launch: &Launch<'_>) -> Result<()>;
 
-    /// Returns a function of the module itself, such as `opencl.GetPreCompiledPrograms`. It takes precedence over a kernel of
-    /// the same name.
+    /// Returns a function of the module other than a kernel, such as `opencl.GetPreCompiledPrograms`. It takes precedence
+    /// over a kernel of the same name.
     ///
     /// # Errors
-    /// Any. An unknown name returns `None`, not an error.
+    /// Errors of the kind. An unknown name is not an error: the result is `None`.
     fn method(_module: &Module, _this: &DeviceModule<Self>, _name: &[u8]) -> Result<Option<Function>> {
         Ok(None)
     }
 
-    /// Returns a source composed on demand. Returns `None` for formats handled by [`inspect_source`](Driver::inspect_source).
+    /// Returns a source that is composed on demand; `None` for formats handled by
+    /// [`inspect_source`](Driver::inspect_source).
     ///
     /// # Errors
     /// MemoryError.
@@ -121,10 +122,10 @@ pub trait Driver: Send + Sync + Sized + 'static {
         Ok(None)
     }
 
-    /// Returns the source in a format; empty if there is none.
+    /// Returns the source in a format; empty if the module has no source in it.
     fn inspect_source<'a>(source: &Source<'a, Self>, format: &[u8]) -> &'a [u8];
 
-    /// Returns a payload from which the module can be loaded again.
+    /// Serialises the module into a payload that loads again.
     ///
     /// # Errors
     /// MemoryError.

@@ -1,5 +1,5 @@
-//! Validates ELF files of drivers: `cubin` and `hsaco`. Drivers get an address without a length and trust the offsets in the
-//! file, so they would read beyond the end of a truncated one.
+//! Validates ELF files (`cubin`, `hsaco`) before they are passed to a GPU driver. Drivers receive an address without a
+//! length and trust the offsets in the file, so a truncated file would make them read out of bounds.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -9,8 +9,9 @@ const MAGIC: &[u8] = b"\x7fELF\x02\x01";
 const HEADER_BYTES: usize = 64;
 const SECTION_BYTES: u64 = 64;
 const SEGMENT_BYTES: u64 = 56;
-/// Section types without content in the file.
+/// `SHT_NULL`: section type without content.
 const NULL: u64 = 0;
+/// `SHT_NOBITS`: section type whose content is not in the file.
 const NOBITS: u64 = 8;
 
 /// Returns `true` if the code begins like a 64-bit little-endian ELF file.
@@ -76,7 +77,7 @@ fn fits(file: &[u8], at: u64, bytes: u64) -> Option<()> {
     (at.checked_add(bytes)? <= file.len() as u64).then_some(())
 }
 
-/// Reads a little-endian number of this size.
+/// Reads a little-endian integer of `bytes` bytes at an offset. Returns `None` beyond the end of the file.
 fn number(file: &[u8], at: usize, bytes: usize) -> Option<u64> {
     let bytes = file.get(at..at.checked_add(bytes)?)?;
     Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))

@@ -1,5 +1,5 @@
-//! Fork protection of drivers. In the child of a process that opened a driver, the driver's handles refer to threads and
-//! mappings that no longer exist. So every use of a device there is an error, and nothing is freed.
+//! Fork protection of GPU drivers. In the child of a process that opened a driver, the driver's handles refer to threads and
+//! mappings that no longer exist. So every use of a device fails there, and nothing is freed.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ use ferrite_core::sync::fork::{AtFork, Hook, Ring, enlist};
 /// Whether a driver was opened, or is being opened.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process is the child of one that had opened a driver.
+/// Whether this process was forked from a process that had opened a driver.
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
 static CHILD: Hook = Hook::in_child(|| {
@@ -19,7 +19,7 @@ static CHILD: Hook = Hook::in_child(|| {
     }
 });
 
-/// Locks held while a driver is opened need no protection across a fork, since the child never takes them.
+/// Fork handlers of this crate. Locks held while a driver is opened are not among them: the child never takes them.
 static PARTS: &[&dyn AtFork] = &[&CHILD];
 
 /// Registers the fork handler.
@@ -43,7 +43,7 @@ pub fn is_child() -> bool {
     IS_CHILD.load(Ordering::Relaxed)
 }
 
-/// Rejects the use of devices in the child of a process that used some.
+/// Returns an error in a forked child whose parent had opened a driver.
 ///
 /// # Errors
 /// RuntimeError in such a child.

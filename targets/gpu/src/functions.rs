@@ -1,5 +1,5 @@
-//! Global functions of this build, as defaults: loaders and constructors of modules for each kind, and functions of the
-//! runtime. TVM's own runtime uses the same names.
+//! Global functions of this build, registered as defaults: loaders and constructors of the modules of each kind, and runtime
+//! functions. TVM's own runtime registers the same names.
 
 use ferrite_core::defaults::{self, Defaults, Group};
 
@@ -47,26 +47,26 @@ pub const CONSTRUCTORS: Group = Group {
     wrap: None,
 };
 
-/// Function that host code calls before the first kernel.
+/// `__tvm_set_device`, which host code calls before the first kernel.
 pub const SET_DEVICE: Group = Group {
     prefix: runtime::SET_DEVICE,
     functions: &[runtime::SET_DEVICE_FUNCTION],
     wrap: Some(runtime::wrap),
 };
 
-/// Functions through which TVM's Python package uses devices.
+/// `runtime.*`: functions through which TVM's Python package uses devices.
 pub const RUNTIME: Group =
     Group { prefix: "runtime.", functions: runtime::FUNCTIONS, wrap: Some(runtime::wrap) };
 
-/// Functions for CUDA.
+/// `runtime.*` specific to CUDA.
 #[cfg(feature = "cuda")]
 pub const CUDA: Group = Group { prefix: "runtime.", functions: crate::cuda::FUNCTIONS, wrap: None };
 
-/// Functions for ROCm.
+/// `runtime.*` specific to ROCm.
 #[cfg(feature = "rocm")]
 pub const ROCM: Group = Group { prefix: "runtime.", functions: crate::rocm::FUNCTIONS, wrap: None };
 
-/// Functions through which TVM's Python package describes the targets of a kind.
+/// `device_api.*`: functions through which TVM's Python package queries target properties of a device.
 pub const DEVICE_API: Group = Group {
     prefix: "device_api.",
     functions: &[
@@ -76,7 +76,7 @@ pub const DEVICE_API: Group = Group {
     wrap: None,
 };
 
-/// All groups.
+/// All groups of global functions.
 pub const GROUPS: &[Group] = &[
     LOADERS,
     CONSTRUCTORS,
@@ -89,13 +89,13 @@ pub const GROUPS: &[Group] = &[
     ROCM,
 ];
 
-/// Installs the functions in programs without the C library, which installs its own defaults along with these.
+/// Installs the functions in programs without the C library. The C library installs them together with its own defaults.
 pub fn install() {
     static DEFAULTS: Defaults = Defaults { groups: &[GROUPS] };
     defaults::install(&DEFAULTS);
 }
 
-/// Expands to the table entry of a loader or constructor of a kind.
+/// Expands to the table entry of the loader or the constructor of a kind.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! module_functions {

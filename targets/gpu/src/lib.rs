@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`payload`] | serialised form of device modules |
 //! | [`launch`] | conversion of packed arguments to parameter values and work sizes |
-//! | [`driver`] | [`Driver`](driver::Driver), the interface of a kind |
+//! | [`driver`] | [`Driver`](driver::Driver), the interface between device modules and a driver |
 //! | [`module`] | device modules of all kinds, and their kernels |
 //! | [`create`] | modules from the compiler's objects, `ffi.Module.create.KIND` |
 //! | [`opencl_source`] | OpenCL source, split into a program for each kernel |

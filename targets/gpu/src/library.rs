@@ -1,4 +1,4 @@
-//! Driver libraries as tables of function pointers: opened on first use, and never closed.
+//! Driver libraries as tables of function pointers. A library is opened on first use and never closed.
 
 pub use ferrite_host::dynamic_lib::driver::{DriverLibrary, same_object};
 

@@ -30,17 +30,17 @@ impl<D: Driver> DeviceModule<D> {
     /// Creates a module from a payload. Opens no driver.
     ///
     /// # Errors
-    /// InternalError for a malformed payload; those of [`Driver::prepare`]; MemoryError.
+    /// InternalError for a malformed payload; errors of [`Driver::prepare`]; MemoryError.
     pub fn load(bytes: Bytes) -> Result<Module> {
         let payload = Payload::read(D::LAYOUT, bytes)?;
         let code = D::prepare(&payload)?;
         Self::with_code(payload, code, None)
     }
 
-    /// Creates a module for the compiler, with sources by format for `inspect_source`. Opens no driver.
+    /// Creates a module for TVM's compiler, with sources by format for `inspect_source`. Opens no driver.
     ///
     /// # Errors
-    /// InternalError for a malformed payload; those of [`Driver::prepare_created`]; MemoryError.
+    /// InternalError for a malformed payload; errors of [`Driver::prepare_created`]; MemoryError.
     pub fn create(bytes: Bytes, sources: Option<MapObject>) -> Result<Module> {
         let payload = Payload::read(D::LAYOUT, bytes)?;
         let code = D::prepare_created(&payload)?;
@@ -57,10 +57,11 @@ impl<D: Driver> DeviceModule<D> {
         Source { payload: &self.payload, code: &self.code }
     }
 
-    /// Runs `body` with a kernel, which is loaded on the device first if necessary.
+    /// Runs `body` with a kernel. Loads the kernel on the device first if necessary.
     ///
     /// # Errors
-    /// Those of [`Driver::load`] and [`Driver::load_kernel`]; ValueError for a device id beyond the table; those of `body`.
+    /// Errors of [`Driver::load`] and [`Driver::load_kernel`]; ValueError for a device id of
+    /// [`MAX_DEVICES`](crate::driver::MAX_DEVICES) or more; errors of `body`.
     pub fn with_kernel<R>(
         &self,
         kernel: usize,
@@ -82,8 +83,8 @@ impl<D: Driver> ModuleImpl for DeviceModule<D> {
 
     /// Looks up functions of the kind, kernels by name, and `__tvm_set_device`.
     ///
-    /// Host code searches imports before the global table. So its device is set here, whichever runtime has registered the
-    /// global name.
+    /// Host code searches imports before the global table. So it always finds the `__tvm_set_device` of this module,
+    /// whichever runtime registered the global name.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
         if let Some(function) = D::method(module, self, name.as_bytes())? {
             return Ok(Some(function));

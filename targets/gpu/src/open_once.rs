@@ -9,7 +9,7 @@ use ferrite_core::error::Result;
 use crate::forks;
 use crate::owned::Owned;
 
-/// A driver of the process. A failure to open it leaves no state behind: the next call tries again.
+/// Cell for a driver that the process opens once. A failure to open it leaves no state behind: the next call tries again.
 pub(crate) struct OpenOnce<T: 'static> {
     opened: AtomicPtr<T>,
     /// Held while the driver is opened. A forked child never takes it, see [`forks`].
@@ -17,15 +17,15 @@ pub(crate) struct OpenOnce<T: 'static> {
 }
 
 impl<T: Send + Sync + 'static> OpenOnce<T> {
-    /// Creates the record of a driver that is not open.
+    /// Creates an empty cell. Opens nothing.
     pub(crate) const fn new() -> OpenOnce<T> {
         OpenOnce { opened: AtomicPtr::new(ptr::null_mut()), opening: Mutex::new(()) }
     }
 
-    /// Returns the driver; opens it by `open` on first use.
+    /// Returns the driver. The first use opens it with `open`.
     ///
     /// # Errors
-    /// Those of `open`; RuntimeError in a forked child whose parent had opened a driver; MemoryError.
+    /// Errors of `open`; RuntimeError in a forked child whose parent had opened a driver; MemoryError.
     #[inline]
     pub(crate) fn get(&'static self, open: fn() -> Result<T>) -> Result<&'static T> {
         forks::check()?;

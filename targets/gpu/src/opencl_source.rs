@@ -1,7 +1,7 @@
-//! TVM's OpenCL source: one text with a program for each kernel.
+//! TVM's OpenCL source: one string with a program for each kernel.
 //!
-//! A line `// Function: NAME` begins the program of a kernel, which extends to the next such line. Text before the first one is
-//! dropped.
+//! A line `// Function: NAME` begins the program of a kernel, which extends to the next such line. Text before the first
+//! such line is dropped.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -14,10 +14,10 @@ use crate::payload::Payload;
 
 const TITLE: &[u8] = b"// Function: ";
 
-/// Splits source into programs: spans of the code, in the order of the kernels.
+/// Splits source into programs. Returns spans of the code in the order of the kernels.
 ///
 /// # Errors
-/// InternalError if a kernel has no program or two, or if a program belongs to no kernel; MemoryError.
+/// InternalError if a kernel has no program or more than one, or if a program belongs to no kernel; MemoryError.
 pub fn split(payload: &Payload) -> Result<Buffer<Range<usize>>> {
     let code = payload.code();
     let mut programs: Buffer<Option<Range<usize>>> = Buffer::new();
@@ -57,7 +57,7 @@ pub fn split(payload: &Payload) -> Result<Buffer<Range<usize>>> {
     Ok(found)
 }
 
-/// Returns the offset of the next title line.
+/// Returns the offset of the next title line (`// Function: NAME`).
 fn find(code: &[u8], from: usize) -> Option<usize> {
     code.get(from..)?.windows(TITLE.len()).position(|window| window == TITLE).map(|at| from + at)
 }

@@ -1,4 +1,4 @@
-//! An owned heap value, whose allocation may fail.
+//! Fallible owned heap values, like `Box`.
 
 use core::alloc::Layout;
 use core::ops::{Deref, DerefMut};
@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::memory;
 
-/// An owned value at a stable address.
+/// Owned heap value at a stable address.
 pub(crate) struct Owned<T>(NonNull<T>);
 
 // SAFETY: the value has a single owner.
@@ -19,7 +19,7 @@ impl<T> Owned<T> {
     /// Moves a value to the heap.
     ///
     /// # Errors
-    /// MemoryError, after which the value is dropped.
+    /// MemoryError; the value is dropped.
     pub(crate) fn new(value: T) -> Result<Owned<T>> {
         let layout = Layout::new::<T>();
         let Some(block) = memory::allocate(layout) else { return Err(out_of_memory(layout.size())) };
@@ -29,15 +29,15 @@ impl<T> Owned<T> {
         Ok(Owned(pointer))
     }
 
-    /// Releases the ownership, and returns the pointer.
+    /// Releases ownership and returns the pointer.
     pub(crate) fn into_raw(self) -> NonNull<T> {
         core::mem::ManuallyDrop::new(self).0
     }
 
-    /// Takes the ownership of a pointer.
+    /// Takes ownership of a pointer from [`into_raw`](Owned::into_raw).
     ///
     /// # Safety
-    /// The pointer must come from [`into_raw`](Owned::into_raw), and must be passed once.
+    /// The pointer must come from [`into_raw`](Owned::into_raw), and must be passed at most once.
     pub(crate) unsafe fn from_raw(value: NonNull<T>) -> Owned<T> {
         Owned(value)
     }

@@ -50,7 +50,8 @@ pub const FUNCTIONS: &[StaticFunction] = &[
     static_function!("runtime.RuntimeEnabled", enabled::is_enabled),
 ];
 
-/// Variant of `__tvm_set_device` for device modules, which ignores a registered function for devices with a back end here.
+/// Variant of `__tvm_set_device` for device modules. It serves devices with a back end here even if another runtime
+/// registered the global function.
 static OWN_SET_DEVICE: StaticFunction = static_function!("__tvm_set_device", set_own_device);
 
 /// Returns the function `__tvm_set_device` of device modules. It forwards devices without a back end here to the global
@@ -78,7 +79,7 @@ fn set_device(device_type: i32, device_id: i32) -> Result<()> {
     device::get(device_type)?.set_device(device_id)
 }
 
-/// Implements `runtime.GetDeviceAttr`. Attribute 0 is 0 for devices without a back end.
+/// Implements `runtime.GetDeviceAttr`. Attribute 0 (whether the device exists) is 0 for devices without a back end.
 fn device_attribute(device_type: i32, device_id: i32, attribute: i64) -> Result<Any> {
     let Some(attribute) = Attribute::from_number(attribute) else {
         plain_bail!(VALUE_ERROR, "There is no device attribute {}", &attribute);
@@ -91,7 +92,7 @@ fn device_attribute(device_type: i32, device_id: i32, attribute: i64) -> Result<
     }
 }
 
-/// Converts a stream, which is an integer in these functions; 0 is the default stream.
+/// Converts a stream, which these functions pass as an integer, to a handle; 0 is the default stream.
 fn handle(stream: i64) -> *mut c_void {
     ptr::with_exposed_provenance_mut(stream as usize)
 }
@@ -135,7 +136,7 @@ fn order_streams(device: DLDevice, before: i64, after: i64) -> Result<()> {
     unsafe { backend.order_streams(device.device_id, handle(before), handle(after)) }
 }
 
-/// Creates a tensor. Scopes other than `global` are texture layouts, which no back end here supports.
+/// Creates a tensor. Rejects memory scopes other than `global`: they are texture layouts, which no back end here supports.
 fn allocate_tensor(
     shape: Shape,
     dtype: DLDataType,
@@ -149,7 +150,7 @@ fn allocate_tensor(
     device::empty(shape.as_slice(), dtype, device)
 }
 
-/// Returns the device that performs a copy: the first one, unless that is host memory.
+/// Returns the device that performs a copy: the first device, or the second if the first is host memory.
 fn device_of_copy(one: DLDevice, other: DLDevice) -> Device {
     Device::from(if device::is_main_memory(one.device_type) { other } else { one })
 }
@@ -180,7 +181,7 @@ fn check_bytes(tensor: TensorRef<'_>, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Copies from host memory, and waits for the copy.
+/// Copies from host memory to a tensor, and waits for the copy.
 fn copy_from_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
     // SAFETY: the arguments of a call are valid until it returns; the caller who passes a pointer vouches for its bytes.
     unsafe {
@@ -189,7 +190,7 @@ fn copy_from_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Resul
     }
 }
 
-/// Copies to host memory, and waits for the copy.
+/// Copies from a tensor to host memory, and waits for the copy.
 fn copy_to_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
     // SAFETY: as in `copy_from_bytes`.
     unsafe {
@@ -198,8 +199,9 @@ fn copy_to_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<
     }
 }
 
-/// # Safety
+/// Copies between regions, and waits for the copy.
 ///
+/// # Safety
 /// Both regions must have `bytes` bytes.
 unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
     if bytes == 0 {
@@ -212,7 +214,7 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
     device.synchronize()
 }
 
-/// Queues a copy between tensors on the device's stream.
+/// Queues a copy between tensors on the stream of the copying device.
 fn copy_tensor(from: TensorView, to: TensorView) -> Result<()> {
     // SAFETY: the arguments of a call are valid until it returns.
     unsafe {

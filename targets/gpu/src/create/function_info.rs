@@ -1,4 +1,4 @@
-//! The compiler's class `runtime.FunctionInfo`. It has no reflected fields, so its records are read in place.
+//! The compiler's class `runtime.FunctionInfo`. It has no reflected fields, so its records are read directly from memory.
 
 use core::ptr::NonNull;
 
@@ -9,7 +9,7 @@ use ferrite_core::{Any, ObjectRef, plain_bail, type_table};
 
 const TYPE_KEY: &[u8] = b"runtime.FunctionInfo";
 
-/// Offset of the arrays in the object, after the header and the name, which takes 16 bytes.
+/// Offset in bytes of the arrays in the object: they follow the object header and the name, which takes 16 bytes.
 const TYPES_AT: usize = 40;
 const TAGS_AT: usize = 48;
 const EXTRA_TAGS_AT: usize = 56;
@@ -21,7 +21,7 @@ impl FunctionInfo {
     /// Converts a value to a FunctionInfo.
     ///
     /// # Errors
-    /// TypeError for anything else.
+    /// TypeError for any other value.
     pub(super) fn from_any(value: &Any) -> Result<FunctionInfo> {
         match value.as_object() {
             Some(object) if type_table::type_key_of(object.type_index()) == TYPE_KEY => {

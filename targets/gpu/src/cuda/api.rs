@@ -1,4 +1,4 @@
-//! Functions, records and constants of libcuda that the back end uses. All are in drivers since 520 (CUDA 11.8).
+//! Functions, records and constants of libcuda that the back end uses. All exist since driver 520 (CUDA 11.8).
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -18,7 +18,7 @@ pub(super) const OUT_OF_MEMORY: Status = 2;
 pub(super) const DEINITIALIZED: Status = 4;
 pub(super) const INVALID_HANDLE: Status = 400;
 
-/// Device attributes.
+// Device attributes.
 pub(super) const MAX_THREADS_PER_BLOCK: c_int = 1;
 pub(super) const MAX_BLOCK_DIM_X: c_int = 2;
 pub(super) const MAX_SHARED_MEMORY_PER_BLOCK: c_int = 8;
@@ -30,20 +30,20 @@ pub(super) const L2_CACHE_SIZE: c_int = 38;
 pub(super) const COMPUTE_CAPABILITY_MAJOR: c_int = 75;
 pub(super) const COMPUTE_CAPABILITY_MINOR: c_int = 76;
 
-/// Function attributes.
+// Function attributes.
 pub(super) const MAX_DYNAMIC_SHARED_SIZE_BYTES: c_int = 8;
 pub(super) const NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_int = 14;
 
-/// Flags of streams and events.
+// Flags of streams and events.
 pub(super) const STREAM_NON_BLOCKING: c_uint = 1;
 pub(super) const EVENT_DEFAULT: c_uint = 0;
 pub(super) const EVENT_DISABLE_TIMING: c_uint = 2;
 
-/// Linker options: the buffer for the error log, and its size.
+// Linker options: the buffer for the error log, and its size.
 pub(super) const ERROR_LOG_BUFFER: c_int = 5;
 pub(super) const ERROR_LOG_BUFFER_SIZE_BYTES: c_int = 6;
 
-/// Identifiers of launch attributes.
+// Identifiers of launch attributes.
 pub(super) const COOPERATIVE: c_int = 2;
 pub(super) const CLUSTER_DIMENSION: c_int = 4;
 pub(super) const PROGRAMMATIC_STREAM_SERIALIZATION: c_int = 6;
@@ -55,7 +55,7 @@ pub(super) const PREFERRED_CLUSTER_DIMENSION: c_int = 11;
 pub(super) struct LaunchAttribute {
     pub id: c_int,
     pub padding: c_int,
-    /// Extents of a cluster; for a flag, the first element.
+    /// Extents of a cluster; a flag uses only the first element.
     pub value: [u32; 16],
 }
 

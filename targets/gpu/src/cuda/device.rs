@@ -96,7 +96,7 @@ impl Device {
         }
     }
 
-    /// Returns the value of an attribute, or `None`.
+    /// Returns the value of an attribute; `None` if CUDA has no such attribute.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -171,7 +171,7 @@ impl Device {
         Ok(bytes)
     }
 
-    /// Returns the bytes of free memory and of total memory.
+    /// Returns the free and the total memory in bytes.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -197,7 +197,7 @@ impl Device {
     }
 }
 
-/// Guard: a context is current until this is dropped, then the previous one is restored.
+/// Guard of a current context: restores the previous context when dropped.
 pub(super) struct Entered {
     api: &'static Api,
     before: Option<Handle>,

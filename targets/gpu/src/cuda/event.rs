@@ -1,4 +1,4 @@
-//! CUDA events: marks in streams, which other streams and the program wait for.
+//! CUDA events: marks in streams, for which other streams and host threads wait.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -75,7 +75,7 @@ pub(super) unsafe fn synchronize(device: &Device, event: NonNull<c_void>) -> Res
     unsafe { done!(device.api, cuEventSynchronize(event.as_ptr())) }
 }
 
-/// Returns the time between two events; zero if `end` came first, `None` if an event has no timing or was not recorded.
+/// Returns the time between two events: zero if `end` came first, `None` if an event has no timing or was not recorded.
 ///
 /// # Errors
 /// Errors of the driver.

@@ -11,7 +11,8 @@ use super::api::{self, Api, Status};
 /// Error kind of driver errors.
 pub(super) const CUDA_ERROR: &str = "CUDAError";
 
-/// Calls a driver function that creates or returns something: `made!(api, cuEventCreate(&mut event, 0))?`.
+/// Calls a driver function that creates or returns something: `made!(api, cuEventCreate(&mut event, 0))?`. Fails if the
+/// driver is shutting down.
 macro_rules! made {
     ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let api: &$crate::cuda::api::Api = $api;
@@ -19,7 +20,7 @@ macro_rules! made {
     }};
 }
 
-/// Calls a driver function that returns nothing. It succeeds if the driver is shutting down, since the process ends.
+/// Calls a driver function that returns nothing. Succeeds if the driver is shutting down, since the process ends.
 macro_rules! done {
     ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let api: &$crate::cuda::api::Api = $api;

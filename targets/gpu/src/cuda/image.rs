@@ -1,4 +1,5 @@
-//! Formats of code that the driver loads. The code is validated first, since the driver gets an address without a length.
+//! Formats of CUDA code that the driver loads. The code is validated first, since the driver receives an address without a
+//! length.
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -30,7 +31,7 @@ impl Format {
         }
     }
 
-    /// Returns the format name for `inspect_source`.
+    /// Returns the name of the format, for `inspect_source`.
     pub(super) fn name(self) -> &'static [u8] {
         match self {
             Format::Ptx => b"ptx",
@@ -67,7 +68,7 @@ impl Format {
         }
     }
 
-    /// Returns a copy of PTX with the terminating zero that the driver needs; `None` for binaries.
+    /// Returns a copy of PTX with the terminating NUL that the driver needs; `None` for binaries.
     ///
     /// # Errors
     /// MemoryError.
@@ -82,8 +83,8 @@ impl Format {
     }
 }
 
-/// Returns `None` if a fatbin, or an entry of it, extends beyond the bytes. The header has its own size (16 bits at 6) and that
-/// of the entries (64 bits at 8); so does an entry (32 bits at 4, 64 bits at 8).
+/// Returns `None` if a fatbin, or one of its entries, extends beyond the bytes. The header stores its own size (16 bits at
+/// offset 6) and the size of the entries (64 bits at offset 8). So does each entry (32 bits at 4, 64 bits at 8).
 fn fatbin_fits(code: &[u8]) -> Option<()> {
     let mut at = number(code, 6, 2)?;
     let end = at.checked_add(number(code, 8, 8)?)?;

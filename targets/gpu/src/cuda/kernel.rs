@@ -18,26 +18,27 @@ use super::module::Module;
 use crate::launch::{Dimensions, Launch, MAX_PARAMETERS, Parameter};
 use crate::payload;
 
-/// Bytes of dynamic shared memory that a kernel may use by default.
+/// Bytes of dynamic shared memory that a kernel may use without opting in to more.
 const SHARED_BYTES: u32 = 48 << 10;
 
-/// Blocks that a cluster may have by default.
+/// Maximum portable cluster size, in thread blocks. Larger clusters need the non-portable attribute.
 const CLUSTER_BLOCKS: u64 = 8;
 
-/// Size and alignment of a TMA descriptor in bytes.
+/// Size of a TMA descriptor in bytes.
 const TENSOR_MAP_BYTES: usize = 128;
+/// Alignment of a TMA descriptor in bytes.
 const TENSOR_MAP_ALIGNMENT: usize = 64;
 
 /// A kernel loaded on one device.
 pub struct Kernel {
     api: &'static Api,
     function: Handle,
-    /// Name, ending in a NUL.
+    /// Name, with its terminating NUL.
     name: Buffer<u8>,
     /// Bytes of dynamic shared memory allowed so far.
     allowed_shared_bytes: AtomicU32,
     allows_large_clusters: AtomicBool,
-    /// Held while the driver is asked for more.
+    /// Held while a larger limit is requested from the driver.
     asking: Mutex<()>,
 }
 
@@ -47,7 +48,7 @@ unsafe impl Send for Kernel {}
 unsafe impl Sync for Kernel {}
 
 impl Kernel {
-    /// Finds a kernel in its module, and compares its parameters with the payload's.
+    /// Looks up a kernel in its module, and compares its parameters with the payload's.
     ///
     /// # Errors
     /// CUDAError if the module does not have the kernel; InternalError if its parameters differ; MemoryError.
@@ -73,8 +74,8 @@ impl Kernel {
         self.name.strip_suffix(b"\0").unwrap_or_default()
     }
 
-    /// Compares the parameters, since the driver reads as many as the compiled kernel declares. Drivers before 550 cannot
-    /// report them.
+    /// Compares the compiled kernel's parameters with the payload's, since the driver reads as many as the kernel declares.
+    /// Drivers before 550 cannot report them, so nothing is compared there.
     fn check_parameters(&self, described: &payload::Kernel) -> Result<()> {
         let Some(parameter_info) = self.api.cuFuncGetParamInfo else { return Ok(()) };
         let count = described.parameters.len();
@@ -166,7 +167,7 @@ impl Kernel {
         )
     }
 
-    /// Allows the kernel this much dynamic shared memory.
+    /// Raises the kernel's limit of dynamic shared memory to at least `bytes`.
     #[cold]
     fn allow_shared_bytes(&self, bytes: u32) -> Result<()> {
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,7 +192,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Adds the attributes of a launch with clusters.
+    /// Adds the launch attributes for clusters.
     #[cold]
     fn add_clusters(&self, launch: &Launch<'_>, attributes: &mut Attributes) -> Result<()> {
         let (cluster, preferred) = (launch.sizes.cluster(), launch.sizes.preferred_cluster());
@@ -228,7 +229,7 @@ fn block_count(cluster: Dimensions) -> u64 {
     cluster.iter().fold(1, |product, extent| u64::from(*extent).saturating_mul(product))
 }
 
-/// Returns the size of a parameter in the kernel, in bytes.
+/// Returns the size in bytes that a parameter has in the kernel.
 fn parameter_bytes(parameter: Parameter) -> usize {
     match parameter {
         Parameter::TensorMap => TENSOR_MAP_BYTES,
@@ -236,7 +237,7 @@ fn parameter_bytes(parameter: Parameter) -> usize {
     }
 }
 
-/// Returns the address of a TMA descriptor, which is itself the parameter.
+/// Returns the address of a TMA descriptor, which is passed by value: the driver copies the 128 bytes at this address.
 fn tensor_map(value: u64) -> Result<*const c_void> {
     let address = value as usize;
     plain_ensure!(
@@ -248,7 +249,7 @@ fn tensor_map(value: u64) -> Result<*const c_void> {
     Ok(ptr::with_exposed_provenance(address))
 }
 
-/// Launch attributes: an array of constant capacity, whose unused part is never initialised.
+/// Launch attributes: an array of fixed capacity, whose unused elements stay uninitialised.
 struct Attributes {
     list: [MaybeUninit<LaunchAttribute>; 4],
     len: u32,

@@ -49,7 +49,7 @@ pub(super) fn allocate(device: &Device, bytes: usize, alignment: usize) -> Resul
     Ok(ptr::with_exposed_provenance_mut(address as usize))
 }
 
-/// Frees device memory, after the commands queued before.
+/// Frees device memory after all commands queued so far.
 ///
 /// # Safety
 /// `data` must come from [`allocate`] for this device, and must not be used afterwards.
@@ -106,7 +106,7 @@ pub(super) unsafe fn free_pinned(device: &Device, data: *mut c_void) {
     unsafe { (device.api.cuMemFreeHost)(data) };
 }
 
-/// Source or target of a copy.
+/// Source or destination of a copy.
 enum Side {
     Main(*mut c_void),
     Device(&'static Device, Address),
@@ -124,7 +124,7 @@ fn side(region: &Region) -> Result<Side> {
     }
 }
 
-/// Queues a copy on a stream of the source's device, or of the target's if the source is in host memory.
+/// Queues a copy on a stream of the source's device, or of the destination's if the source is in host memory.
 ///
 /// # Errors
 /// ValueError for null pointers; errors of the driver.

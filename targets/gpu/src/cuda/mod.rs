@@ -50,14 +50,14 @@ pub use functions::FUNCTIONS;
 /// The CUDA back end.
 pub struct Cuda;
 
-/// Back end of pinned host memory, a device type of its own: host memory that CUDA devices access directly.
+/// Back end of pinned host memory: memory that CUDA devices access directly, with a device type of its own.
 pub struct CudaHost;
 
 /// The code of a module.
 pub enum Code {
-    /// Loadable code in the payload.
+    /// Loadable code, as contained in the payload.
     Given(Format),
-    /// Source in the payload, and the compiled code once it is compiled.
+    /// Source in the payload, and the result of its compilation.
     Source(OnceLock<(Format, Bytes)>),
 }
 
@@ -65,7 +65,7 @@ impl Code {
     /// Returns the code in a loadable format. Compiles source on the first call.
     ///
     /// # Errors
-    /// Those of the compiler.
+    /// Errors of the compiler.
     fn compiled<'a>(&'a self, payload: &'a Payload) -> Result<(Format, &'a [u8])> {
         let compiled = match self {
             Code::Given(format) => return Ok((*format, payload.code())),
@@ -93,14 +93,15 @@ impl Driver for Cuda {
     type Loaded = Module;
     type Kernel = Kernel;
 
-    /// Compiles source immediately, for the devices of this machine if there are any.
+    /// Compiles source immediately, for the devices of this machine if it has any.
     fn prepare(payload: &Payload) -> Result<Code> {
         let code = Cuda::prepare_created(payload)?;
         code.compiled(payload)?;
         Ok(code)
     }
 
-    /// Leaves source uncompiled until a kernel is looked up: the compiling machine may have neither a device nor NVRTC.
+    /// Leaves source uncompiled until a kernel is looked up: the machine that runs TVM's compiler may have neither a device
+    /// nor NVRTC.
     fn prepare_created(payload: &Payload) -> Result<Code> {
         if payload.format() == b"cuda" {
             return Ok(Code::Source(OnceLock::new()));
@@ -155,7 +156,7 @@ impl Driver for Cuda {
     }
 }
 
-/// Returns the stream of the calling thread.
+/// Returns the calling thread's stream for a device.
 fn stream_of(id: i32) -> *mut c_void {
     environment_stream::get(environment_stream::DeviceKey::new(kind::CUDA, id))
 }
@@ -280,7 +281,7 @@ impl Backend for CudaHost {
         }
     }
 
-    /// Never copies: [`Cuda`] copies from and to devices, and the CPU within host memory.
+    /// Returns an error: [`Cuda`] copies from and to devices, and the CPU back end within host memory.
     unsafe fn copy(&self, _from: Region, _to: Region, _bytes: usize, _stream: *mut c_void) -> Result<()> {
         plain_bail!(INTERNAL_ERROR, "A copy of CUDA needs memory of its devices")
     }

@@ -14,10 +14,10 @@ use super::device::Device;
 use super::failure::{self, cuda_error};
 use super::image::Format;
 
-/// Maximum bytes of the driver's log in an error message.
+/// Maximum number of bytes of the driver's log in an error message.
 const LOG_BYTES: usize = 8192;
 
-/// Function that NVSHMEM registers to initialise new modules.
+/// Global function that NVSHMEM registers to initialise new modules.
 const NVSHMEM_INIT: &[u8] = b"runtime.nvshmem.cumodule_init";
 
 /// A module loaded on one device.
@@ -32,7 +32,7 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Loads code that was validated, and initialises NVSHMEM in it if present.
+    /// Loads validated code, and lets NVSHMEM initialise the module if NVSHMEM is present.
     ///
     /// # Errors
     /// CUDAError with the driver's log; MemoryError; errors of NVSHMEM.
@@ -67,7 +67,7 @@ impl Module {
         Ok(module)
     }
 
-    /// Finds a kernel by its name, which must end in a NUL.
+    /// Looks up a kernel by its name, which must end in a NUL.
     ///
     /// # Errors
     /// CUDAError if there is no such kernel.
@@ -92,8 +92,8 @@ impl Module {
 }
 
 impl Drop for Module {
-    /// Waits for queued kernels, whose code belongs to the module. If waiting fails, the code stays loaded. Errors are ignored:
-    /// at process exit, the driver may already be gone.
+    /// Waits for queued kernels, whose code belongs to the module, and unloads it. If waiting fails, the code stays loaded.
+    /// Errors are ignored: at process exit, the driver may already be gone.
     fn drop(&mut self) {
         if let Some(_entered) = self.device.enter_to_release() {
             // SAFETY: this is the owner of the module, and none of its kernels is running.

@@ -26,7 +26,7 @@ type Handle = *mut c_void;
 const SUCCESS: Status = 0;
 
 const PATH: &CStr = c"FERRITE_NVRTC";
-/// Paths of the library within a folder.
+/// Paths of the library relative to a folder.
 const IN_FOLDER: [&str; 4] =
     ["/libnvrtc.so.13", "/libnvrtc.so.12", "/lib/libnvrtc.so.13", "/lib/libnvrtc.so.12"];
 
@@ -90,7 +90,8 @@ pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
     Ok(unsafe { nvrtc.as_ref() })
 }
 
-/// Opens the library at a path, or in the folder at a path. The outer error is a MemoryError.
+/// Opens the library at a path, or in the folder at a path. The outer result fails with a MemoryError, the inner one if the
+/// library does not load.
 fn find_at(path: &'static CStr) -> Result<Result<Nvrtc>> {
     for name in IN_FOLDER {
         let mut file = Buffer::new();
@@ -117,7 +118,7 @@ impl Nvrtc {
         Err(cuda_error(&[call.as_bytes(), b" failed with error: ", name.to_bytes(), separator, log]))
     }
 
-    /// Returns the architectures that it compiles for, such as 75 and 90, in ascending order.
+    /// Returns the architectures that this NVRTC supports, such as 75 and 90, in ascending order.
     ///
     /// # Errors
     /// CUDAError; MemoryError.
@@ -134,7 +135,7 @@ impl Nvrtc {
         }
     }
 
-    /// Compiles source: to machine code for architectures such as `sm_90a`, to PTX for architectures such as `compute_75`.
+    /// Compiles source: to machine code for an architecture such as `sm_90a`, or to PTX for one such as `compute_75`.
     ///
     /// # Errors
     /// CUDAError with the compiler's log; MemoryError.
@@ -219,7 +220,7 @@ impl<'a> Program<'a> {
         )
     }
 
-    /// Reads an output: its size first, then its content.
+    /// Reads an output of the program: first its size, then its content.
     fn output(
         &self,
         call: &str,

@@ -1,5 +1,5 @@
-//! The CUDA driver, its devices, and the current device of a thread: that of its current context. Each device is used through
-//! its primary context, like in the CUDA runtime API, so that memory and streams of PyTorch and JAX are shared.
+//! The CUDA driver, its devices, and each thread's current device: the device of its current context. Each device is used
+//! through its primary context, as in the CUDA runtime API, so that memory and streams can be shared with PyTorch and JAX.
 
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -27,7 +27,7 @@ static PLATFORM: AtomicPtr<Platform> = AtomicPtr::new(ptr::null_mut());
 /// Returns the driver; opens it on first use.
 ///
 /// # Errors
-/// RuntimeError if the driver is not installed, and in a forked child; CUDAError if it fails, also for lack of a device.
+/// RuntimeError if the driver is not installed, and in a forked child; CUDAError if it fails or finds no device.
 #[inline]
 pub(super) fn platform() -> Result<&'static Platform> {
     forks::check()?;
@@ -107,7 +107,7 @@ pub(super) fn device(id: i32) -> Result<&'static Device> {
     platform()?.device(id)
 }
 
-/// Returns the device of the current context, or device 0. Its primary context is current afterwards.
+/// Returns the device of the current context, or device 0 if there is none. Makes its primary context current.
 ///
 /// # Errors
 /// As for [`platform`]; errors of the driver.
@@ -123,7 +123,8 @@ pub(super) fn current_device() -> Result<&'static Device> {
     }
 }
 
-/// Makes a primary context current if none is, or replaces another library's context. Returns the device.
+/// Makes a primary context current if no context is current, or if the current one belongs to another library. Returns its
+/// device.
 #[cold]
 fn enter_primary(platform: &'static Platform, context: Handle) -> Result<&'static Device> {
     let device = if context.is_null() {

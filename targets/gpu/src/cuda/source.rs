@@ -17,15 +17,15 @@ use crate::variable;
 const CALLBACK: &[u8] = b"tvm_callback_cuda_compile";
 const ARCHITECTURE: &CStr = c"FERRITE_CUDA_ARCH";
 
-/// Default architecture without a device: the oldest that every supported NVRTC compiles for.
+/// Default architecture without a device: the oldest one that every supported NVRTC can target.
 const OLDEST: i64 = 75;
 
-/// Environment variables with header folders, and the subfolder of the headers: kernels with half precision include
-/// `cuda_fp16.h`.
+/// Environment variables that name header folders, each with the subfolder of the headers. Kernels with half precision
+/// include `cuda_fp16.h`.
 const INCLUDE_FOLDERS: [(&CStr, &str); 3] =
     [(c"FERRITE_CUDA_INCLUDE", ""), (c"CUDA_HOME", "/include"), (c"CUDA_PATH", "/include")];
 
-/// Compiles source.
+/// Compiles source with the registered callback or with NVRTC.
 ///
 /// # Errors
 /// CUDAError with the compiler's log; RuntimeError if there is no compiler; errors of the callback.
@@ -50,7 +50,7 @@ pub(super) fn compile(source: &[u8]) -> Result<(Format, Bytes)> {
     nvrtc.compile(text, architecture.as_str().unwrap_or_default(), &include_options()?)
 }
 
-/// Returns the architecture to compile for.
+/// Returns the architecture to compile for, from `FERRITE_CUDA_ARCH` or the devices.
 fn architecture(nvrtc: &Nvrtc) -> Result<String> {
     if let Some(chosen) = variable::get(ARCHITECTURE) {
         return String::from_bytes(chosen);
@@ -62,8 +62,8 @@ fn architecture(nvrtc: &Nvrtc) -> Result<String> {
     }
 }
 
-/// Chooses the architecture for devices from a lowest to a highest capability. If both are equal and the compiler supports it,
-/// machine code with architecture-specific instructions; otherwise PTX.
+/// Chooses the architecture for devices between a lowest and a highest compute capability: machine code with
+/// architecture-specific instructions if both are equal and the compiler supports it, otherwise PTX.
 fn architecture_of(lowest: i64, highest: i64, supported: &[c_int]) -> Result<String> {
     let is_known = supported.iter().any(|one| i64::from(*one) == lowest);
     if lowest == highest && is_known {
@@ -74,7 +74,7 @@ fn architecture_of(lowest: i64, highest: i64, supported: &[c_int]) -> Result<Str
     String::format(format_args!("compute_{}", older.unwrap_or(OLDEST)))
 }
 
-/// Returns the lowest and highest capability of the devices; `None` without a device.
+/// Returns the lowest and the highest compute capability of the devices; `None` without a device.
 fn capabilities() -> Option<(i64, i64)> {
     let capability =
         |device: &super::device::Device| device.capability().map(|(major, minor)| major * 10 + minor);
@@ -89,7 +89,7 @@ fn capabilities() -> Option<(i64, i64)> {
     all().unwrap_or_default()
 }
 
-/// Returns compiler options for header folders, each ending in a NUL.
+/// Returns the compiler options that name header folders, each ending in a NUL.
 fn include_options() -> Result<Buffer<Buffer<u8>>> {
     let mut options = Buffer::new();
     for (name, behind) in INCLUDE_FOLDERS {

@@ -21,7 +21,7 @@ pub(super) fn create(device: &Device) -> Result<Handle> {
     Ok(stream)
 }
 
-/// Destroys a stream; commands queued on it still run. Has no effect on the default stream.
+/// Destroys a stream. Commands queued on it still run. Does nothing for the default stream.
 ///
 /// # Errors
 /// Errors of the driver.

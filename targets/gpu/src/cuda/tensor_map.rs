@@ -1,4 +1,5 @@
-//! `runtime.cuTensorMapEncodeTiled`: encodes the descriptors (tensor maps) by which kernels copy tiles of tensors (TMA).
+//! `runtime.cuTensorMapEncodeTiled`: encodes descriptors (tensor maps) of the Tensor Memory Accelerator (TMA), by which
+//! kernels copy tiles of tensors.
 
 use core::ffi::c_void;
 
@@ -29,7 +30,7 @@ const INTERLEAVE: Rule = Rule { name: "interleave", least: 0, most: 2, multiple_
 const SWIZZLE: Rule = Rule { name: "swizzle", least: 0, most: 6, multiple_of: 1 };
 const PROMOTION: Rule = Rule { name: "l2Promotion", least: 0, most: 3, multiple_of: 1 };
 const FILL: Rule = Rule { name: "oobFill", least: 0, most: 1, multiple_of: 1 };
-/// Data type of the driver; -1 derives it from the tensor's.
+/// The driver's `CUtensorMapDataType`; -1 derives it from the tensor's dtype.
 const DATA_TYPE: Rule = Rule { name: "tensorDataType", least: -1, most: 15, multiple_of: 1 };
 
 /// The remaining packed arguments.
@@ -77,7 +78,7 @@ impl Arguments<'_, '_> {
 /// Parameters of a tensor map, in the order of the arguments.
 struct Tiling {
     extents: [u64; MAX_RANK],
-    /// Strides in bytes, without that of the first dimension.
+    /// Strides in bytes of all dimensions except the first.
     strides: [u64; MAX_RANK],
     box_extents: [u32; MAX_RANK],
     element_strides: [u32; MAX_RANK],
@@ -85,7 +86,7 @@ struct Tiling {
     swizzle: i32,
     promotion: i32,
     fill: i32,
-    /// Data type of the driver, or -1.
+    /// `CUtensorMapDataType`, or -1.
     data_type: i32,
 }
 
@@ -117,11 +118,11 @@ impl Tiling {
 }
 
 /// Encodes a tensor map. The arguments are (map, dtype, rank, data, extents, strides without the first, box extents, element
-/// strides, interleave, swizzle, promotion, fill, and optionally a data type of the driver).
+/// strides, interleave, swizzle, promotion, fill, and optionally a `CUtensorMapDataType`).
 ///
 /// # Errors
 /// TypeError for a wrong number or type of arguments; ValueError for numbers out of range and misaligned pointers;
-/// InternalError for a data type that the driver lacks; errors of the driver, which validates the combination.
+/// InternalError for a dtype without an equivalent in the driver; errors of the driver, which validates the combination.
 ///
 /// # Upstream
 /// `src/runtime/cuda/cuda_device_api.cc` of Apache TVM.
@@ -151,8 +152,9 @@ pub(super) fn encode_tiled(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// # Safety
+/// Calls the driver to encode a tensor map into `map`.
 ///
+/// # Safety
 /// `map` must point to 128 bytes, aligned to 64.
 unsafe fn encode(map: *mut c_void, rank: u32, data: *mut c_void, tiling: &Tiling) -> Result<()> {
     let api = platform()?.api;
@@ -179,7 +181,7 @@ unsafe fn encode(map: *mut c_void, rank: u32, data: *mut c_void, tiling: &Tiling
     failure::check_made(api, "cuTensorMapEncodeTiled", status)
 }
 
-/// Returns the driver's number of a data type.
+/// Returns the `CUtensorMapDataType` of a dtype.
 fn data_type(dtype: DLDataType) -> Result<i32> {
     let number = match (dtype.code, dtype.bits, dtype.lanes) {
         (code::INT | code::UINT, 8, 1) | (code::FLOAT8_E4M3FN | code::FLOAT8_E5M2, _, 1) => Some(0),

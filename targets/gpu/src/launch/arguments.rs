@@ -1,13 +1,13 @@
-//! Parameter values of a launch, on the stack of the launching thread.
+//! Parameter values of a launch, stored on the stack of the launching thread.
 
 use core::mem::MaybeUninit;
 
 use super::{LaunchPlan, Parameter, WorkSizes};
 
-/// Maximum number of kernel parameters, which fit into CUDA's limit of 4 KiB.
+/// Maximum number of kernel parameters: as many 8-byte values as fit into CUDA's limit of 4 KiB.
 pub const MAX_PARAMETERS: usize = 512;
 
-/// Parameter values: an array of constant capacity, whose unused part is never initialised.
+/// Parameter values: an array of fixed capacity, whose unused elements stay uninitialised.
 pub struct Values {
     values: [MaybeUninit<u64>; MAX_PARAMETERS],
     len: usize,
@@ -21,7 +21,7 @@ impl Values {
         Values { values: [const { MaybeUninit::uninit() }; MAX_PARAMETERS], len: 0 }
     }
 
-    /// Appends a value; no plan has more parameters than the capacity.
+    /// Appends a value. No plan has more parameters than the capacity.
     #[inline]
     pub(super) fn push(&mut self, value: u64) {
         if let Some(slot) = self.values.get_mut(self.len) {
@@ -42,9 +42,9 @@ impl Values {
 pub struct Launch<'a> {
     /// Parameters and properties of the kernel.
     pub plan: &'a LaunchPlan,
-    /// Value of each parameter; one of 4 bytes is in the low half.
+    /// Value of each parameter. A 4-byte value is in the low half.
     pub values: &'a [u64],
-    /// Grid, block, and dynamic shared memory.
+    /// Grid, block and cluster sizes, and dynamic shared memory.
     pub sizes: &'a WorkSizes,
 }
 

@@ -1,4 +1,4 @@
-//! Launches: conversion of a kernel's packed arguments to parameter values and work sizes.
+//! Kernel launches: conversion of packed arguments to parameter values and work sizes.
 
 mod arguments;
 mod packing;

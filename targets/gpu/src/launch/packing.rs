@@ -1,5 +1,5 @@
-//! Packs scalars into one buffer in the formats of the drivers. Each function allocates nothing, and returns the number of
-//! bytes used, or `None` if the buffer is too small.
+//! Packs parameter values into one buffer in the formats of the drivers. Each function allocates nothing, and returns the
+//! number of bytes used, or `None` if the buffer is too small.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -7,7 +7,7 @@ use ferrite_core::{plain_bail, plain_ensure};
 
 use super::{Launch, Parameter};
 
-/// Packs all values, each aligned to its size: the argument buffer of HIP.
+/// Packs all values, each aligned to its size, as in the argument buffer of HIP.
 pub fn pack_aligned(launch: &Launch<'_>, buffer: &mut [u8]) -> Option<usize> {
     let mut used = 0usize;
     for (parameter, value) in launch.parameters() {
@@ -20,7 +20,7 @@ pub fn pack_aligned(launch: &Launch<'_>, buffer: &mut [u8]) -> Option<usize> {
     Some(used)
 }
 
-/// Packs the scalars in slots of 8 bytes: push constants and uniform buffers of Vulkan and Metal.
+/// Packs the scalars in slots of 8 bytes, as in push constants and uniform buffers of Vulkan and Metal.
 pub fn pack_slots_of_8(launch: &Launch<'_>, buffer: &mut [u8]) -> Option<usize> {
     let mut used = 0;
     for (_, value) in scalars(launch) {
@@ -30,8 +30,8 @@ pub fn pack_slots_of_8(launch: &Launch<'_>, buffer: &mut [u8]) -> Option<usize> 
     Some(used)
 }
 
-/// Packs the scalars in slots of 4 bytes: the uniform buffer of WebGPU, whose numbers have 32 bits. Returns `None` if the
-/// buffer is too small.
+/// Packs the scalars in slots of 4 bytes, as in the uniform buffer of WebGPU, whose numbers have 32 bits. Returns `None` if
+/// the buffer is too small.
 ///
 /// # Errors
 /// ValueError for a 64-bit scalar that does not fit into 32 bits.

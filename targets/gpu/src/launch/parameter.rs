@@ -24,17 +24,17 @@ pub enum Parameter {
     Float64,
 }
 
-/// DLPack type codes of parameters.
+// DLPack type codes of parameters.
 const INT: u8 = 0;
 const UINT: u8 = 1;
 const FLOAT: u8 = 2;
 const HANDLE: u8 = 3;
 
 impl Parameter {
-    /// Returns the parameter type for a declared data type and its extra tag, which is 1 for a TMA descriptor.
+    /// Returns the parameter type for a declared dtype and its extra tag, which is 1 for a TMA descriptor.
     ///
     /// # Errors
-    /// InternalError for types that are not supported as parameters.
+    /// InternalError for a dtype that is not supported as a parameter.
     pub fn new(dtype: DLDataType, extra_tag: i32) -> Result<Parameter> {
         match (dtype.code, dtype.bits, dtype.lanes) {
             (HANDLE, 64, 1) if extra_tag == 1 => Ok(Parameter::TensorMap),
@@ -54,7 +54,7 @@ impl Parameter {
         }
     }
 
-    /// Returns `true` if the parameter is a buffer.
+    /// Returns `true` if the parameter is a device pointer.
     pub const fn is_handle(self) -> bool {
         matches!(self, Parameter::Handle | Parameter::TensorMap)
     }
@@ -67,7 +67,7 @@ impl Parameter {
         }
     }
 
-    /// Converts a packed argument to the parameter's value; one of 4 bytes is in the low half.
+    /// Converts a packed argument to the parameter's value. A 4-byte value is in the low half.
     ///
     /// `device` is the device of the launch; a tensor must be on it.
     ///
@@ -91,7 +91,7 @@ impl Parameter {
         }
     }
 
-    /// Converts an argument of another type: bool to integer, integer to float.
+    /// Converts an argument whose type differs from the parameter's: bool to integer, integer to float.
     #[cold]
     fn converted_value(self, argument: &AnyView<'_>, index: usize) -> Result<u64> {
         let bits = argument.payload_bits();

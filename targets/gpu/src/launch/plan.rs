@@ -1,4 +1,4 @@
-//! Launch plans: parameters and tags of a kernel, parsed once.
+//! Launch plans: the parameters and launch tags of a kernel, parsed once.
 
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::error::{Error, Result};
@@ -11,19 +11,19 @@ use super::{Parameter, Tag, WorkSizes};
 /// Number of axes that launch tags can name.
 const MAX_AXES: usize = 12;
 
-/// Interpretation of a kernel's packed arguments: the parameters, then one number for each axis, then the bytes of dynamic
-/// shared memory.
+/// Plan for interpreting a kernel's packed arguments: first the parameters, then one number for each tagged axis, then the
+/// bytes of dynamic shared memory.
 #[derive(Debug)]
 pub struct LaunchPlan {
     parameters: Buffer<Parameter>,
     axes: [u8; MAX_AXES],
     axis_count: usize,
-    /// Highest axis of grid and block, plus one.
+    /// Number of work dimensions: the highest axis of grid and block, plus one.
     work_dimensions: u32,
     has_dynamic_shared: bool,
-    /// Whether the kernel may begin before the previous one has ended.
+    /// Whether the kernel may begin before the previous kernel ends (programmatic dependent launch).
     pub is_programmatic: bool,
-    /// Whether all blocks must run concurrently.
+    /// Whether all blocks must run concurrently (cooperative launch).
     pub is_cooperative: bool,
 }
 
@@ -31,8 +31,8 @@ impl LaunchPlan {
     /// Parses the parameter types, their extra tags, and the launch tags of a kernel.
     ///
     /// # Errors
-    /// InternalError for an unsupported parameter type, more than [`MAX_PARAMETERS`], an unknown tag, a repeated axis, and a
-    /// tag after that of dynamic shared memory; MemoryError.
+    /// InternalError for an unsupported parameter type, more than [`MAX_PARAMETERS`] parameters, an unknown tag, a repeated
+    /// axis, and a tag after the one for dynamic shared memory; MemoryError.
     pub fn new<'a>(
         types: &[DLDataType],
         extra_tags: &[i32],
@@ -99,7 +99,7 @@ impl LaunchPlan {
         &self.parameters
     }
 
-    /// Returns the highest axis named by grid or block, plus one; at least 1.
+    /// Returns the number of work dimensions: the highest axis named by grid or block, plus one; at least 1.
     pub fn work_dimensions(&self) -> u32 {
         self.work_dimensions
     }

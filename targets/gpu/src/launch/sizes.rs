@@ -4,7 +4,7 @@
 /// Extents along x, y and z.
 pub type Dimensions = [u32; 3];
 
-/// Work sizes of a launch: 1 along every axis that the kernel does not name.
+/// Work sizes of a launch. Axes without a launch tag have extent 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkSizes {
     /// Grid, block, cluster and preferred cluster.
@@ -14,31 +14,31 @@ pub struct WorkSizes {
 }
 
 impl WorkSizes {
-    /// Work sizes of a single thread.
+    /// Work sizes of a single thread without dynamic shared memory.
     pub const ONE: WorkSizes = WorkSizes { groups: [[1; 3]; 4], dynamic_shared_bytes: 0 };
 
-    /// Sets the extent along an axis, see [`Tag::Axis`](super::Tag::Axis). An empty tensor gives 0, which counts as 1, since
-    /// the block masks itself.
+    /// Sets the extent along an axis; see [`Tag::Axis`](super::Tag::Axis). An extent of 0, which comes from an empty tensor,
+    /// becomes 1: the kernel's bounds check masks the block.
     pub(super) fn set(&mut self, axis: u8, extent: u32) {
         self.groups[usize::from(axis) / 3][usize::from(axis) % 3] = extent.max(1);
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of blocks along x, y and z.
     pub fn grid(&self) -> Dimensions {
         self.groups[0]
     }
 
-    /// Returns the number of threads in a block.
+    /// Returns the number of threads in a block along x, y and z.
     pub fn block(&self) -> Dimensions {
         self.groups[1]
     }
 
-    /// Returns the number of blocks in a cluster.
+    /// Returns the number of blocks in a cluster along x, y and z.
     pub fn cluster(&self) -> Dimensions {
         self.groups[2]
     }
 
-    /// Returns the number of blocks in a cluster on devices that support larger ones.
+    /// Returns the preferred number of blocks in a cluster along x, y and z, for devices that support larger clusters.
     pub fn preferred_cluster(&self) -> Dimensions {
         self.groups[3]
     }

@@ -1,4 +1,4 @@
-//! Launch tags: strings that describe each argument after the parameters of a kernel, or how the kernel is launched.
+//! Launch tags: strings that describe the packed arguments after the parameters of a kernel, or a property of its launches.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -8,19 +8,19 @@ use ferrite_core::plain_bail;
 /// A parsed launch tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
-    /// A work size, by its index in [`WorkSizes`](super::WorkSizes).
+    /// A work size, given by its axis index in [`WorkSizes`](super::WorkSizes).
     Axis(u8),
     /// Bytes of dynamic shared memory, the last argument.
     DynamicSharedMemory,
-    /// The kernel may begin before the previous one has ended. Takes no argument.
+    /// The kernel may begin before the previous kernel ends. Takes no argument.
     ProgrammaticLaunch,
     /// All blocks must run concurrently. Takes no argument.
     CooperativeLaunch,
-    /// Buffers that a WebGPU kernel writes, see [`write_access`]. Takes no argument.
+    /// Buffers that a WebGPU kernel writes; see [`write_access`]. Takes no argument.
     WriteAccess,
 }
 
-/// Prefixes of axis tags, in the order of the work sizes.
+/// Prefixes of axis tags, in the order of the groups of [`WorkSizes`](super::WorkSizes).
 const AXES: [&[u8]; 4] = [b"blockIdx.", b"threadIdx.", b"clusterCtaIdx.", b"preferredClusterCtaIdx."];
 
 const WRITE_ACCESS: &[u8] = b"paramWriteAccess:";

@@ -1,4 +1,4 @@
-//! Grids of WebGPU, whose extents are limited to 16 bits.
+//! Splitting of grids for WebGPU, whose dispatches are limited to 65535 workgroups along each axis.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -6,11 +6,11 @@ use ferrite_core::plain_ensure;
 
 use super::Dimensions;
 
-/// Maximum extent of a dispatch.
+/// Maximum number of workgroups of a dispatch along an axis.
 const LARGEST: u32 = 65535;
 
-/// Splits a grid that is too wide: halves x, rounding up, and doubles z until x fits. The shader restores x with the uniform
-/// `gridDim.x`, which has the original x, and masks the blocks added by rounding.
+/// Splits a grid that is too wide: halves x, rounding up, and doubles z until x fits. The shader recovers the original index
+/// along x with the uniform `gridDim.x`, which holds the original extent, and masks the blocks added by rounding.
 ///
 /// # Errors
 /// ValueError if a grid to split has a z other than 1, or if the split grid still does not fit.

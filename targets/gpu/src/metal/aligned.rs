@@ -1,4 +1,4 @@
-//! Ranges of buffers aligned for copies by the driver: their ends are multiples of 4.
+//! Ranges of buffers aligned for copies by the Metal driver: start and length are multiples of 4.
 #![forbid(unsafe_code)]
 
 /// Alignment of copies in bytes.
@@ -11,7 +11,7 @@ pub struct Aligned {
     pub start: usize,
     /// Length in bytes.
     pub bytes: usize,
-    /// Bytes before the requested range.
+    /// Number of bytes before the requested range.
     pub before: usize,
 }
 
@@ -23,7 +23,7 @@ impl Aligned {
         Aligned { start: offset - before, bytes: (before + bytes).next_multiple_of(UNIT), before }
     }
 
-    /// Returns `true` if the range equals the requested one.
+    /// Returns `true` if the range consists of nothing but the `bytes` requested bytes.
     pub fn is_exact(&self, bytes: usize) -> bool {
         self.before == 0 && self.bytes == bytes
     }

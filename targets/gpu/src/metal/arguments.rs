@@ -1,4 +1,4 @@
-//! Checks the arguments and sizes of launches, since Metal aborts the process on invalid ones.
+//! Validation of launch arguments and sizes, since Metal aborts the process on invalid ones.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -6,10 +6,10 @@ use ferrite_core::{plain_bail, plain_ensure};
 
 use crate::launch::{Launch, MAX_PARAMETERS, pack_slots_of_8};
 
-/// Maximum number of buffers of a kernel, including that of the scalars.
+/// Maximum number of buffers of a kernel, including the buffer of its scalars.
 const MAX_BUFFERS: usize = 31;
 
-/// Checks the number of buffers of a kernel, given its numbers of handles and scalars.
+/// Checks that a kernel with these numbers of handles and scalars does not exceed the maximum number of buffers.
 ///
 /// # Errors
 /// InternalError if there are too many.
@@ -26,7 +26,7 @@ pub fn check_buffers(name: &[u8], handles: usize, scalars: usize) -> Result<()> 
     Ok(())
 }
 
-/// Checks the sizes of a launch against the kernel's maximum number of threads in a block.
+/// Checks the work sizes of a launch against the kernel's maximum number of threads in a block.
 ///
 /// # Errors
 /// ValueError if the block is too large; RuntimeError for dynamic shared memory, which TVM's kernels do not declare.
@@ -58,7 +58,7 @@ const FEW: usize = 16;
 /// Packs the scalars of a launch in slots of 8 bytes on the stack, and passes them to `body`.
 ///
 /// # Errors
-/// Those of `body`.
+/// Errors of `body`.
 pub fn with_slots<R>(launch: &Launch<'_>, body: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
     let mut slots = [0; 8 * FEW];
     match pack_slots_of_8(launch, &mut slots) {

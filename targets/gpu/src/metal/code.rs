@@ -1,4 +1,4 @@
-//! Code of a Metal kernel.
+//! Code of Metal modules and kernels: formats and validation.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -9,7 +9,7 @@ use ferrite_core::{plain_bail, plain_ensure};
 pub enum Format {
     /// Source in the Metal shading language, compiled by the driver.
     Source,
-    /// Libraries built by a compiler.
+    /// Compiled libraries (`metallib`).
     Library,
 }
 
@@ -30,9 +30,9 @@ impl Format {
 /// A kernel's code, validated for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code<'a> {
-    /// Source text.
+    /// Source in the Metal shading language.
     Source(&'a str),
-    /// A `metallib`.
+    /// A compiled library (`metallib`).
     Library(&'a [u8]),
 }
 

@@ -11,7 +11,7 @@ use ferrite_core::{plain_bail, plain_ensure};
 
 use super::platform::{self, Device};
 
-/// Returns the device and buffer of a region; `None` in host memory.
+/// Returns the device and the buffer of a region; `None` if the region is in host memory.
 fn buffer(region: &Region) -> Result<Option<(&'static Device, NonNull<c_void>)>> {
     if region.device.device_type != kind::METAL {
         return Ok(None);
@@ -23,13 +23,15 @@ fn buffer(region: &Region) -> Result<Option<(&'static Device, NonNull<c_void>)>>
     }
 }
 
-/// Copies bytes. Copies to host memory are complete on return, and host memory that is copied from may be reused; copies within
-/// a device are queued.
+/// Copies bytes. Copies to host memory are complete on return, and host memory that is the source may be reused. Copies
+/// within a device are queued.
 ///
-/// Errors of the driver, including those of kernels queued before; MemoryError for the shared buffer.
+/// # Errors
+/// Errors of the driver, including failures of kernels queued before; MemoryError for the shared buffer.
 ///
 /// # Safety
-/// Both regions must have `bytes` bytes; `stream` must be null or belong to the device, the source's if both are on one.
+/// Both regions must have `bytes` bytes; `stream` must be null or belong to the device, or to the source's device if both
+/// regions are on devices.
 pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
     let (source, target) = (buffer(&from)?, buffer(&to)?);
     plain_ensure!(

@@ -37,7 +37,7 @@ use platform::{Device, Kernel};
 pub struct Metal;
 
 std::thread_local! {
-    /// Device on which this thread launches kernels.
+    /// The calling thread's current device, on which it launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
 }
 
@@ -52,7 +52,7 @@ impl Driver for Metal {
     const DEVICE_TYPE: i32 = kind::METAL;
 
     type Code = Format;
-    /// The device alone, since each kernel has a library of its own.
+    /// Only the device, since each kernel has a library of its own.
     type Loaded = &'static Device;
     type Kernel = Kernel;
 

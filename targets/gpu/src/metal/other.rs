@@ -1,4 +1,4 @@
-//! Systems without Metal: there are no devices, so most functions are unreachable.
+//! Substitute for Metal on other platforms. There are no devices, so most functions are unreachable.
 
 use core::convert::Infallible;
 use core::ffi::c_void;
@@ -11,10 +11,10 @@ use ferrite_core::{Any, plain_bail};
 use super::code::Code;
 use crate::launch::Launch;
 
-/// An uninhabited type: there are no devices.
+/// A Metal device: an uninhabited type, since there are no devices.
 pub struct Device(Infallible);
 
-/// An uninhabited type: there are no kernels.
+/// A Metal kernel: an uninhabited type, since there are no devices.
 pub struct Kernel(Infallible);
 
 /// Returns an error, since there are no devices.

@@ -16,7 +16,8 @@ use super::DeviceModule;
 use crate::driver::Driver;
 use crate::launch::{Launch, LaunchPlan, Values};
 
-/// The function object: the function header of the C ABI, followed by the kernel and an owned reference to its module.
+/// Function object of a kernel: the function header of the C ABI, followed by the kernel and an owned reference to its
+/// module.
 #[repr(C)]
 struct KernelFunction<D: Driver> {
     header: TVMFFIObject,
@@ -40,7 +41,7 @@ unsafe impl<D: Driver> ObjectRecord for KernelFunction<D> {
     }
 }
 
-/// Creates the function of a kernel. It owns a reference to `module`, whose implementation is `implementation`.
+/// Creates the function object of a kernel. It owns a reference to `module`, whose implementation is `implementation`.
 ///
 /// # Errors
 /// MemoryError.
@@ -65,7 +66,7 @@ pub(super) fn create<D: Driver>(
     unsafe { Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?)) }
 }
 
-/// Safe call of kernel functions.
+/// Entry point of kernel functions for calls through the C ABI (`safe_call`).
 unsafe extern "C" fn call<D: Driver>(
     this: *mut c_void,
     args: *const TVMFFIAny,

@@ -1,4 +1,4 @@
-//! Loaded modules and kernels by device: loaded at the first launch, then found without a lock.
+//! Loaded modules and kernels, by device. Each is loaded at its first launch, and afterwards found without a lock.
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -25,7 +25,7 @@ impl<T> PerDevice<T> {
         unsafe { self.0.get(device)?.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Stores a value in an empty slot; the caller holds the lock of the module.
+    /// Stores a value in an empty slot. The caller must hold the module's lock.
     fn set(&self, device: usize, value: Owned<T>) -> Option<&T> {
         self.0.get(device)?.store(value.into_raw().as_ptr(), Ordering::Release);
         self.get(device)
@@ -47,7 +47,7 @@ impl<T> Drop for PerDevice<T> {
 
 /// Loaded state of a module, by device.
 pub(super) struct Loading<D: Driver> {
-    /// Declared first, since kernels must be dropped before their modules.
+    /// Declared before the modules, since kernels must be dropped first.
     kernels: Buffer<PerDevice<D::Kernel>>,
     modules: PerDevice<D::Loaded>,
     /// Held while a driver loads. A forked child never takes it, see [`forks`].
@@ -55,6 +55,8 @@ pub(super) struct Loading<D: Driver> {
 }
 
 impl<D: Driver> Loading<D> {
+    /// Creates the state of a module that is not loaded on any device.
+    ///
     /// # Errors
     /// MemoryError.
     pub(super) fn new(kernel_count: usize) -> Result<Self> {
@@ -65,7 +67,7 @@ impl<D: Driver> Loading<D> {
         Ok(Loading { kernels, modules: PerDevice::new(), lock: Mutex::new(()) })
     }
 
-    /// Returns a kernel loaded on a device; loads it on the first call.
+    /// Returns a kernel loaded on a device. The first call loads it.
     ///
     /// # Errors
     /// As for [`DeviceModule::with_kernel`](super::DeviceModule::with_kernel).

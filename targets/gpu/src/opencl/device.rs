@@ -1,4 +1,4 @@
-//! An OpenCL device with its context and queue.
+//! An OpenCL device with its context and its queue.
 
 use core::ffi::{c_uint, c_void};
 use core::ptr;
@@ -14,7 +14,7 @@ use super::platform::info;
 use crate::variable;
 use crate::workspace::Workspaces;
 
-/// An OpenCL device. Each has a context of its own, so memory cannot be shared between devices.
+/// An OpenCL device. Each device has a context of its own, so devices cannot share memory.
 pub(super) struct Device {
     pub(super) api: &'static Api,
     pub(super) id: Handle,
@@ -68,7 +68,7 @@ impl Device {
         failure::check(unsafe { (self.api.clFinish)(self.queue) })
     }
 
-    /// Returns the value of an attribute, or `None`.
+    /// Returns the value of an attribute; `None` if OpenCL has no such attribute.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -120,7 +120,7 @@ impl Device {
 }
 
 impl Drop for Device {
-    /// Releases the handles of a device that could not be opened completely; no other device is dropped.
+    /// Releases the handles of a device that could not be opened completely. Opened devices are never dropped.
     fn drop(&mut self) {
         // SAFETY: the handles are null or owned.
         unsafe {
@@ -140,7 +140,7 @@ fn warp_size() -> i64 {
     value.and_then(|value| value.parse().ok()).unwrap_or(1)
 }
 
-/// Returns `true` if a text such as `OpenCL 3.0 PoCL` states version 1.2 or later.
+/// Returns `true` if a version string such as `OpenCL 3.0 PoCL` states version 1.2 or later.
 fn is_recent_version(version: &[u8]) -> bool {
     match version.strip_prefix(b"OpenCL ") {
         Some([major, b'.', minor, ..]) => (*major, *minor) >= (b'1', b'2') && major.is_ascii_digit(),

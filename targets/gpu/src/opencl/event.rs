@@ -12,15 +12,15 @@ use super::failure;
 use crate::forks;
 use crate::owned::Owned;
 
-/// An event. It measures no time, since the queue has no profiling.
+/// An OpenCL event: the marker of its last record. It has no timestamps, because the queue is created without profiling.
 pub(super) struct Event {
     device: &'static Device,
-    /// `cl_event` of the last record, or null.
+    /// `cl_event` of the last record; null before the first one.
     marker: AtomicPtr<c_void>,
 }
 
 impl Event {
-    /// Creates an event without a record.
+    /// Creates an event that is not recorded yet.
     ///
     /// # Errors
     /// MemoryError.
@@ -47,7 +47,7 @@ impl Event {
         unsafe { event.cast().as_ref() }
     }
 
-    /// Queues a marker, which replaces the last one.
+    /// Queues a marker, which replaces the marker of the previous record.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -62,8 +62,8 @@ impl Event {
         Ok(())
     }
 
-    /// Makes commands queued on `device` from now on wait for the event. The queue of the event's own device is in order; other
-    /// devices share no context with it, so this thread waits for the event.
+    /// Makes commands queued on `device` from now on wait for the event. On the event's own device, the in-order queue
+    /// ensures this. Other devices have other contexts, so the calling thread waits for the event.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -71,7 +71,7 @@ impl Event {
         if ptr::eq(self.device, device) { Ok(()) } else { self.synchronize() }
     }
 
-    /// Waits until the marker is reached.
+    /// Waits until all commands queued before the record are complete.
     ///
     /// # Errors
     /// Errors of the driver.

@@ -1,7 +1,8 @@
-//! OpenCL kernels, launched by several threads.
+//! OpenCL kernels, which several threads may launch concurrently.
 //!
-//! A `cl_kernel` stores its arguments, so two threads must not set them concurrently. A launch takes a `cl_kernel` and returns
-//! it afterwards: the first one by an atomic exchange, others, created when threads launch concurrently, from a list.
+//! A `cl_kernel` stores its arguments, so two threads must not set them concurrently. So a launch takes exclusive use of a
+//! `cl_kernel` and returns it afterwards: the first one by an atomic exchange; further ones, created when threads launch
+//! concurrently, from a list.
 
 use core::ffi::c_uint;
 use core::ptr;
@@ -23,7 +24,7 @@ use crate::launch::Launch;
 pub struct Kernel {
     device: &'static Device,
     program: Program,
-    /// Name, ending in a NUL.
+    /// Name, with its terminating NUL.
     name: Buffer<u8>,
     /// An idle `cl_kernel`, or null.
     spare: AtomicPtr<core::ffi::c_void>,
@@ -36,7 +37,7 @@ struct Spare(Handle);
 // SAFETY: one thread at a time uses a `cl_kernel`.
 unsafe impl Send for Spare {}
 
-/// Guard with exclusive use of a `cl_kernel`, which is returned when the guard is dropped.
+/// Guard with exclusive use of a `cl_kernel`. Dropping it makes the `cl_kernel` idle again.
 struct KernelGuard<'a> {
     kernel: &'a Kernel,
     handle: Handle,
@@ -49,10 +50,10 @@ impl Drop for KernelGuard<'_> {
 }
 
 impl Kernel {
-    /// Finds a kernel in its program.
+    /// Looks up a kernel in its program.
     ///
     /// # Errors
-    /// InternalError if the program does not have it; MemoryError.
+    /// InternalError if the program does not contain it; MemoryError.
     pub(super) fn new(device: &'static Device, program: Program, name: &[u8]) -> Result<Kernel> {
         plain_ensure!(!name.contains(&0), INTERNAL_ERROR, "The name of a kernel has a NUL byte: {}", name);
         let mut terminated = Buffer::try_with_capacity(name.len() + 1)?;

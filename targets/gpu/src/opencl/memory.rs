@@ -15,13 +15,14 @@ use super::{failure, platform};
 use crate::owned::Owned;
 use crate::workspace::DeviceMemory;
 
-/// Descriptor that the `data` pointer of a tensor refers to. Its first field is the `cl_mem`, as TVM's kernels expect.
+/// Memory descriptor, to which the `data` pointer of a tensor points. Its first field is the `cl_mem`, as TVM's kernels
+/// expect.
 #[repr(C)]
 pub(super) struct Descriptor {
     memory: Handle,
 }
 
-/// Allocates memory and its descriptor. Zero bytes are rounded up to one.
+/// Allocates memory and its descriptor. A size of zero is rounded up to one byte.
 ///
 /// # Errors
 /// MemoryError if the device is out of memory; errors of the driver.
@@ -82,7 +83,7 @@ impl DeviceMemory for Device {
     }
 }
 
-/// Returns the device and buffer of a region; `None` in host memory.
+/// Returns the device and the buffer of a region; `None` if the region is in host memory.
 ///
 /// # Safety
 /// The `data` of a region on a device must be a descriptor.
@@ -138,8 +139,9 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     }
 }
 
-/// # Safety
+/// Copies from a buffer to host memory, and waits for the copy.
 ///
+/// # Safety
 /// Both sides must have `bytes` bytes.
 unsafe fn read((device, memory): (&Device, Handle), at: usize, to: *mut c_void, bytes: usize) -> Result<()> {
     // SAFETY: the caller vouches for the memory; the call returns after it is written.
@@ -149,8 +151,9 @@ unsafe fn read((device, memory): (&Device, Handle), at: usize, to: *mut c_void, 
     })
 }
 
-/// # Safety
+/// Copies from host memory to a buffer, and waits for the copy.
 ///
+/// # Safety
 /// Both sides must have `bytes` bytes.
 unsafe fn write(
     from: *mut c_void,

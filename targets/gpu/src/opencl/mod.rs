@@ -47,15 +47,15 @@ use program::Program;
 pub struct OpenCl;
 
 std::thread_local! {
-    /// Device on which this thread launches kernels.
+    /// The calling thread's current device, on which it launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
 }
 
 /// The code of a module.
 pub struct Code {
-    /// Program of each kernel, as spans of the payload's code. `None` for a binary, which has all kernels.
+    /// Program of each kernel, as spans of the payload's code. `None` for a binary, which contains all kernels.
     programs: Option<Buffer<Range<usize>>>,
-    /// Binaries that replace the source.
+    /// Binaries to load instead of compiling source.
     precompiled: Precompiled,
 }
 
@@ -204,7 +204,7 @@ impl Backend for OpenCl {
     }
 }
 
-/// Rejects streams other than the default one, since a device has one queue.
+/// Returns an error for streams other than the default one, since each device has only one queue.
 fn only_default(stream: *mut c_void) -> Result<()> {
     plain_ensure!(stream.is_null(), RUNTIME_ERROR, "Devices opencl have no streams beside the default one");
     Ok(())

@@ -118,7 +118,7 @@ fn platforms(api: &Api) -> Result<Buffer<Handle>> {
     Ok(chosen)
 }
 
-/// Reads a string of the driver: its size first, then its content without the terminating NUL.
+/// Reads a string from the driver: first its size, then its content without the terminating NUL.
 ///
 /// # Errors
 /// Errors of the driver; MemoryError.
@@ -138,7 +138,7 @@ pub(super) fn info(
     Ok(text)
 }
 
-/// Returns the devices of a type on these platforms that support OpenCL 1.2 or later.
+/// Returns the devices of a type, such as GPUs, on these platforms that support OpenCL 1.2 or later.
 fn devices_of_kind(api: &'static Api, platforms: &[Handle], kind: u64) -> Result<Buffer<Device>> {
     let mut devices = Buffer::new();
     for platform in platforms {

@@ -1,4 +1,5 @@
-//! Program binaries, which a client saves and passes to the module in its next process, since compilation is slow on phones.
+//! Program binaries. A client saves them and passes them to the module in its next process, since compilation is slow on
+//! phones.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,14 +13,14 @@ use crate::driver::Driver;
 use crate::module::DeviceModule;
 use crate::payload::{Writer, read_binaries};
 
-/// A binary, and the device that it is for.
+/// A program binary, and the id of the device that it was built for.
 type Binary = (i32, Bytes);
 
-/// Binaries for some of the kernels, set while they are restored.
+/// Binary of each kernel, set only while `opencl.SetPreCompiledPrograms` loads it.
 pub(super) struct Precompiled(Mutex<Buffer<Option<Binary>>>);
 
 impl Precompiled {
-    /// Creates the table without binaries.
+    /// Creates a table of `kernel_count` kernels without binaries.
     ///
     /// # Errors
     /// MemoryError.
@@ -35,13 +36,13 @@ impl Precompiled {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the binary of a kernel for a device.
+    /// Returns the binary of a kernel for a device; `None` if there is none.
     pub(super) fn get(&self, kernel: usize, device: i32) -> Option<Bytes> {
         let (of, binary) = self.binaries().get(kernel).cloned().flatten()?;
         (of == device).then_some(binary)
     }
 
-    /// Replaces the binary of a kernel.
+    /// Sets or removes the binary of a kernel.
     fn set(&self, kernel: usize, binary: Option<Binary>) {
         let mut binaries = self.binaries();
         let previous = binaries.get_mut(kernel).map(|slot| core::mem::replace(slot, binary));
@@ -50,7 +51,7 @@ impl Precompiled {
     }
 }
 
-/// Returns a function of OpenCL modules other than kernels.
+/// Returns a function of OpenCL modules that is not a kernel; `None` for an unknown name.
 ///
 /// # Errors
 /// MemoryError.
@@ -72,7 +73,7 @@ fn own(module: &Module) -> Result<&DeviceModule<OpenCl>> {
     }
 }
 
-/// Serialises the programs of all kernels on the current device; builds them first if necessary.
+/// Serialises the program binaries of all kernels on the current device. Builds the programs first if necessary.
 fn save(module: &DeviceModule<OpenCl>) -> Result<Bytes> {
     let payload = module.source().payload;
     let device = OpenCl::current_device()?;
@@ -86,7 +87,7 @@ fn save(module: &DeviceModule<OpenCl>) -> Result<Bytes> {
     saved.finish()
 }
 
-/// Loads programs of kernels on the current device. A kernel launched before keeps its program.
+/// Loads saved program binaries on the current device. A kernel that was already launched keeps its program.
 fn restore(module: &DeviceModule<OpenCl>, saved: &Bytes) -> Result<()> {
     let source = module.source();
     let device = OpenCl::current_device()?;

@@ -118,12 +118,12 @@ impl Program {
         Program { device: self.device, handle: self.handle }
     }
 
-    /// Returns the handle, borrowed.
+    /// Returns the program's handle, borrowed.
     pub(super) fn handle(&self) -> Handle {
         self.handle
     }
 
-    /// Returns the binary for the device.
+    /// Returns the program's binary for its device.
     ///
     /// # Errors
     /// Errors of the driver; MemoryError.

@@ -1,4 +1,4 @@
-//! Index of kernel names, sorted, so that hostile payloads with many kernels do not take quadratic time.
+//! Sorted index of kernel names, so that hostile payloads with many kernels do not take quadratic time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -11,7 +11,7 @@ use super::{Span, at};
 pub(super) struct NameIndex(Buffer<usize>);
 
 impl NameIndex {
-    /// Builds the index.
+    /// Builds the index of the kernels' names.
     ///
     /// # Errors
     /// InternalError for a duplicate name; MemoryError.
@@ -41,7 +41,7 @@ impl NameIndex {
         Ok(NameIndex(order))
     }
 
-    /// Returns the index of the kernel with this name.
+    /// Returns the index of the kernel with this name; `None` if there is none.
     pub(super) fn find(&self, bytes: &[u8], span: impl Fn(usize) -> Span, name: &[u8]) -> Option<usize> {
         let found = self.0.binary_search_by(|index| at(bytes, span(*index)).cmp(name)).ok()?;
         self.0.get(found).copied()

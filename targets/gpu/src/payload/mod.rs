@@ -1,7 +1,7 @@
-//! Payloads of device modules: serialised form, the argument of `ffi.Module.load_from_bytes.KIND`.
+//! Payloads of device modules: the serialised form, which `ffi.Module.load_from_bytes.KIND` takes as its argument.
 //!
-//! Payloads are untrusted: each length is checked against the remaining bytes before memory is allocated, and nothing recurses.
-//! A payload keeps the bytes that it was read from; its parts are spans of these bytes.
+//! Payloads are untrusted: each length is checked against the remaining bytes before memory is allocated, and parsing does
+//! not recurse. A parsed payload keeps its bytes, and refers to its parts by spans.
 #![forbid(unsafe_code)]
 
 mod index;
@@ -17,25 +17,25 @@ use index::NameIndex;
 use reader::Reader;
 pub use writer::Writer;
 
-/// Layout of the payloads of one kind.
+/// Layout of the payloads of one kind of module.
 #[derive(Debug)]
 pub struct Layout {
-    /// Kind, for error messages.
+    /// Name of the kind, for error messages.
     pub kind: &'static str,
     /// Whether the payload begins with a format, such as `ptx`.
     pub has_format: bool,
-    /// The arrangement of the code.
+    /// Arrangement of the code.
     pub code: CodeLayout,
 }
 
 /// Arrangement of the code in a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeLayout {
-    /// A single code for all kernels.
+    /// One code for all kernels.
     Whole,
-    /// A code for each kernel, by name.
+    /// A separate code for each kernel, by name.
     PerKernel,
-    /// Like `PerKernel`, where each code consists of flags and SPIR-V words.
+    /// Like `PerKernel`; each code consists of flags and SPIR-V words.
     Shaders,
 }
 
@@ -75,13 +75,13 @@ pub struct Kernel {
     code: Span,
 }
 
-/// A payload that was parsed completely.
+/// A completely parsed payload.
 pub struct Payload {
     bytes: Bytes,
     format: Span,
     kernels: Buffer<Kernel>,
     names: NameIndex,
-    /// Code of [`CodeLayout::Whole`].
+    /// Code of all kernels, for [`CodeLayout::Whole`].
     code: Span,
 }
 
@@ -89,7 +89,7 @@ impl Payload {
     /// Parses a payload.
     ///
     /// # Errors
-    /// InternalError with the cause and its position; MemoryError.
+    /// InternalError that states the defect and its position; MemoryError.
     pub fn read(layout: &Layout, bytes: Bytes) -> Result<Payload> {
         let mut reader = Reader::new(layout.kind, bytes.as_bytes());
         let format = if layout.has_format { reader.span("format")? } else { Span::default() };
@@ -106,7 +106,7 @@ impl Payload {
         Ok(Payload { bytes, format, kernels, names, code })
     }
 
-    /// Serialises the parsed payload again. Codes come in the order of the kernels.
+    /// Serialises the parsed payload again. The codes are in the order of the kernels.
     ///
     /// # Errors
     /// MemoryError.
@@ -150,22 +150,22 @@ impl Payload {
         at(self.bytes.as_bytes(), span)
     }
 
-    /// Returns the format; empty for kinds without one.
+    /// Returns the format, such as `ptx`; empty for kinds without one.
     pub fn format(&self) -> &[u8] {
         self.at(self.format)
     }
 
-    /// Returns the code of all kernels; empty for kinds with a code for each.
+    /// Returns the code of all kernels; empty for kinds with a separate code for each kernel.
     pub fn code(&self) -> &[u8] {
         self.at(self.code)
     }
 
-    /// Returns the kernels, in order.
+    /// Returns the kernels, in the order of the payload.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
 
-    /// Returns the index of the kernel with this name.
+    /// Returns the index of the kernel with this name; `None` if there is none.
     pub fn find(&self, name: &[u8]) -> Option<usize> {
         self.names.find(self.bytes.as_bytes(), |index| self.kernels[index].name, name)
     }
@@ -175,7 +175,7 @@ impl Payload {
         self.at(kernel.name)
     }
 
-    /// Returns the name of a kernel of this payload as a C string with its NUL.
+    /// Returns the name of a kernel of this payload with a terminating NUL.
     ///
     /// # Errors
     /// InternalError for a name that contains a NUL; MemoryError.
@@ -199,7 +199,7 @@ impl Payload {
     }
 }
 
-/// Parses the result of `opencl.GetPreCompiledPrograms`: names of kernels, each with a binary.
+/// Parses the result of `opencl.GetPreCompiledPrograms`: pairs of a kernel name and a program binary.
 ///
 /// # Errors
 /// InternalError for malformed bytes; MemoryError.

@@ -71,13 +71,13 @@ impl<'a> Reader<'a> {
         self.array(what).map(u32::from_le_bytes)
     }
 
-    /// Reads a 64-bit size; saturates on 32-bit targets, where a larger one always exceeds the bytes left.
+    /// Reads a 64-bit size. It saturates on 32-bit targets, where a larger size exceeds the remaining bytes in any case.
     fn size(&mut self, what: &str) -> Result<usize> {
         let number = u64::from_le_bytes(self.array(what)?);
         Ok(usize::try_from(number).unwrap_or(usize::MAX))
     }
 
-    /// Reads the number of the elements that follow, each of at least `least_bytes` bytes.
+    /// Reads the number of elements that follow, each of which takes at least `least_bytes` bytes.
     pub(super) fn count(&mut self, what: &str, least_bytes: usize) -> Result<usize> {
         let (count, position) = (self.size(what)?, self.position);
         plain_ensure!(
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         self.take(len, what)
     }
 
-    /// Reads a count and that many elements, each of at least `least_bytes` bytes.
+    /// Reads a number of elements and the elements, each of which takes at least `least_bytes` bytes.
     pub(super) fn list<T>(
         &mut self,
         what: &str,
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(DLDataType { code, bits, lanes: u16::from_le_bytes(lanes) })
     }
 
-    /// Returns an error if bytes are left.
+    /// Returns an error if any bytes remain.
     pub(super) fn end(&self) -> Result<()> {
         plain_ensure!(
             self.left() == 0,

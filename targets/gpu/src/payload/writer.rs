@@ -6,7 +6,7 @@ use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// Writer of a payload, in the order of its layout.
+/// Writer of a payload. The fields are written in the order of the layout.
 pub struct Writer(Buffer<u8>);
 
 impl Writer {
@@ -24,7 +24,7 @@ impl Writer {
         Ok(self.0.try_extend_from_slice(&(count as u64).to_le_bytes())?)
     }
 
-    /// Writes a byte string with its length.
+    /// Writes a byte string, preceded by its length.
     ///
     /// # Errors
     /// MemoryError.
@@ -50,7 +50,7 @@ impl Writer {
         Ok(self.0.try_extend_from_slice(&[dtype.code, dtype.bits, low, high])?)
     }
 
-    /// Writes the key and the name of a kernel. The three lists follow.
+    /// Writes the key and the name of a kernel. The three lists of its FunctionInfo must follow.
     ///
     /// # Errors
     /// MemoryError.
@@ -70,7 +70,7 @@ impl Writer {
         Ok(self.0.try_extend_from_slice(words)?)
     }
 
-    /// Returns the payload.
+    /// Returns the finished payload.
     ///
     /// # Errors
     /// MemoryError.

@@ -14,7 +14,7 @@ pub(super) const DEINITIALIZED: Status = 4;
 pub(super) const NO_BINARY_FOR_GPU: Status = 209;
 pub(super) const INVALID_HANDLE: Status = 400;
 
-/// Directions of `hipMemcpyAsync`.
+// Directions of `hipMemcpyAsync`.
 pub(super) const TO_DEVICE: c_int = 1;
 pub(super) const TO_HOST: c_int = 2;
 pub(super) const ON_DEVICE: c_int = 3;
@@ -22,7 +22,7 @@ pub(super) const ON_DEVICE: c_int = 3;
 pub(super) const EVENT_DEFAULT: c_uint = 0;
 pub(super) const EVENT_WITHOUT_TIME: c_uint = 2;
 
-/// Tags in `extra` of `hipModuleLaunchKernel`: the buffer, its size, and the end of the list.
+// Tags in `extra` of `hipModuleLaunchKernel`: the buffer, its size, and the end of the list.
 pub(super) const EXTRA_BUFFER: usize = 1;
 pub(super) const EXTRA_SIZE: usize = 2;
 pub(super) const EXTRA_END: usize = 3;
@@ -40,9 +40,11 @@ pub(super) const REGISTERS_PER_BLOCK: c_int = 71;
 pub(super) const SHARED_PER_BLOCK: c_int = 74;
 pub(super) const WARP_SIZE: c_int = 87;
 
-/// Size of a buffer for `hipDeviceProp_tR0600`, which has 1472 bytes, and the offset of the architecture's name.
+/// Size of a buffer for `hipDeviceProp_tR0600`, which has 1472 bytes.
 pub(super) const PROPERTIES_BYTES: usize = 4096;
+/// Offset of the architecture's name in `hipDeviceProp_tR0600`.
 pub(super) const ARCHITECTURE_AT: usize = 1160;
+/// Maximum length of the architecture's name, in bytes.
 pub(super) const ARCHITECTURE_BYTES: usize = 256;
 
 crate::driver_table! {

@@ -10,7 +10,7 @@ use super::api::{self, Api, Status};
 use super::platform::{Platform, on};
 use crate::attribute_text;
 
-/// Returns the value of an attribute of an existing device, or `None`.
+/// Returns the value of an attribute of an existing device; `None` if HIP has no such attribute.
 ///
 /// # Errors
 /// Errors of the driver.
@@ -50,7 +50,7 @@ pub(super) fn get(platform: &'static Platform, id: i32, attribute: Attribute) ->
     })
 }
 
-/// Returns the bytes of free memory on a device.
+/// Returns the free memory of a device in bytes.
 fn free_memory(id: i32) -> Result<i64> {
     let device = on(id)?;
     let (mut free, mut total) = (0usize, 0usize);
@@ -60,7 +60,7 @@ fn free_memory(id: i32) -> Result<i64> {
     Ok(free as i64)
 }
 
-/// A device known to exist.
+/// A device that is known to exist.
 pub(super) struct Device {
     pub(super) api: &'static Api,
     pub(super) id: i32,
@@ -99,7 +99,8 @@ impl Device {
         Ok(bytes as i64)
     }
 
-    /// Returns the name of the architecture, such as `gfx1100`. Returns `None` before ROCm 6, whose record has another layout.
+    /// Returns the name of the architecture, such as `gfx1100`. Returns `None` before ROCm 6, whose device properties have
+    /// another layout.
     ///
     /// # Errors
     /// Errors of the driver; MemoryError.
@@ -117,7 +118,7 @@ impl Device {
     }
 }
 
-/// Returns the text before the first NUL.
+/// Returns the bytes before the first NUL.
 fn until_zero(text: &[u8]) -> &[u8] {
     CStr::from_bytes_until_nul(text).map_or(text, CStr::to_bytes)
 }

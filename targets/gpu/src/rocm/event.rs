@@ -1,4 +1,4 @@
-//! ROCm events: marks in streams, which other streams wait for.
+//! ROCm events: marks in streams, for which other streams and host threads wait.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -77,7 +77,7 @@ pub(super) unsafe fn synchronize(id: i32, event: NonNull<c_void>) -> Result<()> 
     device.api().check_done("hipEventSynchronize", status)
 }
 
-/// Returns the time between two events; zero if `end` came first, `None` if an event has no timing or was not recorded.
+/// Returns the time between two events: zero if `end` came first, `None` if an event has no timing or was not recorded.
 ///
 /// # Errors
 /// Errors of the driver.

@@ -13,7 +13,7 @@ pub(super) fn is_done(status: Status) -> bool {
     matches!(status, api::SUCCESS | api::DEINITIALIZED)
 }
 
-/// Error kind for kernels missing from a module.
+/// Error kind for a kernel that a module does not contain.
 const ROCM_ERROR: &[u8] = b"ROCMError";
 
 impl Api {
@@ -48,7 +48,7 @@ impl Api {
         }
     }
 
-    /// Returns the error for a kernel missing from a module.
+    /// Returns the ROCMError for a kernel that a module does not contain.
     #[cold]
     pub(super) fn missing_kernel(&self, name: &[u8], status: Status) -> Error {
         let text = self.text(status);
@@ -60,8 +60,8 @@ impl Api {
         })
     }
 
-    /// Returns the driver's text for a status. Clears HIP's last error, so that other users of HIP on this thread do not see
-    /// it.
+    /// Returns the driver's description of a status. Clears HIP's last error, so that other users of HIP on this thread do
+    /// not see it.
     pub(super) fn text(&self, status: Status) -> &'static [u8] {
         // SAFETY: the driver returns static strings.
         unsafe {

@@ -19,7 +19,7 @@ pub struct CodeObject {
     api: &'static Api,
     device: i32,
     handle: Handle,
-    /// ELF file, aligned like its records. The driver may read it while the module is loaded.
+    /// The ELF file, aligned as its records require. The driver may read it as long as the module is loaded.
     _image: Buffer<u64>,
 }
 
@@ -46,10 +46,10 @@ impl CodeObject {
         }
     }
 
-    /// Finds a kernel; `name` must end in a NUL.
+    /// Looks up a kernel; `name` must end in a NUL.
     ///
     /// # Errors
-    /// ROCMError if the code object does not have it.
+    /// ROCMError if the code object does not contain it.
     pub(super) fn kernel(&self, name: &Buffer<u8>) -> Result<Kernel> {
         let mut function = ptr::null_mut();
         let _on_device = on(self.device)?;
@@ -77,7 +77,7 @@ impl Drop for CodeObject {
     }
 }
 
-/// Copies a file to aligned memory.
+/// Copies an ELF file to 8-byte aligned memory.
 fn aligned(file: &[u8]) -> Result<Buffer<u64>> {
     let mut words = Buffer::try_with_capacity(file.len().div_ceil(8))?;
     for word in file.chunks(8) {
@@ -88,8 +88,8 @@ fn aligned(file: &[u8]) -> Result<Buffer<u64>> {
     Ok(words)
 }
 
-/// Returns the error for a code object that does not load. It names the device's architecture, since code for another one is
-/// the most common cause.
+/// Returns the error for a code object that does not load. It names the device's architecture, since the most common cause
+/// is code for another architecture.
 #[cold]
 fn load_error(device: &OnDevice, id: i32, status: Status) -> Error {
     let api = device.api();
@@ -108,7 +108,7 @@ fn load_error(device: &OnDevice, id: i32, status: Status) -> Error {
     }
 }
 
-/// A kernel loaded on one device. Its code object is kept by the module that owns both.
+/// A kernel loaded on one device. The module that owns the kernel also owns its code object.
 pub struct Kernel {
     api: &'static Api,
     function: Handle,
@@ -119,7 +119,7 @@ unsafe impl Send for Kernel {}
 // SAFETY: as for Send.
 unsafe impl Sync for Kernel {}
 
-/// Memory for packed arguments.
+/// Buffer for packed arguments, on the stack.
 #[repr(C, align(16))]
 struct Arguments<const N: usize>([u8; N]);
 
@@ -156,8 +156,9 @@ impl Kernel {
         }
     }
 
-    /// # Safety
+    /// Passes packed arguments to the driver and queues the launch.
     ///
+    /// # Safety
     /// As for [`launch`](Kernel::launch); `arguments` must have `bytes` bytes.
     #[inline]
     unsafe fn queue(

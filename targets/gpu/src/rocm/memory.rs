@@ -92,8 +92,8 @@ pub(super) unsafe fn free_pinned(memory: *mut c_void) {
 /// ValueError for a null pointer; errors of the driver.
 ///
 /// # Safety
-/// Both regions must have `bytes` bytes until the copy is complete, and `stream` must belong to the device, the source's if
-/// both regions are on one.
+/// Both regions must have `bytes` bytes until the copy is complete; `stream` must belong to the device, or to the source's
+/// device if both regions are on devices.
 pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
     let is_device = |region: &Region| region.device.device_type == kind::ROCM;
     let (direction, id) = match (is_device(&from), is_device(&to)) {

@@ -1,4 +1,4 @@
-//! The HIP driver, its devices, and the current device of a thread, which HIP itself stores.
+//! The HIP driver, its devices, and each thread's current device, which HIP itself stores.
 
 use core::cell::Cell;
 
@@ -29,7 +29,7 @@ pub(super) struct Device {
 static PLATFORM: OpenOnce<Platform> = OpenOnce::new();
 
 std::thread_local! {
-    /// Device to restore as the current one, after a failure to do so.
+    /// Device to make current again, if the last attempt to restore it failed.
     static DISPLACED: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
@@ -122,7 +122,7 @@ impl Platform {
     }
 }
 
-/// Guard: a device is current until this is dropped, then the previous one is restored.
+/// Guard of a current device: restores the previous device when dropped.
 pub(super) struct OnDevice {
     pub(super) platform: &'static Platform,
     previous: i32,

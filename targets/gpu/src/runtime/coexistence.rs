@@ -1,5 +1,5 @@
-//! Coexistence with `libtvm_runtime`, which registers the same function names: the functions here serve the devices that it
-//! lacks, and forward all other calls.
+//! Coexistence with `libtvm_runtime`, which registers the same function names. The functions here serve the devices that the
+//! other runtime lacks, and forward all other calls to it.
 
 use ferrite_alloc_ext::device;
 use ferrite_core::abi::DLDevice;
@@ -11,7 +11,8 @@ use ferrite_core::{AnyView, Function, global_table};
 
 use super::enabled;
 
-/// Returns the function that replaces a default when another runtime registers its name.
+/// Returns the function to use when another runtime registers the name of a default: it dispatches by device type. Returns
+/// `None` if the registered function is used as it is.
 ///
 /// # Errors
 /// MemoryError.
@@ -25,12 +26,12 @@ pub(crate) fn wrap(default: &'static StaticFunction, registered: &Function) -> R
     Function::from_packed(serve).map(Some)
 }
 
-/// Returns `true` if a device type is served here and not by the other runtime.
+/// Returns `true` if a device type has a back end here and none in the other runtime.
 fn is_ours(device_type: i32) -> Result<bool> {
     Ok(device::find(device_type).is_some() && !is_theirs(device_type)?)
 }
 
-/// Returns `true` if the other runtime serves a device type: it registers `device_api.KIND` for each of its own.
+/// Returns `true` if the other runtime has a back end for a device type: it registers `device_api.KIND` for each.
 pub(super) fn is_theirs(device_type: i32) -> Result<bool> {
     let Some(name) = ferrite_core::device::type_name(device_type) else { return Ok(false) };
     let mut api = Buffer::try_with_capacity(32)?;
@@ -42,7 +43,7 @@ pub(super) fn is_theirs(device_type: i32) -> Result<bool> {
 /// Extracts the device type from the arguments of a call.
 type DeviceOfCall = fn(&[AnyView<'_>]) -> Option<i32>;
 
-/// Returns how a function's arguments specify a device type.
+/// Returns the extractor for a function, by name; `None` if its arguments specify no device.
 fn device_of_call(name: &str) -> Option<DeviceOfCall> {
     Some(match name {
         "__tvm_set_device" | "runtime.GetDeviceAttr" | "runtime.TVMSetStream" => |args| number(args.first()?),

@@ -1,12 +1,12 @@
-//! Kinds of devices, by the names of TVM targets.
+//! Names of TVM targets, mapped to device types.
 
 use ferrite_alloc_ext::device;
 use ferrite_core::device::kind;
 use ferrite_core::error::Result;
 use ferrite_core::{String, plain_bail};
 
-/// Implements `runtime.RuntimeEnabled`: returns `true` if this build has a back end for the target. Attribute 0 of a device
-/// says whether the device exists.
+/// Implements `runtime.RuntimeEnabled`: returns `true` if this build has a back end for the target. Whether a device exists
+/// is its attribute 0.
 ///
 /// # Upstream
 /// `RuntimeEnabled` of `src/runtime/module.cc`, which lacks `webgpu`.
@@ -20,7 +20,7 @@ pub(super) fn is_enabled(target: String) -> Result<bool> {
     }
 }
 
-/// Returns the device type of a target.
+/// Returns the device type of a target name; `None` for an unknown target.
 pub(super) fn device_type(target: &[u8]) -> Option<i32> {
     Some(match target {
         b"cpu" => kind::CPU,

@@ -1,4 +1,4 @@
-//! Views of tensors, and tests for shared memory.
+//! Views of tensors, and a test for shared storage.
 
 use ferrite_core::abi::{DLDataType, DLTensor};
 use ferrite_core::error::Result;
@@ -7,8 +7,8 @@ use ferrite_core::shape::{Shape, row_major_strides_reversed};
 use ferrite_core::tensor::{Tensor, TensorRef, TensorView, check_shape};
 use ferrite_core::{plain_bail, plain_ensure};
 
-/// Creates a tensor of a given shape and dtype over a part of another tensor's bytes, which it keeps alive. The part begins
-/// `offset` bytes after the first element.
+/// Creates a view with the given shape and dtype of the bytes at `offset` after a tensor's first element. The view keeps the
+/// tensor alive.
 pub(super) fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, offset: i64) -> Result<Tensor> {
     let (source, shape) = (tensor.as_tensor_ref(), shape.as_slice());
     plain_ensure!(source.is_contiguous(), INTERNAL_ERROR, "A view needs a contiguous tensor");

@@ -1,7 +1,7 @@
 //! Workspaces in a process with `libtvm_runtime`, which also defines `TVMBackendAllocWorkspace` and `TVMBackendFreeWorkspace`,
 //! and registers them for the function slots of compiled code.
 //!
-//! Compiled code calls either the symbols of the library loaded first, or its slots with the registered functions. Both should
+//! Compiled code calls either the symbols of the library loaded first, or the registered functions in its slots. Both should
 //! reach the runtime that has the device:
 //!
 //! | Called | For devices with a back end here | For others |
@@ -30,7 +30,7 @@ const FREE: &CStr = c"TVMBackendFreeWorkspace";
 type Allocate = unsafe extern "C" fn(c_int, c_int, u64, c_int, c_int) -> *mut c_void;
 type Free = unsafe extern "C" fn(c_int, c_int, *mut c_void) -> c_int;
 
-/// Installs the dispatch of workspaces between the runtimes.
+/// Installs the dispatch of workspace functions between the runtimes.
 pub(crate) fn install() {
     static WORKSPACES: DeviceWorkspaces = DeviceWorkspaces { allocate, free };
     static WRAP: Wrap = Wrap(wrap);
@@ -49,8 +49,9 @@ fn allocate(device_type: i32, device_id: i32, bytes: u64) -> Result<NonNull<c_vo
     device::allocate_workspace(device_type, device_id, bytes)
 }
 
-/// # Safety
+/// Frees a workspace, here or through `libtvm_runtime`.
 ///
+/// # Safety
 /// As for [`device::free_workspace`].
 unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the caller's promise; `allocate` made the same choice.
@@ -74,7 +75,7 @@ fn raised_error() -> Error {
         .unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "libtvm_runtime failed without an error"))
 }
 
-/// Workspace functions of `libtvm_runtime`.
+/// The workspace functions of `libtvm_runtime`.
 #[derive(Clone, Copy)]
 struct Theirs {
     allocate: Allocate,
@@ -82,7 +83,7 @@ struct Theirs {
 }
 
 impl Theirs {
-    /// Returns the functions if `libtvm_runtime` serves a device type.
+    /// Returns the functions if `libtvm_runtime` has a back end for a device type; `None` otherwise.
     ///
     /// # Errors
     /// MemoryError; InternalError if it is loaded under an unknown file name.
@@ -113,7 +114,7 @@ impl Theirs {
     }
 }
 
-/// Returns `libtvm_runtime` if it is loaded; looked up until found.
+/// Returns `libtvm_runtime` if it is loaded. Searches on each call until it is found.
 fn library() -> Option<DriverLibrary> {
     static FOUND: std::sync::OnceLock<DriverLibrary> = std::sync::OnceLock::new();
     const NAMES: &[&CStr] = &[c"libtvm_runtime.so", c"libtvm.so", c"libtvm_runtime.dylib", c"libtvm.dylib"];
@@ -123,11 +124,12 @@ fn library() -> Option<DriverLibrary> {
     }
 }
 
-/// Registered functions, to which the slot functions forward.
+/// Registered allocation function, to which the slot function forwards.
 static REGISTERED_ALLOCATE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+/// Registered free function, to which the slot function forwards.
 static REGISTERED_FREE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Replaces the registered workspace functions of slots by the slot functions below.
+/// Replaces a registered workspace function by the slot function below.
 fn wrap(name: &CStr, registered: *mut c_void) -> *mut c_void {
     let (registered_slot, address) = match name.to_bytes() {
         b"__TVMBackendAllocWorkspace" => (&REGISTERED_ALLOCATE, allocate_in_slot as *mut c_void),
@@ -161,8 +163,9 @@ unsafe extern "C" fn allocate_in_slot(
     }
 }
 
-/// # Safety
+/// Frees a workspace, for the function slots of compiled code.
 ///
+/// # Safety
 /// As for [`device::free_workspace`]; null is allowed.
 unsafe extern "C" fn free_in_slot(device_type: c_int, device_id: c_int, workspace: *mut c_void) -> c_int {
     if device::find(device_type).is_none() {

@@ -40,6 +40,7 @@ pub(super) struct Memory {
     part: Part,
     /// Next buffer in the [`Discarded`] list.
     next: Option<NonNull<Memory>>,
+    /// Last batch that uses this buffer, once it is in the [`Discarded`] list.
     last_batch: u64,
 }
 

@@ -48,7 +48,7 @@ impl Device {
         Ok(Device { metal, default_stream, idle, workspaces })
     }
 
-    /// Returns the framework's object.
+    /// Returns Metal's device object.
     pub(super) fn metal(&self) -> &ProtocolObject<dyn MTLDevice> {
         &self.metal
     }
@@ -74,7 +74,7 @@ impl Device {
         }
     }
 
-    /// Returns a workspace for use on a stream.
+    /// Returns a workspace for commands of a stream, from the device's pool.
     ///
     /// # Errors
     /// MemoryError.
@@ -86,7 +86,7 @@ impl Device {
         self.workspaces.allocate(self, bytes, stream)
     }
 
-    /// Takes a workspace back.
+    /// Returns a workspace to the device's pool.
     ///
     /// # Errors
     /// ValueError if it does not belong to this device.
@@ -108,7 +108,7 @@ impl Device {
 
     // Streams.
 
-    /// Returns the stream of a handle; null is the default stream.
+    /// Returns the stream that a handle refers to; null is the default stream.
     ///
     /// # Safety
     /// The handle must be null or come from [`create_stream`](Device::create_stream).
@@ -165,13 +165,13 @@ impl Device {
 
     // Copies.
 
-    /// Copies to host memory through a shared buffer, and waits.
+    /// Copies to host memory through a shared buffer, and waits for the copy.
     ///
     /// # Errors
     /// MemoryError; InternalError if a command failed and the failure was not reported yet.
     ///
     /// # Safety
-    /// Both sides must have `bytes` bytes; the handle as for [`stream`](Device::stream).
+    /// Both sides must have `bytes` bytes; the handle must be null or come from [`create_stream`](Device::create_stream).
     pub(in super::super) unsafe fn read(
         &self,
         stream: *mut c_void,
@@ -194,7 +194,8 @@ impl Device {
         })
     }
 
-    /// Copies from host memory through a shared buffer. The copy from the shared buffer is queued.
+    /// Copies from host memory through a shared buffer. Host memory may be reused on return; the copy from the shared buffer
+    /// to the device is queued.
     ///
     /// # Errors
     /// As for [`read`](Device::read).
@@ -281,7 +282,7 @@ impl Device {
         }
     }
 
-    /// Returns the value of an attribute, or `None`.
+    /// Returns the value of an attribute; `None` if Metal has no such attribute.
     ///
     /// # Errors
     /// MemoryError; InternalError if the compiler is not available.
@@ -320,7 +321,7 @@ impl DeviceMemory for Device {
     }
 }
 
-/// Queues a copy.
+/// Queues a copy between two buffers, each with a byte offset.
 fn blit(stream: &Stream, from: (&MetalBuffer, usize), to: (&MetalBuffer, usize), bytes: usize) -> Result<()> {
     let commands = stream.commands()?;
     encode_copy(&commands, from, to, bytes)?;

@@ -1,4 +1,4 @@
-//! Metal events: counters that one stream increases and others wait for.
+//! Metal events: counters that one stream increments and for which other streams wait.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -13,15 +13,15 @@ use super::device::Device;
 use super::failure;
 use crate::owned::Owned;
 
-/// An event.
+/// A Metal event: a shared event of the framework as counter, and its last record.
 struct Event {
     counter: Retained<ProtocolObject<dyn MTLSharedEvent>>,
     last: Mutex<Record>,
 }
 
-/// Last record of an event.
+/// The last record of an event.
 struct Record {
-    /// Value of the counter at the record; 0 if there is none.
+    /// Counter value of the record; 0 if the event was not recorded.
     value: u64,
     commands: Option<Retained<ProtocolObject<dyn MTLCommandBuffer>>>,
 }
@@ -52,7 +52,7 @@ impl Device {
     /// MemoryError.
     ///
     /// # Safety
-    /// The event must be live, and the stream null or one of this device.
+    /// The event must be live; the stream must be null or belong to this device.
     pub(in super::super) unsafe fn record_event(
         &self,
         event: NonNull<c_void>,
@@ -77,7 +77,7 @@ impl Device {
     /// MemoryError.
     ///
     /// # Safety
-    /// The event must be live, and the stream null or one of this device.
+    /// The event must be live; the stream must be null or belong to this device.
     pub(in super::super) unsafe fn wait_for_event(
         &self,
         event: NonNull<c_void>,
@@ -94,7 +94,7 @@ impl Device {
     }
 }
 
-/// Frees an event. Commands that wait for it retain it.
+/// Frees an event. Queued commands that wait for it keep its counter alive.
 ///
 /// # Safety
 /// The event must come from `create_event`, and must not be used afterwards.

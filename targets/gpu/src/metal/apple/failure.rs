@@ -7,7 +7,7 @@ use objc2::runtime::ProtocolObject;
 use objc2_foundation::{NSError, NSString};
 use objc2_metal::{MTLCommandBuffer, MTLCommandBufferStatus};
 
-/// Converts a string of the framework.
+/// Converts a string of the framework to a String.
 ///
 /// # Errors
 /// MemoryError.
@@ -35,7 +35,7 @@ pub(super) fn of_commands(commands: &ProtocolObject<dyn MTLCommandBuffer>) -> Op
     })
 }
 
-/// Returns the error for a missing object: the framework returns none when it is out of memory.
+/// Returns the MemoryError for an object that the framework did not create: it returns nil when it is out of memory.
 #[cold]
 pub(super) fn missing(what: &str) -> Error {
     plain_error!(MEMORY_ERROR, "Metal has no memory for a {}", what)

@@ -30,7 +30,7 @@ impl Kernel {
     /// Compiles or loads a kernel.
     ///
     /// # Errors
-    /// InternalError with the compiler's log, or if the library does not have the kernel.
+    /// InternalError with the compiler's log, or if the library does not contain the kernel.
     pub(super) fn load(device: &'static Device, name: &[u8], code: Code<'_>) -> Result<Kernel> {
         autoreleasepool(|_| {
             let metal = device.metal();
@@ -77,7 +77,7 @@ impl Kernel {
         self.pipeline.threadExecutionWidth()
     }
 
-    /// Queues a launch. Does nothing if a command of the stream failed and the failure was not reported yet.
+    /// Queues a launch. Does nothing if an earlier command of the stream failed and the failure was not reported yet.
     ///
     /// # Errors
     /// MemoryError.
@@ -113,7 +113,7 @@ impl Kernel {
     }
 }
 
-/// Binds buffers at indices from 0, and the scalars at the next index.
+/// Binds the buffers at indices from 0, and the scalars at the index after the buffers.
 ///
 /// # Safety
 /// Handles must be buffers or null.

@@ -1,4 +1,4 @@
-//! Metal on Apple's systems: the devices listed by the framework.
+//! Metal on Apple platforms: the devices listed by the framework.
 //!
 //! `FERRITE_METAL_DEVICE` selects devices by a part of their name, ignoring case.
 
@@ -58,7 +58,7 @@ fn open() -> Result<Buffer<Device>> {
     Ok(devices)
 }
 
-/// Returns the devices whose name contains this text.
+/// Returns the devices whose name contains `choice`, ignoring case.
 fn chosen(choice: &[u8]) -> Result<Buffer<Device>> {
     let mut devices = Buffer::new();
     for device in MTLCopyAllDevices() {

@@ -1,7 +1,7 @@
-//! Metal streams: command queues, whose command buffers run in order.
+//! Metal streams: command queues whose command buffers run in order.
 //!
-//! A kernel that fails does so after its launch. From then on, launches on its stream do nothing until a caller waits for the
-//! stream and receives the error.
+//! A kernel that fails does so asynchronously, after its launch. From then on, launches on its stream do nothing until a
+//! caller waits for the stream and receives the error.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -53,7 +53,7 @@ impl Completion {
         self.changed.notify_all();
     }
 
-    /// Waits until this many command buffers are complete.
+    /// Waits until `committed` command buffers are complete.
     ///
     /// # Errors
     /// InternalError if a command failed and the failure was not reported yet.
@@ -73,7 +73,7 @@ pub(super) struct Stream {
     /// Number of committed command buffers.
     committed: AtomicU64,
     completion: &'static Completion,
-    /// Block that passes completed command buffers to [`Completion::complete`].
+    /// Completion handler (an Objective-C block) that passes completed command buffers to [`Completion::complete`].
     handler: Handler,
 }
 
@@ -84,7 +84,7 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    /// Creates a stream. It is never freed, since handlers refer to it.
+    /// Creates a stream. It is never freed, since completion handlers refer to it.
     ///
     /// # Errors
     /// MemoryError.
@@ -125,14 +125,14 @@ impl Stream {
         Ok(commands)
     }
 
-    /// Queues a command buffer.
+    /// Commits a command buffer to the queue.
     pub(super) fn commit(&self, commands: &CommandBuffer) {
         // Counted first, since the buffer may complete immediately.
         self.committed.fetch_add(1, Ordering::Relaxed);
         commands.commit();
     }
 
-    /// Queues a command buffer, and waits for it and all previous ones.
+    /// Commits a command buffer, and waits for it and all previous ones.
     ///
     /// # Errors
     /// InternalError if a command failed and the failure was not reported yet.
@@ -141,7 +141,7 @@ impl Stream {
         self.synchronize()
     }
 
-    /// Waits for all commands.
+    /// Waits for all committed command buffers.
     ///
     /// # Errors
     /// As for [`finish`](Stream::finish).
