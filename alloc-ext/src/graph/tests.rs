@@ -1,4 +1,4 @@
-//! Round trips of graphs, and errors.
+//! Tests of JSON object graphs: round trips and errors.
 
 use std::format;
 use std::string::ToString;
@@ -22,7 +22,7 @@ fn text(content: &str) -> Result<Any> {
     String::new(content).map(Any::new)
 }
 
-/// Returns the text of a value's graph. Asserts that both output forms agree and decode to the value.
+/// Returns the JSON text of a value's graph. Asserts that both output forms agree and decode to the value.
 fn graph_of(value: &Any) -> Result<std::string::String> {
     let text = to_json_graph_string(value, &Any::NONE)?;
     let graph = to_json_graph(value, &Any::NONE)?;
@@ -239,7 +239,7 @@ fn bad_graphs_are_refused() {
     }
 }
 
-/// Outcome of decoding: the text of the decoded graph, or kind and message of the error.
+/// Formats the outcome of decoding: the JSON text of the decoded value's graph, or the kind and message of the error.
 fn outcome(decoded: Result<Any>) -> Result<std::string::String> {
     match decoded {
         Ok(value) => Ok(to_json_graph_string(&value, &Any::NONE)?.as_str().expect("UTF-8").to_string()),

@@ -346,10 +346,10 @@ mod tests {
         Ok(())
     }
 
-    /// Deleters of imports and of cached functions may be code of the library.
+    /// Tests that a library stays loaded until its imports and cached functions, whose deleters may be its code, are destroyed.
     #[test]
     fn the_library_is_closed_after_imports_and_cached_functions() -> Result<()> {
-        /// Counts the objects that are destroyed while the library is open.
+        /// Object that counts its destruction while the library is open.
         struct Watch(Arc<AtomicUsize>, Arc<AtomicUsize>);
         impl Drop for Watch {
             fn drop(&mut self) {

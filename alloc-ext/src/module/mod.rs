@@ -55,25 +55,25 @@ use symbol_name::SymbolName;
 
 use crate::containers::{Array, ArrayObject};
 
-/// Property: the module can be serialised by `save_to_bytes`, and deserialised by `ffi.Module.load_from_bytes.KIND`.
+/// Property flag: the module can be serialised by `save_to_bytes` and deserialised by `ffi.Module.load_from_bytes.KIND`.
 pub const BINARY_SERIALIZABLE: i32 = 0b001;
-/// Property: the module has functions that can be called.
+/// Property flag: the module has functions that can be called.
 pub const RUNNABLE: i32 = 0b010;
-/// Property: the module can be written as object code or source, to be compiled and loaded as a library.
+/// Property flag: the module can be written as object code or source code, which is then compiled and loaded as a library.
 pub const COMPILATION_EXPORTABLE: i32 = 0b100;
 
 object_class! {
-    /// A reference to a module implemented in Rust or C++.
+    /// Reference to a module, implemented in Rust or C++: a collection of named functions, with imports of other modules.
     ///
     /// # Threads
-    /// Any thread may use a module, and imports may change during lookups.
+    /// Any thread may use a module. Imports may be added or removed during lookups.
     ///
     /// # Upstream
     /// `tvm::ffi::Module` in `extra/module.h`.
     pub struct Module, type_index::MODULE, "ffi.Module"
 }
 
-/// The implementation of a module. Pass it to [`Module::from_impl`], for example for the modules of a device.
+/// Implementation of a module in Rust, for example for the code of a device. Pass it to [`Module::from_impl`].
 ///
 /// # Examples
 /// ```
@@ -104,9 +104,9 @@ object_class! {
 /// ```
 ///
 /// # Upstream
-/// The virtual functions of `tvm::ffi::ModuleObj`.
+/// The virtual functions of `ModuleObj` in `extra/module.h`.
 pub trait ModuleImpl: Send + Sync + 'static {
-    /// Returns the kind, as in `ffi.Module.load_from_bytes.KIND`.
+    /// Returns the kind of the module, for which `ffi.Module.load_from_bytes.KIND` is the loader.
     fn kind(&self) -> &CStr;
 
     /// Returns a mask of [`BINARY_SERIALIZABLE`], [`RUNNABLE`] and [`COMPILATION_EXPORTABLE`].
@@ -114,14 +114,14 @@ pub trait ModuleImpl: Send + Sync + 'static {
         0
     }
 
-    /// Looks up a function; `None` if there is none of this name. A function that needs `module` must own a reference to it,
-    /// since the caller may drop the module.
+    /// Looks up a function by name; `None` if there is none. A function that needs `module` must own a reference to it, since
+    /// the caller may drop the module.
     ///
     /// # Errors
     /// Any.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>>;
 
-    /// Returns `true` if the module has a function of this name, even one that cannot run before further compilation.
+    /// Returns `true` if the module has a function with this name, even if it has to be compiled before it can run.
     ///
     /// # Errors
     /// Errors of [`get_function`](ModuleImpl::get_function).
@@ -129,7 +129,7 @@ pub trait ModuleImpl: Send + Sync + 'static {
         Ok(self.get_function(module, name)?.is_some())
     }
 
-    /// Returns the documentation of a function.
+    /// Returns the documentation of a function; `None` if there is none.
     ///
     /// # Errors
     /// Any.
@@ -137,7 +137,7 @@ pub trait ModuleImpl: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Returns the metadata of a function, as JSON.
+    /// Returns the metadata of a function as JSON; `None` if there is none.
     ///
     /// # Errors
     /// Any.
@@ -145,10 +145,10 @@ pub trait ModuleImpl: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Writes the module to a file, for further compilation.
+    /// Writes the module to a file in one of the [`write_formats`](ModuleImpl::write_formats), for further compilation.
     ///
     /// # Errors
-    /// By default, RuntimeError.
+    /// RuntimeError by default; any error of an override.
     fn write_to_file(&self, _file: &String, _format: &String) -> Result<()> {
         plain_bail!(RUNTIME_ERROR, "Module[{}] does not support WriteToFile", self.kind().to_bytes())
     }
@@ -164,15 +164,15 @@ pub trait ModuleImpl: Send + Sync + 'static {
     /// Serialises the module.
     ///
     /// # Errors
-    /// By default, RuntimeError.
+    /// RuntimeError by default; any error of an override.
     fn save_to_bytes(&self) -> Result<Bytes> {
         plain_bail!(RUNTIME_ERROR, "Module[{}] does not support SaveToBytes", self.kind().to_bytes())
     }
 
-    /// Returns the source of the module in a format; empty if there is none.
+    /// Returns the source code of the module in a format; empty if there is none.
     ///
     /// # Errors
-    /// MemoryError, and any of an override.
+    /// MemoryError by default; any error of an override.
     fn inspect_source(&self, _format: &String) -> Result<String> {
         String::new("")
     }
@@ -182,29 +182,30 @@ impl Module {
     /// Creates a module that C, C++ and Rust can use.
     ///
     /// # Errors
-    /// MemoryError, after which `implementation` is dropped.
+    /// MemoryError; `implementation` is then dropped.
     pub fn from_impl<T: ModuleImpl>(implementation: T) -> Result<Module> {
         record::allocate(implementation)
     }
 
-    /// Returns the implementation if it is a `T`. Only with `std`: bare-metal builds do not record the type.
+    /// Returns the implementation if its type is `T`; `None` otherwise. Bare-metal builds do not record the type.
     #[cfg(feature = "std")]
     pub fn implementation<T: ModuleImpl>(&self) -> Option<&T> {
         record::try_implementation(self)
     }
 
-    /// Returns the address that library contexts hold and C++ calls `this`: eight bytes before the handle. Borrowed.
+    /// Returns the address of the C++ object, which context slots contain: eight bytes before the handle. It does not own a
+    /// reference.
     pub fn context_address(&self) -> *mut c_void {
         record::cxx_object(self)
     }
 
-    /// Borrows the module at a [`context_address`](Module::context_address).
+    /// Borrows the module with this [`context_address`](Module::context_address).
     ///
     /// # Errors
-    /// TypeError if the object there is not a module.
+    /// TypeError if the object at the address is not a module.
     ///
     /// # Safety
-    /// There must be an object eight bytes after the address, which stays alive while the result is used.
+    /// There must be an object header eight bytes after the address, of an object that stays alive while the result is used.
     pub unsafe fn from_context_address(address: NonNull<c_void>) -> Result<ManuallyDrop<Module>> {
         // SAFETY: the caller guarantees the object; only its header is read before its type is known.
         let module = unsafe { record::borrow_this(address.as_ptr()) };
@@ -221,8 +222,8 @@ impl Module {
     /// Returns the kind, such as `library`.
     ///
     /// # Errors
-    /// Here and below, errors of the module, since any function of a C++ module may throw. InternalError for a C++ module in
-    /// a build that cannot call it.
+    /// Errors of the module, here and in the other methods, since any virtual function of a C++ module may throw; InternalError
+    /// for a C++ module in a build without C++.
     pub fn kind(&self) -> Result<&CStr> {
         (record::ops(self)?.kind)(self)
     }
@@ -235,7 +236,7 @@ impl Module {
         (record::ops(self)?.property_mask)(self)
     }
 
-    /// Looks up a function in this module and, if `query_imports`, in its imports depth first.
+    /// Looks up a function in this module and, if `query_imports` is set, in its imports depth-first; `None` if there is none.
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -244,7 +245,7 @@ impl Module {
         Ok(found.into_object().ok().and_then(|function| function.downcast().ok()))
     }
 
-    /// Returns `true` if there is a function of this name, with the search order of [`get_function`](Module::get_function).
+    /// Returns `true` if there is a function with this name, with the search order of [`get_function`](Module::get_function).
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -252,7 +253,8 @@ impl Module {
         Ok(!self.search(Query::Implementation, name, query_imports)?.is_none())
     }
 
-    /// Returns the documentation of a function, with the search order of [`get_function`](Module::get_function).
+    /// Returns the documentation of a function, with the search order of [`get_function`](Module::get_function); `None` if there
+    /// is none.
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -260,7 +262,8 @@ impl Module {
         self.search(Query::Doc, name, query_imports)?.get()
     }
 
-    /// Returns the metadata of a function as JSON, with the search order of [`get_function`](Module::get_function).
+    /// Returns the metadata of a function as JSON, with the search order of [`get_function`](Module::get_function); `None` if
+    /// there is none.
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -268,17 +271,17 @@ impl Module {
         self.search(Query::Metadata, name, query_imports)?.get()
     }
 
-    /// Answers a query about a function, from this module or, if `query_imports`, from the first import with an answer; else
-    /// None.
+    /// Returns this module's answer to a query about a function. If that is None and `query_imports` is set, returns the first
+    /// answer of an import that is not None.
     fn search(&self, query: Query, name: &String, query_imports: bool) -> Result<Any> {
         let target = SearchTarget::Answer(query, name);
         if query_imports { target.of_tree(self) } else { target.of(self) }
     }
 
-    /// Writes the module to a file.
+    /// Writes the module to a file in one of the [`write_formats`](Module::write_formats).
     ///
     /// # Errors
-    /// RuntimeError if the module does not support it; errors of writing.
+    /// RuntimeError if the module does not support writing; errors of the module.
     pub fn write_to_file(&self, file: &String, format: &String) -> Result<()> {
         (record::ops(self)?.write_to_file)(self, file, format)
     }
@@ -294,12 +297,12 @@ impl Module {
     /// Serialises the module.
     ///
     /// # Errors
-    /// RuntimeError if the module does not support it.
+    /// RuntimeError if the module does not support serialisation; errors of the module.
     pub fn save_to_bytes(&self) -> Result<Bytes> {
         (record::ops(self)?.save_to_bytes)(self)
     }
 
-    /// Returns the source of the module in a format; empty if there is none.
+    /// Returns the source code of the module in a format; empty if there is none.
     ///
     /// # Errors
     /// Errors of the module; MemoryError.
@@ -310,7 +313,7 @@ impl Module {
     /// Appends `other` to the imports.
     ///
     /// # Errors
-    /// RuntimeError for an import cycle; MemoryError.
+    /// RuntimeError if `other` is this module or imports it, directly or indirectly; MemoryError.
     pub fn import_module(&self, other: &Module) -> Result<()> {
         (record::ops(self)?.import_module)(self, other)
     }
@@ -323,17 +326,17 @@ impl Module {
         (record::ops(self)?.clear_imports)(self)
     }
 
-    /// Returns the current imports, an Array of Module.
+    /// Returns the current imports, an Array of Module. Later changes do not affect it.
     ///
     /// # Errors
-    /// InternalError if the module has no array of imports, against its contract.
+    /// InternalError for a module without an Array of imports, which breaks the contract of modules.
     pub fn imports(&self) -> Result<ArrayObject> {
         imports::snapshot(self)
     }
 
-    /// Looks up a function for the host code of this module: in the imports depth first, then in the global table.
+    /// Looks up a function for the host code of this module: in the imports depth-first, then in the global function table.
     ///
-    /// The result is cached in the module and borrowed from it.
+    /// The result is cached in the module, borrowed from it, and valid as long as the module.
     ///
     /// # Errors
     /// RuntimeError if there is no such function; errors of the searched modules; MemoryError.
@@ -344,10 +347,12 @@ impl Module {
         imports::lookup(self, name)
     }
 
-    /// Loads a module by the global function `ffi.Module.load_from_file.EXT`, where EXT is the file name's extension.
+    /// Loads a module from a file by the global function `ffi.Module.load_from_file.EXT`, where EXT is the file name's extension
+    /// (`so` for all shared libraries).
     ///
     /// # Errors
-    /// RuntimeError if the name has no extension or no loader is registered for it; errors of the loader.
+    /// RuntimeError if the file name has no extension, or there is no loader for the extension; errors of the loader; TypeError
+    /// if the loader does not return a module.
     ///
     /// # Upstream
     /// `Module::LoadFromFile` in `module.cc`.
@@ -380,14 +385,14 @@ impl Module {
 /// Target of a search through modules.
 #[derive(Clone, Copy)]
 enum SearchTarget<'a> {
-    /// The answer to a query about a function of this name.
+    /// The answer to a query about the function with this name.
     Answer(Query, &'a String),
-    /// This very module, for which the answer is `true`.
+    /// The given module, for which the answer is `true`.
     Itself(&'a Module),
 }
 
 impl SearchTarget<'_> {
-    /// Returns the answer of one module, or None.
+    /// Returns the answer of one module, None if it has none.
     fn of(self, module: &Module) -> Result<Any> {
         match self {
             SearchTarget::Answer(query, name) => (record::ops(module)?.query)(module, query, name),
@@ -397,18 +402,18 @@ impl SearchTarget<'_> {
         }
     }
 
-    /// Returns the first answer of a module and its imports, or None.
+    /// Returns the first answer of a module and its imports, None if there is none.
     fn of_tree(self, module: &Module) -> Result<Any> {
         let found = self.of(module)?;
         if found.is_none() { imports::search(module, self) } else { Ok(found) }
     }
 }
 
-/// Calls the loader `prefix` + `kind`, a global function.
+/// Loads a module by calling the global function `prefix` + `kind`.
 ///
 /// # Errors
-/// Error of `missing` if there is no such loader; errors of the loader; TypeError if its result is not a module; ValueError
-/// if loaders nest too deep.
+/// The error that `missing` creates, if there is no such loader; errors of the loader; TypeError if its result is not a
+/// module; ValueError if loaders are nested too deeply.
 fn load(prefix: &[u8], kind: &[u8], args: &[AnyView<'_>], missing: fn(&[u8]) -> Error) -> Result<Module> {
     match global_table::get(SymbolName::join(&[prefix, kind])?.as_bytes())? {
         // Nested, since the loader may load the same file again.

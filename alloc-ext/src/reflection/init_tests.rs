@@ -1,4 +1,4 @@
-//! Classes that a client defines by fields: construction, copies, and errors of wrong calls.
+//! Tests of classes that a client defines by fields: construction, copies, and errors of wrong calls.
 
 use core::ffi::c_void;
 
@@ -17,7 +17,7 @@ use super::field::{get, set, text};
 use super::fields::{fields_of, type_of};
 use super::py_class::register_class;
 
-/// Fields of the test class: required `a`, `b` with default 7, keyword-only `c`, and `d` without argument.
+/// Fields of the test class: required `a`, `b` with default 7, keyword-only `c`, and `d`, which takes no argument.
 const FIELDS: [(&str, i32); 4] = [
     ("b", kTVMFFIFieldFlagBitMaskHasDefault),
     ("a", 0),
@@ -50,7 +50,7 @@ fn class(key: &str) -> Result<i32> {
     Ok(index)
 }
 
-/// Describes a field of any type.
+/// Describes a field that can store any value.
 fn field(name: &str, flags: i64, size: i64, offset: i64) -> TVMFFIFieldInfo {
     TVMFFIFieldInfo {
         name: text(name),
@@ -71,7 +71,7 @@ fn attr(index: i32, name: &str) -> Function {
     type_table::attr(index, name.as_bytes()).get().unwrap()
 }
 
-/// Returns the values of the fields, with `0` for None.
+/// Returns the values of the fields, with 0 for None.
 fn values(index: i32, object: &ObjectRef) -> Result<std::vec::Vec<i64>> {
     let read = fields_of(type_of(index)?).map(|field| {
         let mut value = *AnyView::NONE.as_raw();

@@ -55,7 +55,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi._PyClassRegisterTypeAttrColumns", py_class::register_class),
 ];
 
-/// Reflected classes in the order of upstream's type indices. The class of structural keys follows.
+/// Reflected classes, in the order of upstream's type indices. The structural key class comes after them.
 static CLASSES: [&Class; 10] = [
     &visit::INTERRUPT,
     &enums::STATE,
@@ -72,12 +72,12 @@ static CLASSES: [&Class; 10] = [
 /// Registers the reflected classes and the attributes of built-in types, unless they are registered already.
 ///
 /// # Errors
-/// MemoryError, after which earlier registrations stay.
+/// MemoryError; registrations made before the error stay.
 ///
 /// # Threads
-/// Call it before other threads use the library. Does not wait for a concurrent call.
+/// Must be called before other threads use the library. Concurrent calls do not wait for each other.
 ///
-/// Allocation: the records of the types and their functions, which are never freed.
+/// Allocates the records of the types and their functions, which are never freed.
 pub fn install() -> Result<()> {
     for class in CLASSES {
         class.register_index()?;

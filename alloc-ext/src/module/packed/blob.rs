@@ -110,7 +110,7 @@ mod tests {
         Ok(tagged(1, "own"))
     }
 
-    /// Adds a device module without kernels.
+    /// Appends a device module without kernels to a stream.
     fn device_module(bytes: &mut Vec<u8>, kind: &str) {
         text(bytes, kind.as_bytes());
         text(bytes, b"fmt");
@@ -118,7 +118,7 @@ mod tests {
         text(bytes, b"code");
     }
 
-    /// The bytes of its payload.
+    /// Size of such a module's payload.
     const PAYLOAD: i64 = 8 + 3 + 8 + 8 + 4;
 
     fn register_loader(kind: &str) {

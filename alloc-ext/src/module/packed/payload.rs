@@ -147,7 +147,7 @@ mod tests {
         stream.extend(bytes);
     }
 
-    /// Returns a module with the kernels `one` and `two`; `is_today` has what has been added since.
+    /// Builds the payload of a module with the kernels `one` and `two`, in the current format if `is_today`.
     fn kernels(format: &[u8], tag: &[u8], is_today: bool) -> Vec<u8> {
         let mut stream = Vec::new();
         bytes(&mut stream, format);

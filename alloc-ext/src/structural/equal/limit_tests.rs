@@ -1,4 +1,4 @@
-//! Errors of structural equality and hash: invalid tensors, cycles and the limit of depth.
+//! Tests of errors of structural equality and hash: invalid tensors, cycles and the depth limit.
 
 use core::slice::from_ref;
 
@@ -14,7 +14,7 @@ use super::{Options, first_structural_mismatch, structural_equal, structural_has
 use crate::containers::{DictObject, ListObject};
 use crate::dataclass::testing::{add_hook, array, big, int, list, message, node_type, pair, set_part};
 
-/// Changes the record of a tensor while `work` runs.
+/// Runs `work` with the `DLTensor` of a tensor changed, and restores it.
 fn with_record<R>(tensor: &Any, change: impl FnOnce(&mut DLTensor), work: impl FnOnce() -> R) -> R {
     let object = tensor.view().object_ptr().expect("a tensor");
     // SAFETY: tensors have such a record after the header; there is no other user of this one.
@@ -176,7 +176,7 @@ fn errors_of_hooks_come_out() -> Result<()> {
     Ok(())
 }
 
-/// Nests a number in `depth` containers.
+/// Returns a number nested in `depth` containers.
 fn nested(depth: usize, wrap: impl Fn(&[Any]) -> Result<Any>, number: i64) -> Result<Any> {
     let mut value = int(number);
     for _ in 0..depth {

@@ -45,12 +45,12 @@ use trace::Trace;
 
 pub use functions::{FUNCTIONS, PATH_FUNCTIONS};
 
-/// Options of comparison and hash.
+/// Options of structural equality and hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whether variables that are not defined inside the values are defined by their first use.
+    /// Whether a variable that the values do not define is defined by its first use.
     pub map_free_vars: bool,
-    /// Whether only shape and dtype of tensors count.
+    /// Whether to compare and hash tensors by shape and dtype only.
     pub skip_tensor_content: bool,
 }
 
@@ -62,13 +62,13 @@ impl Options {
 
 /// Returns `true` if two values are structurally equal.
 ///
-/// Numbers are equal by type and bits, except that all NaNs are equal. Strings are equal by content, and maps regardless of
-/// order.
+/// Numbers are compared by type and bits, except that all NaNs are equal. Strings are compared by content, and maps regardless
+/// of insertion order.
 ///
 /// # Errors
-/// TypeError for an object whose type has no structural kind; InternalError for tensors that are not contiguous in CPU
-/// memory, if their content counts; ValueError beyond the depths of [`crate::walk`], which cycles reach; errors of hooks and
-/// getters; MemoryError.
+/// TypeError for an object whose type has no structural kind; InternalError for tensors that are not contiguous in CPU memory
+/// and whose content must be compared; ValueError beyond the depth limit of [`crate::walk`], which cycles reach; errors of
+/// hooks and field getters; MemoryError.
 ///
 /// # Examples
 /// ```
@@ -123,11 +123,10 @@ pub fn first_structural_mismatch(
     comparer.into_trace().into_paths().map(Some)
 }
 
-/// Returns the structural hash of a value. Values that [`structural_equal`] finds equal have equal hashes, except as below.
+/// Returns the structural hash of a value. Structurally equal values have equal hashes, with the exceptions below.
 ///
-/// The hash is stable across processes and equal to upstream's, except that a variable that is used but not defined is
-/// hashed by its address. Like upstream, bytes of up to seven characters have a different hash than the same bytes on the
-/// heap.
+/// The hash is stable across processes and equal to upstream's. Exceptions: a variable that is used but not defined is hashed
+/// by its address; like upstream, inline bytes (up to seven) have a different hash than equal bytes on the heap.
 ///
 /// # Errors
 /// Errors of [`structural_equal`].

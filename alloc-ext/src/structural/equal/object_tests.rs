@@ -1,4 +1,4 @@
-//! Objects by structural kind, variables and their definitions, and hooks.
+//! Tests of structural equality and hash of objects: structural kinds, variable definitions and hooks.
 
 use core::slice::from_ref;
 use core::sync::atomic::{AtomicUsize, Ordering};

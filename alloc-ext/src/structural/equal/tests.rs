@@ -1,4 +1,4 @@
-//! Equality, hash and first difference of values without objects.
+//! Tests of structural equality, hash and first mismatch of leaves and containers.
 
 use core::slice::from_ref;
 

@@ -1,4 +1,5 @@
-//! Maps and mutations of containers and objects, in place and in copies, with variables, hooks and invalid callbacks.
+//! Tests of structural maps and mutations of containers and objects: in place and in copies, with variables, hooks and
+//! invalid callbacks.
 
 use core::ffi::c_void;
 
@@ -59,14 +60,14 @@ fn address(value: &Any) -> usize {
     value.as_object().expect("an object").as_ptr().addr()
 }
 
-/// Returns the addresses of the nodes in the context of an error.
+/// Returns the addresses of the nodes in an error's context.
 fn nodes(error: &Error) -> std::vec::Vec<usize> {
     let context = error.extra_context().and_then(|context| context.downcast::<VisitErrorContext>().ok());
     let pattern = context.expect("a context").reverse_visit_pattern();
     pattern.iter().map(|node| node.unwrap().as_ptr().addr()).collect()
 }
 
-/// Registers a class of pairs with a structural kind, whose objects can be copied.
+/// Registers a class of copyable pairs with a structural kind.
 fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
     let index = testing::node_type(key, kind, flags)?;
     let copy = Function::from_typed(move |value: Any| pair(index, part(&value, 0), part(&value, 1)))?;

@@ -1,4 +1,4 @@
-//! Access paths to the nodes of an error context: through fields, elements and entries, to several positions, and to none.
+//! Tests of the search for access paths: through fields, elements and entries, with several matches, and with none.
 
 use std::string::String as Text;
 use std::vec::Vec;
@@ -16,7 +16,7 @@ use crate::dataclass::testing::{array, node_type, pair, set_part};
 use crate::reflection::{AccessPath, VisitErrorContext};
 use crate::structural::error_context::add_visit_context;
 
-/// Creates a context with these nodes, innermost first.
+/// Creates an error context with these nodes, innermost first.
 fn context(nodes: &[&Any]) -> Result<VisitErrorContext> {
     let error = error!(VALUE_ERROR, "no");
     nodes.iter().for_each(|node| add_visit_context(&error, node.view()));

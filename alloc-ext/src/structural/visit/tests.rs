@@ -1,4 +1,4 @@
-//! Walks, visits, interrupts, regions of definitions, hooks, and the context of errors.
+//! Tests of structural walks and visits: interrupts, definition regions, hooks and error contexts.
 
 use core::ffi::c_void;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn callbacks(entries: &[(i32, Function)]) -> Result<Callbacks> {
     Callbacks::new(&Array::from_slice(&entries?)?)
 }
 
-/// Ints that callbacks received. A container is recorded as its negative length.
+/// Recorder of the ints that callbacks receive. Records a container as its negative length.
 #[derive(Clone, Default)]
 struct Trace(Arc<Mutex<Vec<i64>>>);
 
@@ -48,7 +48,7 @@ impl Trace {
         core::mem::take(&mut *self.0.lock())
     }
 
-    /// Creates a callback for all types that returns the result of `answer`.
+    /// Creates a callback for all types that records its argument and returns the result of `answer`.
     fn callback(&self, answer: impl Fn(&Any) -> Result<Any> + Send + Sync + 'static) -> Result<Function> {
         let trace = self.clone();
         Function::from_typed(move |value: Any| -> Result<Any> {
