@@ -1,4 +1,4 @@
-//! Global functions for JSON object graphs.
+//! Global functions that serialise values to JSON object graphs and deserialise them.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;

@@ -28,7 +28,7 @@ struct Entry {
 /// Placeholder for a node index that is not assigned yet.
 const OPEN: i64 = -1;
 
-/// Outcome of a lookup.
+/// Outcome of looking up a value.
 pub(super) enum Found {
     /// The node index of the value.
     Number(i64),

@@ -13,7 +13,7 @@ use crate::walk::{Fields, Hooks};
 /// Form of the data in nodes of a type.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
-    /// No data.
+    /// No `data` field.
     Nothing,
     /// The JSON value of a built-in type without children.
     Plain,

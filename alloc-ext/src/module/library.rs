@@ -75,7 +75,7 @@ unsafe impl<L: Library> ObjectRecord for LibraryRecord<L> {
 #[derive(Clone)]
 pub(super) struct LibraryRef {
     library: *const dyn Library,
-    /// Keeps `library` alive.
+    /// Owned reference to the record, which keeps `library` alive.
     owner: ManuallyDrop<ObjectRef>,
 }
 
@@ -194,6 +194,8 @@ impl ModuleImpl for LibraryModule {
     }
 }
 
+/// Converts the address of a symbol to a function pointer.
+///
 /// # Safety
 /// `symbol` must be the address of a safe-call function.
 unsafe fn safe_call(symbol: NonNull<c_void>) -> TVMFFISafeCallType {

@@ -100,7 +100,7 @@ impl Class {
         self.index.load(Ordering::Acquire)
     }
 
-    /// Returns the type index, which is allocated on the first call.
+    /// Returns the type index. Allocates it on the first call.
     ///
     /// # Errors
     /// MemoryError.

@@ -14,7 +14,7 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index};
 
-/// Field in the type table.
+/// A field in the type table.
 #[derive(Clone, Copy)]
 pub(super) struct RegisteredField(&'static TVMFFIFieldInfo);
 

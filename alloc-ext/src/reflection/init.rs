@@ -42,7 +42,7 @@ struct AutoInit {
     positional: Buffer<usize>,
 }
 
-/// An object under construction.
+/// An object under construction, with the fields set so far.
 struct Binding<'a> {
     init: &'a AutoInit,
     object: ObjectRef,

@@ -54,6 +54,8 @@ unsafe impl ObjectRecord for FieldRecord {
     }
 }
 
+/// Drops the value of a field.
+///
 /// # Safety
 /// `address` must be the address of the field in an object that is no longer used.
 unsafe fn drop_field(field: RegisteredField, address: *mut c_void) {
@@ -152,6 +154,8 @@ impl FieldClass {
     }
 }
 
+/// Copies the value of a field from one object to another.
+///
 /// # Safety
 /// Both objects must be alive and have the field. No other thread may use the target, and its field must be zero.
 unsafe fn copy_field(field: RegisteredField, source: *mut TVMFFIObject, target: *mut TVMFFIObject) {

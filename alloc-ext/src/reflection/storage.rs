@@ -28,8 +28,8 @@ pub(super) enum Storage {
 }
 
 impl Storage {
-    /// Returns the representation of a registered field. C++ code may register the type index ANY for object references and for
-    /// types outside of the ABI, too; the size of the field distinguishes them.
+    /// Returns the representation of a registered field. C++ code may register type index ANY not only for values, but also for
+    /// object references and for types outside of the ABI. The size of the field distinguishes them.
     pub(super) fn of(info: &TVMFFIFieldInfo) -> Storage {
         const REFERENCE: i64 = size_of::<*const c_void>() as i64;
         const CELL: i64 = size_of::<TVMFFIAny>() as i64;
@@ -87,6 +87,9 @@ pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result
     })
 }
 
+/// Stores a converted value in a field. Raises TypeError for a value of the wrong type, ValueError for an unsupported type
+/// index.
+///
 /// # Safety
 /// `field` must be the address of a field with the representation for `type_index`, which no other thread uses.
 unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
@@ -109,6 +112,8 @@ unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
     }
 }
 
+/// Converts a value to `T` and replaces the value of a field. Raises TypeError if the conversion is not possible.
+///
 /// # Safety
 /// `field` must be the address of a `T` that no other thread uses.
 unsafe fn put<T: AnyCompatible>(field: *mut c_void, value: &Any) -> Result<()> {

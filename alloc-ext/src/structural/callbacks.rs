@@ -13,7 +13,7 @@ pub type CallbackEntries = Array<Tuple<(i32, Function)>>;
 
 /// A user callback for values of one type.
 pub struct Callback {
-    /// Type of accepted values.
+    /// Type index of accepted values.
     pub type_index: i32,
     /// The function to call.
     pub function: Function,

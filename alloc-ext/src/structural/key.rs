@@ -95,7 +95,7 @@ impl StructuralKey {
         record::make(KeyContent { key, hash_i64: hash as i64 })
     }
 
-    /// Returns the value.
+    /// Returns the value that the key was created for.
     pub fn key(&self) -> Any {
         record::content_of(self).key
     }

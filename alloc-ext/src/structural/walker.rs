@@ -38,7 +38,7 @@ const _: () = {
 /// Objects must start with a [`WalkerHead`] whose table is null or a `VTable`, and have the type index that `class_index`
 /// returns.
 pub unsafe trait Walker: ObjectClass {
-    /// Type of the function table.
+    /// Function table of the class.
     type VTable: 'static;
 
     /// Returns the type index of the class, and registers it on the first call.

@@ -11,7 +11,7 @@ use super::field::{Field, for_each_field};
 use super::maybe_owned::MaybeOwned;
 use crate::containers::{ArrayObject, DictObject, ListObject, MapCursor, MapObject};
 
-/// Kind of an object's children.
+/// Kind of an object's children: elements, map entries or fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChildrenKind {
     /// The elements of an Array or List.

@@ -17,7 +17,7 @@ pub enum Elements<'w> {
 }
 
 impl<'w> Elements<'w> {
-    /// Returns the elements of an Array or List; no elements for other objects.
+    /// Creates access to the elements of an Array or List. Any other object has no elements.
     pub fn of(sequence: MaybeOwned<'w, ObjectRef>) -> Self {
         match sequence.borrowed().and_then(ObjectRef::as_class).map(ArrayObject::as_slice) {
             Some(elements) => Self::Borrowed(elements),

@@ -59,8 +59,10 @@ impl<'w> OtherMap<'w> {
         self.next.filter(|_| self.left > 0)
     }
 
+    /// Returns the key and value at a slot index in place; `None` if the slot is empty.
+    ///
     /// # Safety
-    /// Same as [`Entries::peek`].
+    /// Same as for [`Entries::peek`].
     #[inline]
     unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: guaranteed by the caller.

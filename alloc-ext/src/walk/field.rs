@@ -145,6 +145,8 @@ impl Field {
     }
 }
 
+/// Returns an owned reference to a setter that is a function object.
+///
 /// # Safety
 /// `setter` must be a live function object.
 unsafe fn function_of(setter: *mut c_void) -> Function {

@@ -6,7 +6,7 @@ use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::type_table::{self, AttrColumn};
 
-/// Hooks of one attribute column, which is looked up once per walk.
+/// The hooks in one attribute column. The column is looked up once per walk.
 #[derive(Clone, Copy, Default)]
 pub struct Hooks(Option<&'static AttrColumn>);
 

@@ -16,7 +16,7 @@ pub enum MapSlots<'w> {
 }
 
 impl<'w> MapSlots<'w> {
-    /// Returns the entries of a Map or Dict; no entries for other objects.
+    /// Creates access to the entries of a Map or Dict. Any other object has no entries.
     pub fn of(map: MaybeOwned<'w, ObjectRef>) -> Self {
         match map.borrowed().and_then(ObjectRef::as_class) {
             Some(map) => Self::Borrowed(map),

@@ -48,8 +48,8 @@ impl MaybeOwned<'_, ObjectRef> {
         self.borrowed().is_some_and(ObjectRef::is_unique)
     }
 
-    /// Returns `true` if by its reference counts the object can be reached only on one path; also works for owned objects. Not
-    /// exact: a getter that returns one object for several fields hides that the object is shared.
+    /// Returns `true` if the reference counts of the object show no reference besides the path of the walk, for borrowed and
+    /// for owned objects. Not exact: a getter that returns one object for several fields hides that the object is shared.
     #[inline]
     pub fn is_unshared_by_count(&self) -> bool {
         match self {

@@ -1,7 +1,7 @@
 //! Loading of the modules that are embedded in a packed-function library as `__tvm_dev_mblob`.
 //!
 //! ```text
-//! u64      length of what follows
+//! u64      length of the rest
 //! u64      number of entries
 //! entries  u64, bytes: kind; then
 //!          `_lib`          nothing: the library's own functions

@@ -34,7 +34,7 @@ pub type MakeFunction = unsafe fn(symbol: NonNull<c_void>, module: &Module) -> R
 
 /// Support for packed-function libraries, provided by the program.
 pub struct Support {
-    /// Constructor of functions for symbols.
+    /// Constructor of function objects for symbols.
     pub make_function: MakeFunction,
 }
 

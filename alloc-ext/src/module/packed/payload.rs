@@ -30,6 +30,7 @@ const KINDS: [(&[u8], Code); 4] =
 
 /// Old prefix of tag names.
 const TAG: &[u8] = b"tir.";
+/// Current prefix of tag names.
 const TAG_OF_TODAY: &[u8] = b"tirx.";
 
 /// Start of the title line before each kernel in OpenCL source; the kernel's name follows.

@@ -40,7 +40,7 @@ impl Rule {
     }
 }
 
-/// Callbacks of a map.
+/// Callbacks of a structural map.
 #[derive(Default)]
 pub struct MapCallbacks {
     /// Callbacks that take the value. Tried first.

@@ -8,7 +8,7 @@ use super::mutator::InplaceMode;
 use super::slots::SlotsBody;
 use crate::structural::DefRegion;
 
-/// A value being mutated.
+/// A value being mutated, and how to finish it.
 pub struct MutationTarget<'a> {
     /// The value, kept alive by its container, its parent's frame, or `after`.
     pub value: AnyView<'a>,

@@ -88,6 +88,8 @@ enum Rule {
 
 static VTABLE: VisitorVTable = VisitorVTable { visit: Some(visit_by_engine) };
 
+/// Implements [`VisitorVTable::visit`] for visitors of this library: walks over a value.
+///
 /// # Safety
 /// `visitor` must be null or a live visitor with `VTABLE`, and hence an [`Engine`]; `value` must be a valid value.
 unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
@@ -109,7 +111,7 @@ fn walk(visitor: &StructuralVisitor, engine: &Engine, value: Any) -> Result<Opti
     walker::in_region(visitor, region, || fold(&mut Walk { visitor, engine }, Node { value, region }))
 }
 
-/// A walk in progress.
+/// The walk of a visitor over one value.
 struct Walk<'a> {
     visitor: &'a StructuralVisitor,
     engine: &'a Engine,

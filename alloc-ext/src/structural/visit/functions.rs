@@ -1,4 +1,4 @@
-//! Global functions for structural visits.
+//! Global functions for structural visits and walks, and for error contexts.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::TVMFFIDefRegionKind;

@@ -38,8 +38,10 @@ pub(super) fn is_own(hook: AnyView<'_>) -> bool {
     hook.type_index() == type_index::OPAQUE_PTR && hook.payload_bits() == AnyView::from(&own).payload_bits()
 }
 
+/// Visit hook of containers: visits the elements or map values. Returns None, an interrupt, or an error object.
+///
 /// # Safety
-/// `visitor` must be a live visitor and `value` a valid value.
+/// `visitor` must be null or a live visitor, and `value` a valid value.
 unsafe extern "C" fn visit_container(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     serve(|| {
         // SAFETY: the caller guarantees the visitor.

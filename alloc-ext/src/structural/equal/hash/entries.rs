@@ -19,7 +19,7 @@ pub(super) struct HashedEntry {
     value: Value,
 }
 
-/// Value of a [`HashedEntry`].
+/// Value of a [`HashedEntry`]: its hash if known, otherwise its position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Value {
     /// Hash of a number or string.
@@ -30,7 +30,7 @@ enum Value {
 
 /// The entries of one map in `Hasher::entries`, sorted by key hash.
 pub(super) struct Collected {
-    /// Range of the entries.
+    /// Range of the entries in `Hasher::entries`.
     pub range: Range<usize>,
     /// Whether all values are numbers and strings.
     pub is_flat: bool,
