@@ -10,7 +10,7 @@ pub(super) enum Data<'a> {
     Absent,
     /// A JSON value.
     Value(&'a Any),
-    /// A list of node indices or of plain integers.
+    /// A JSON array of node indices or of plain integers.
     Integers(&'a [i64]),
     /// Names and JSON values of fields, without duplicates.
     Fields(&'a [(&'static [u8], Any)]),

@@ -37,7 +37,8 @@ pub struct ContextTable {
     pub symbols: &'static [ContextSymbol],
 }
 
-/// Wrapper of registered addresses: returns the address to store in the slot, the registered one or one that forwards to it.
+/// Wrapper of registered addresses. Returns the address to store in the slot: the registered address, or the address of a
+/// function that forwards to it.
 pub struct Wrap(pub fn(name: &CStr, registered: *mut c_void) -> *mut c_void);
 
 static BUILTIN: AtomicPtr<ContextTable> = AtomicPtr::new(ptr::null_mut());

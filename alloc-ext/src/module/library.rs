@@ -41,7 +41,7 @@ pub unsafe trait Library: Send + Sync + 'static {
     /// MemoryError.
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>>;
 
-    /// Looks up the address of the function `name`, whose symbol is [`FUNCTION_PREFIX`] and the name; `None` if there is none.
+    /// Looks up the address of the function `name`, whose symbol name is [`FUNCTION_PREFIX`] + `name`; `None` if there is none.
     ///
     /// # Errors
     /// Errors of [`symbol`](Library::symbol).
@@ -140,7 +140,7 @@ impl LibraryRef {
     }
 }
 
-/// Implementation of library modules.
+/// Module implementation whose functions are symbols of a library.
 pub(super) struct LibraryModule {
     library: LibraryRef,
 }

@@ -2,7 +2,7 @@
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `record`, `class`, `ops` | the object that C++ sees, static data per implementation, and its operations |
+//! | `record`, `class`, `ops` | memory layout of modules, static data per implementation, and its function table |
 //! | `cxx_class` | modules as C++ objects, with the feature `cxx` |
 //! | `imports`, `module_set`, `lookup_cache` | the import tree, sets of modules, and cached lookups in the tree |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |

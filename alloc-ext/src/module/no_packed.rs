@@ -1,4 +1,4 @@
-//! Stubs of `packed` for builds without the feature `packed`: no library has such symbols.
+//! Stubs for builds without the feature `packed`, which do not support packed-function libraries.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;

@@ -1,4 +1,4 @@
-//! Nullable object references, named `Object` in type schemas as upstream does.
+//! Nullable object references, named `ffi.Object` in error messages and schemas as upstream does.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::{AnyCompatible, TypeText};

@@ -146,14 +146,14 @@ fn refuse_copy(walker: ObjectRef) -> Result<ObjectRef> {
 }
 
 impl StructuralVisitor {
-    /// Returns the type index of the class, and registers it on the first call.
+    /// Returns the type index of the class. Registers it on the first call.
     pub(crate) fn register_index() -> Result<i32> {
         VISITOR.register_index()
     }
 }
 
 impl StructuralMutator {
-    /// Returns the type index of the class, and registers it on the first call.
+    /// Returns the type index of the class. Registers it on the first call.
     pub(crate) fn register_index() -> Result<i32> {
         MUTATOR.register_index()
     }

@@ -127,7 +127,7 @@ impl StructuralKey {
     }
 }
 
-/// `__ffi_init__`: creates a key for a value.
+/// Implements `__ffi_init__`: creates a key for a value.
 fn init(key: Any) -> Result<ObjectRef> {
     StructuralKey::new(key).map(ObjectClass::into_object)
 }

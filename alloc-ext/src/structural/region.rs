@@ -29,7 +29,7 @@ impl DefRegion {
         Self(kind)
     }
 
-    /// Returns the C value.
+    /// Returns the region as a C value.
     pub const fn as_raw(self) -> TVMFFIDefRegionKind {
         self.0
     }

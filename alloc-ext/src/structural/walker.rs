@@ -19,7 +19,7 @@ use super::DefRegion;
 /// `StructuralVisitorObj` in `extra/structural_visit.h` and `StructuralMutatorObj` in `extra/structural_mutate.h`.
 #[repr(C)]
 pub struct WalkerHead {
-    /// Object header.
+    /// Object header, as of all objects.
     pub header: TVMFFIObject,
     /// Function table, which outlives the object; may be null.
     pub vtable: *const c_void,
@@ -41,7 +41,7 @@ pub unsafe trait Walker: ObjectClass {
     /// Function table of the class.
     type VTable: 'static;
 
-    /// Returns the type index of the class, and registers it on the first call.
+    /// Returns the type index of the class. Registers it on the first call.
     ///
     /// # Errors
     /// MemoryError.

@@ -25,7 +25,7 @@ pub enum ChildrenKind {
 /// Cursor over the direct children of one object. Children of Arrays and Maps are read in place, since these are immutable.
 /// Children of Lists, Dicts and other objects are copied when the cursor is created.
 pub struct Children<'w> {
-    /// Kind of the children.
+    /// Kind of the children: elements, map entries or fields.
     pub kind: ChildrenKind,
     object: MaybeOwned<'w, ObjectRef>,
     source: Source<'w>,

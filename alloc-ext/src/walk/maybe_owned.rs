@@ -12,9 +12,9 @@ use ferrite_core::{type_index, words};
 /// Values reachable from the caller's borrowed value through Arrays and Maps alone stay alive and unchanged during the walk,
 /// whatever hooks do, and are borrowed. For all other values the walk owns a reference.
 pub enum MaybeOwned<'w, T = Any> {
-    /// Borrowed for the whole walk.
+    /// Borrowed from the caller's value for the whole walk.
     Borrowed(&'w T),
-    /// Owned by the walk.
+    /// Owned by the walk through its own reference.
     Owned(T),
 }
 

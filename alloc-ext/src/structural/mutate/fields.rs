@@ -18,7 +18,7 @@ use crate::walk::{Field, Fields};
 pub enum Begun {
     /// The result, known without visiting fields.
     Answer(Any),
-    /// The fields to visit.
+    /// The object, whose fields have to be visited.
     Body(FieldsBody),
 }
 

@@ -1,4 +1,4 @@
-//! Frames of the mutation walk.
+//! Frames of the mutation walk: values whose children are being visited.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::{Any, AnyView};
@@ -12,7 +12,7 @@ use crate::structural::DefRegion;
 pub struct MutationTarget<'a> {
     /// The value, kept alive by its container, its parent's frame, or `after`.
     pub value: AnyView<'a>,
-    /// Whether it may be changed in place.
+    /// Permission to change the value in place.
     pub mode: InplaceMode,
     /// Step to run after the default mutation.
     pub after: After,

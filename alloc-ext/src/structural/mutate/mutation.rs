@@ -41,7 +41,7 @@ pub enum Step {
 pub struct Node<'a> {
     /// The value, kept alive by its container or its parent's frame.
     pub value: AnyView<'a>,
-    /// Whether it may be changed in place.
+    /// Permission to change the value in place.
     pub mode: InplaceMode,
     /// Part of the mutation to run.
     pub step: Step,

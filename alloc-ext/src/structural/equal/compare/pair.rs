@@ -1,4 +1,4 @@
-//! Nodes of the comparison walk.
+//! Nodes of the comparison walk: pairs of objects to compare.
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectRef;

@@ -1,4 +1,4 @@
-//! Nodes of the hash walk.
+//! Nodes of the hash walk: objects to hash.
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectRef;
