@@ -14,8 +14,8 @@ use super::class::Class;
 use super::{Module, ModuleImpl, ModuleOps, cxx_class, lookup_cache};
 use crate::containers::ArrayObject;
 
-/// Offset of the object header, to which handles point, in the C++ object, which starts with its virtual table pointer. Also 8
-/// on 32-bit targets, because the header is 8-byte aligned.
+/// Offset of the object header in the C++ object, after the virtual table pointer. Handles point to the header. Also 8 on
+/// 32-bit targets, because the header is 8-byte aligned.
 pub(super) const HANDLE_OFFSET: usize = 8;
 
 /// Layout of `tvm::ffi::ModuleObj`, the start of every module, implemented in Rust or C++.

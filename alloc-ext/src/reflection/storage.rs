@@ -123,7 +123,7 @@ unsafe fn put<T: AnyCompatible>(field: *mut c_void, value: &Any) -> Result<()> {
     Ok(())
 }
 
-/// Field getter for a bool, for which C code may have stored any byte. Returns 0.
+/// Field getter for a bool. Reads any byte other than 0 as `true`, since C code may have stored it. Returns 0.
 ///
 /// # Safety
 /// `field` must be the address of a bool in a live object, and `result` valid for writing.

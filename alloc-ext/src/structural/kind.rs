@@ -19,7 +19,7 @@ pub enum StructuralKind {
     Unsupported,
     /// Compared by content. Sharing is ignored.
     TreeNode,
-    /// A variable. Equal to a variable at the corresponding definition, or to itself.
+    /// A variable. Equal to the variable that it is bound to, or to itself.
     FreeVar,
     /// Compared by content and sharing: a node corresponds to one node of the other value.
     DagNode,

@@ -57,7 +57,7 @@ fn support() -> Option<&'static Support> {
 const CONTEXT: &CStr = c"__tvm_module_ctx";
 /// Symbol of the embedded modules.
 const BLOB: &CStr = c"__tvm_dev_mblob";
-/// Name of the main function, and symbol of the name that it is an alias for.
+/// Symbol that contains the name of the main function. Also the alias by which the main function is looked up.
 const MAIN: &CStr = c"__tvm_main__";
 /// Symbols that only packed-function libraries have.
 const MARKS: [&CStr; 5] = [CONTEXT, BLOB, MAIN, c"__TVMFuncCall", c"__TVMAPISetLastError"];

@@ -79,7 +79,7 @@ static VTABLE: MutatorVTable = MutatorVTable {
 };
 
 impl Engine {
-    /// Creates a mutator that follows a rule.
+    /// Creates a mutator that rewrites values by a rule.
     ///
     /// # Errors
     /// MemoryError.

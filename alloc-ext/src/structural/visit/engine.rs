@@ -1,7 +1,7 @@
 //! This library's own visitors: callbacks by type, and an iterative walk.
 //!
-//! The state of a walk is local, so nested calls may share a visitor. Only the definition region is stored in the visitor,
-//! where C++ code reads it.
+//! The callbacks of a visitor never change and the state of a walk is local, so threads and nested calls may share a visitor.
+//! Only the definition region is stored in the visitor, where C++ code reads it.
 
 use core::ops::ControlFlow;
 

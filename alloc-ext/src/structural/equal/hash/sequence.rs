@@ -105,7 +105,7 @@ impl<'a> Rest<'a> {
     }
 
     /// Hashes leaves and Arrays of leaves, up to any other element. If that element is an Array, returns the number of its
-    /// leading leaves and the hash so far of that Array.
+    /// leading leaves and their hash.
     #[inline(always)]
     fn skip_flat(&mut self, skip_tensor_content: bool) -> Result<Option<(usize, u64)>> {
         loop {
