@@ -1,8 +1,8 @@
-//! Fuzzes payloads of device modules of every kind: any bytes give a module or an error, and launch plans or errors. A parsed
-//! payload serialises to the same content. The bytes also serve as declarations of a SPIR-V shader.
+//! Fuzzes payloads of device modules of every kind. Any bytes give a module or an error, and launch plans or errors. A
+//! parsed payload serialises to the same content. The bytes also serve as declarations of a SPIR-V shader.
 //!
-//! An input is the bytes of a payload, or edits to a fixture of `tests/programs/device`, so that all parts of a payload are
-//! reached.
+//! An input is either the bytes of a payload, or edits to a fixture of `tests/programs/device`, so that all parts of a
+//! payload are reached.
 #![no_main]
 
 use std::fs;
@@ -22,7 +22,7 @@ use libfuzzer_sys::fuzz_target;
 const LAYOUTS: [&Layout; 6] =
     [&Layout::CUDA, &Layout::OPENCL, &Layout::HIP, &Layout::METAL, &Layout::VULKAN, &Layout::WEBGPU];
 
-/// Returns a payload whose only kernel has two buffers, a number, and a shader with these declarations.
+/// Returns a payload with one kernel, which has two buffers, a number, and a shader with these declarations.
 fn with_declarations(flags: u32, declarations: &[u8]) -> Result<Payload> {
     let header = [0x0723_0203, 0x0001_0000, 0, 100, 0];
     let entry_point = [4 << 16 | 15, 5, 1, u32::from(b'k')];
@@ -45,7 +45,7 @@ fn with_declarations(flags: u32, declarations: &[u8]) -> Result<Payload> {
     Payload::read(&Layout::VULKAN, payload.finish()?)
 }
 
-/// Index of a layout, and a payload in it.
+/// Index of a layout, and a payload in that layout.
 type Fixture = (usize, Vec<u8>);
 
 /// Returns the fixtures of every kind.

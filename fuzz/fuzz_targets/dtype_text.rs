@@ -1,4 +1,4 @@
-//! Fuzzes the text of data types: any bytes parse or are rejected, and parsed types survive a round trip through their text.
+//! Fuzzes data type strings: any bytes parse or are rejected, and parsed types survive a round trip through their string.
 #![no_main]
 
 use ferrite_core::abi::DLDataType;

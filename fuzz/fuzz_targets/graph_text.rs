@@ -1,5 +1,4 @@
-//! Fuzzes object graphs as JSON: any nodes are accepted or rejected, and accepted graphs survive a round trip through their
-//! text.
+//! Fuzzes object graphs in JSON: any nodes are accepted or rejected, and accepted graphs survive a round trip through JSON.
 #![no_main]
 
 use std::fmt::Write;

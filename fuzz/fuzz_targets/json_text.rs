@@ -1,5 +1,4 @@
-//! Fuzzes JSON: any bytes parse or are rejected, and parsed values survive a round trip through their text with any
-//! indentation.
+//! Fuzzes JSON: any bytes parse or are rejected, and parsed values survive a round trip through JSON with any indentation.
 #![no_main]
 
 use ferrite_alloc_ext::json::{parse, stringify};

@@ -1,4 +1,5 @@
-//! Fuzzes Map and Dict against a model in std: the same operations give the same entries in the same order.
+//! Fuzzes Map and Dict against a model built on the standard library: the same operations give the same entries in the same
+//! order.
 #![no_main]
 
 use arbitrary::Arbitrary;

@@ -1,5 +1,5 @@
-//! Fuzzes programs of packed calls: every global function, with arbitrary values and results of earlier calls, returns or
-//! fails, but never crashes.
+//! Fuzzes programs of packed calls: every global function, called with arbitrary values and results of earlier calls,
+//! returns or fails, but never crashes.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -58,7 +58,7 @@ static BUILTINS: Builtins = Builtins {
     ],
 };
 
-/// Functions that take addresses as numbers, or allocate as much memory as requested.
+/// Functions that take addresses as integers, or that allocate as much memory as requested.
 const EXCLUDED: &[&str] =
     &["ffi.MakeFieldGetter", "ffi.MakeFieldSetter", "ffi.ListReserve", "ffi.json.Stringify"];
 
@@ -84,7 +84,7 @@ fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
     Function::global(name)?.expect("a function of the library").call(args)
 }
 
-/// Empties a mutable container, which may contain itself.
+/// Clears a mutable container, which may contain itself.
 fn clear(value: &Any) -> Result<Any> {
     Ok(match value.type_index() {
         type_index::LIST => call("ffi.ListClear", &[value.view()])?,
@@ -119,8 +119,8 @@ fn function(kind: Callback, own: Any) -> Result<Any> {
     Function::from_packed(answer).map(Any::new)
 }
 
-/// The values of a program, each with a bound on the nodes that a walk over it visits. A shared value counts for each
-/// reference.
+/// The values of a program. Each has a bound on the number of nodes that a traversal of it visits, which counts a shared
+/// value once per reference.
 #[derive(Default)]
 struct Values {
     values: Vec<(Any, u64)>,

@@ -1,7 +1,8 @@
-//! Relax executables, whatever their bytes: an error, or an executable that is saved as the same one and whose functions end, in a
-//! result or in an error, when they are called.
+//! Fuzzes Relax executables: any bytes are rejected or give an executable that survives serialisation, and whose functions
+//! return a result or an error.
 //!
-//! An input is the bytes of an executable, or edits to one of the fixtures in `tests/programs/relax`, so that all parts are met.
+//! An input is either the bytes of an executable, or edits to a fixture of `tests/programs/relax`, so that all parts of an
+//! executable are reached.
 #![no_main]
 
 use std::fs;
@@ -15,7 +16,7 @@ use ferrite_relax::machine::Machine;
 use ferrite_relax::memory::Kind;
 use libfuzzer_sys::fuzz_target;
 
-/// Executables that are small and have instructions of every kind.
+/// Fixtures that are small and contain instructions of every kind.
 const MODELS: [&str; 4] = ["control", "mlp_dyn", "mlp_i8", "values"];
 
 fn fixtures() -> &'static [Vec<u8>] {
@@ -29,7 +30,8 @@ fn fixtures() -> &'static [Vec<u8>] {
     })
 }
 
-/// The fixture that the first byte names, with a byte changed for each three bytes that follow; or the input itself.
+/// Returns the fixture that the first byte selects, with one byte replaced for each three further bytes; or the input itself
+/// if there is no such fixture.
 fn executable_of(input: &[u8]) -> Vec<u8> {
     let Some((first, edits)) = input.split_first() else { return Vec::new() };
     let Some(fixture) = fixtures().get(usize::from(*first)) else { return input.to_vec() };
@@ -41,7 +43,7 @@ fn executable_of(input: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Loads an executable, and calls its functions. Kernels do nothing.
+/// Loads an executable, and calls its functions with kernels that do nothing.
 fn run(bytes: &[u8]) -> Result<()> {
     let executable = Executable::load(Source::Bytes(Bytes::new(bytes)?))?;
     let text = executable.as_text()?;

@@ -1,11 +1,11 @@
-//! Compiles C with the system's compiler (`CC`, or `cc`) against this project's headers and the library under test.
+//! C compilation with the system's compiler (`CC`, or `cc`) against this project's headers and the library under test.
 
 use crate::{Library, Outcome, output_of, paths};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A call of the compiler, under construction.
+/// Builder of a compiler invocation.
 #[derive(Debug)]
 pub struct Cc {
     command: Command,
@@ -13,7 +13,7 @@ pub struct Cc {
 }
 
 impl Cc {
-    /// Builds a program at this path.
+    /// Begins the compilation of a program at this path.
     pub fn program(output: impl Into<PathBuf>) -> Self {
         let named = std::env::var("CC").unwrap_or_default();
         let mut words = named.split_whitespace();
@@ -24,7 +24,7 @@ impl Cc {
         Self { command, output: output.into() }
     }
 
-    /// Builds a shared library at this path.
+    /// Begins the compilation of a shared library at this path.
     pub fn shared(output: impl Into<PathBuf>) -> Self {
         Self::program(output).args(["-fPIC", "-shared"])
     }
@@ -47,38 +47,38 @@ impl Cc {
         self.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
     }
 
-    /// Adds a source or an object.
+    /// Adds a source or object file.
     #[must_use]
     pub fn source(mut self, path: impl AsRef<Path>) -> Self {
         self.command.arg(path.as_ref());
         self
     }
 
-    /// Adds a folder with headers compiled with the same strictness.
+    /// Adds a folder of headers, to which the same warnings apply.
     #[must_use]
     pub fn headers(mut self, folder: impl AsRef<Path>) -> Self {
         self.command.arg("-I").arg(folder.as_ref());
         self
     }
 
-    /// Adds a folder with generated headers, without warnings.
+    /// Adds a folder of generated headers, for which warnings are disabled.
     #[must_use]
     pub fn system_headers(mut self, folder: impl AsRef<Path>) -> Self {
         self.command.arg("-isystem").arg(folder.as_ref());
         self
     }
 
-    /// Adds arguments.
+    /// Adds compiler arguments.
     #[must_use]
     pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
         self.command.args(args);
         self
     }
 
-    /// Links with the shared library, with a run path to it.
+    /// Compiles and links with the shared library, with a run path to it. Returns the path of the output.
     ///
     /// # Errors
-    /// When the compiler fails.
+    /// If the compiler fails.
     pub fn link_shared(mut self, library: &Library) -> Outcome<PathBuf> {
         let folder = library.folder();
         self.command.arg("-L").arg(folder);
@@ -91,19 +91,19 @@ impl Cc {
         self.args(["-ltvm_ffi", "-lm"]).link()
     }
 
-    /// Links with the archive.
+    /// Compiles and links with the archive. Returns the path of the output.
     ///
     /// # Errors
-    /// When the compiler fails.
+    /// If the compiler fails.
     pub fn link_static(mut self, library: &Library) -> Outcome<PathBuf> {
         self.command.arg(library.archive());
         self.args(["-lpthread", "-ldl", "-lm"]).link()
     }
 
-    /// Links without the library.
+    /// Compiles and links without the library. Returns the path of the output.
     ///
     /// # Errors
-    /// When the compiler fails.
+    /// If the compiler fails.
     pub fn link(mut self) -> Outcome<PathBuf> {
         self.command.arg("-o").arg(&self.output);
         output_of(&mut self.command)?;

@@ -1,4 +1,4 @@
-//! C programs and libraries for the device fixtures in `tests/programs/device`.
+//! Builds C programs and libraries from the device fixtures in `tests/programs/device`.
 
 use crate::{Cc, Library, Outcome, output_of, paths, quickstart};
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ pub fn fixtures() -> PathBuf {
     paths::root().join("tests/programs/device")
 }
 
-/// Returns the compilation of a library with host code and the device module of a kind.
+/// Begins the compilation of a library with the host code and the device module of a kind.
 pub fn models(folder: &Path, kind: &str, host: &str) -> Cc {
     models_of(folder, kind, host, "library_bin.bin")
 }
 
-/// Returns the compilation of a library with host code and one of the device modules of a kind.
+/// Begins the compilation of a library with host code and one of the device modules of a kind.
 pub fn models_of(folder: &Path, kind: &str, host: &str, bin: &str) -> Cc {
     let kind = fixtures().join(kind);
     Cc::shared(folder.join("libmodels.so"))
@@ -24,15 +24,15 @@ pub fn models_of(folder: &Path, kind: &str, host: &str, bin: &str) -> Cc {
         .source(kind.join(host))
 }
 
-/// Returns the compilation of a program from sources in the folder of the fixtures.
+/// Begins the compilation of a program from sources in the folder of the fixtures.
 pub fn program(folder: &Path, name: &str, sources: &[&str]) -> Cc {
     let cc = Cc::program(folder.join(name)).strict().headers(quickstart()).headers(fixtures());
     let cc = sources.iter().fold(cc, |cc, source| cc.source(fixtures().join(source)));
     cc.source(quickstart().join("ferrite_util.c"))
 }
 
-/// Builds the failing driver of a kind: a library of the name `soname` in `folder`, which forwards to the system's. A program
-/// finds it first if `LD_LIBRARY_PATH` names the folder.
+/// Builds the failing driver of a kind: a library named `soname` in `folder`, which forwards calls to the system's library.
+/// A program finds it first if `LD_LIBRARY_PATH` contains the folder.
 ///
 /// # Errors
 /// If the compiler fails, or if this machine has no such library.
@@ -67,10 +67,10 @@ fn system_library(soname: &str) -> Outcome<PathBuf> {
     }
 }
 
-/// Links a program with the library under test; returns the command that runs it.
+/// Links a program with the library under test. Returns the command that runs it.
 ///
 /// # Errors
-/// If it does not compile.
+/// If the compiler fails.
 pub fn command(cc: Cc, library: &Library) -> Outcome<Command> {
     Ok(Command::new(cc.args(["-ldl"]).link_shared(library)?))
 }

@@ -1,4 +1,4 @@
-//! Test failures, printed verbatim: messages of tools have several lines.
+//! Test failures, printed verbatim: tool output has several lines.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Failure(String);
 
-/// Result of a step of a test, or the reason of the failure.
+/// Result of a test step, or the reason why it failed.
 pub type Outcome<T> = Result<T, Failure>;
 
 impl fmt::Debug for Failure {

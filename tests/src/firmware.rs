@@ -1,4 +1,4 @@
-//! Profiles of the library for a Cortex-M4F: archives, firmware that keeps selected symbols, and their sizes.
+//! Profiles of the library for a Cortex-M4F: archives, firmware that keeps selected symbols, and sizes.
 
 use crate::{Outcome, output_of, root, scratch};
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use std::process::Command;
 
 const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
 
-/// Bytes of the library's pool for objects and names, excluded from all sizes.
+/// Size in bytes of the library's pool for objects and names, which all measured sizes exclude.
 const POOL_BYTES: u64 = 8192;
 
-/// Functions that compilers call. They come from the C library, since the archive's are larger.
+/// Functions to which compilers emit calls. They come from the C library, since the archive's versions are larger.
 const MEMORY: [&str; 17] = [
     "memcpy",
     "memmove",
@@ -31,13 +31,13 @@ const MEMORY: [&str; 17] = [
     "__aeabi_memclr8",
 ];
 
-/// The library built with some features.
+/// The library, built with selected features.
 pub struct Profile {
     name: &'static str,
     archive: PathBuf,
 }
 
-/// Sizes of a firmware in bytes.
+/// Size of a firmware in bytes.
 pub struct FirmwareSize {
     /// Flash: text, constants and initial values.
     pub flash: u64,
@@ -46,7 +46,7 @@ pub struct FirmwareSize {
 }
 
 impl Profile {
-    /// Builds the archive in a folder of this name.
+    /// Builds the archive in a folder with this name.
     ///
     /// # Errors
     /// If it does not build.
@@ -82,8 +82,8 @@ impl Profile {
         Ok(names)
     }
 
-    /// Links a firmware that keeps every symbol. Returns its path, and its size without the pool and beyond that of a firmware
-    /// with the C library's memory functions only.
+    /// Links a firmware that keeps every symbol. Returns its path, and its size without the pool and without the size of a
+    /// firmware that contains only the C library's memory functions.
     ///
     /// # Errors
     /// If a firmware does not link.
@@ -98,7 +98,7 @@ impl Profile {
         Ok((firmware, added))
     }
 
-    /// Links a firmware from one C file, with the memory functions of the archive; returns its size.
+    /// Links a firmware from one C file, with the memory functions of the archive. Returns its size.
     ///
     /// # Errors
     /// If the firmware does not link.
@@ -107,7 +107,7 @@ impl Profile {
     }
 }
 
-/// Links a firmware from one C file; returns its path.
+/// Links a firmware from one C file. Returns its path.
 fn link(source: &str, output: &str, keep: &[String], archive: Option<&Path>) -> Outcome<PathBuf> {
     let sources = root().join("tests/embedded/firmware");
     let output = scratch("firmware")?.join(output);
@@ -149,7 +149,8 @@ pub fn names(firmware: &Path) -> Outcome<String> {
     output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(firmware))
 }
 
-/// Returns the bytes and the number of functions and constants per module, the largest first. Unnamed strings are excluded.
+/// Returns for each module its size in bytes and its number of functions and constants, largest first. Unnamed strings are
+/// excluded.
 ///
 /// # Errors
 /// If the firmware cannot be read.
@@ -174,7 +175,7 @@ pub fn costs(firmware: &Path) -> Outcome<Vec<(u64, usize, String)>> {
     Ok(costs)
 }
 
-/// Returns the crate and module of a symbol; for a trait method, those of the project's type or trait.
+/// Returns the crate and module of a symbol. For a trait method, it is the module of the project's type or trait.
 fn module_of(name: &str) -> String {
     if name.starts_with("OUTLINED_FUNCTION") {
         return "shared ends of functions".to_owned();

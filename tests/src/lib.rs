@@ -1,4 +1,4 @@
-//! Helpers for the tests that cross crates: the built library, the C compiler, and programs to run.
+//! Helpers for cross-crate tests: the built library, the C compiler, and running programs.
 //!
 //! Nothing is skipped silently: a missing tool is an error that says what to install.
 #![forbid(unsafe_code)]

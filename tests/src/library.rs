@@ -20,7 +20,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Returns the library with the functions for compiled models, in the release profile, as users build it.
+    /// Returns the library with the functions for compiled models, built in the release profile, as users build it.
     ///
     /// # Errors
     /// If it does not build.
@@ -37,7 +37,7 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the library with the device kinds under test, built in a folder of its own.
+    /// Returns the library with the back ends under test, built in a folder of its own.
     ///
     /// # Errors
     /// If it does not build.
@@ -55,7 +55,7 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the library with the API of TVM 0.5 to 0.20 and with device kinds, built in a folder of its own.
+    /// Returns the library with the API of TVM 0.5 to 0.20 and with device back ends, built in a folder of its own.
     ///
     /// # Errors
     /// If it does not build.
@@ -106,7 +106,7 @@ impl Library {
         Self::build_features("legacy", target)
     }
 
-    /// Builds without optimisation, which would take minutes for wgpu's dependencies.
+    /// Builds without optimisation, which would take minutes for the dependencies of wgpu.
     fn build_with_webgpu(target: &Path) -> Outcome<()> {
         output_of(&mut Self::build_command("cxx-abi,webgpu", target)).map(drop)
     }

@@ -1,4 +1,4 @@
-//! Folders of the checkout, and of test output.
+//! Paths in the checkout and of test output.
 
 use crate::Outcome;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) fn target() -> Outcome<PathBuf> {
     Ok(target.ok_or_else(|| format!("{} is not in a target folder", exe.display()))?)
 }
 
-/// Returns a folder of this name for a test's output, which is kept between runs. Each test uses a name of its own.
+/// Returns a folder with this name for a test's output, which is kept between runs. Each test uses a different name.
 ///
 /// # Errors
 /// If the folder cannot be created.

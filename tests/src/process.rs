@@ -1,13 +1,13 @@
-//! Runs programs, and converts every failure into a message with their output.
+//! Running programs. Every failure becomes a message with the program's output.
 
 use crate::Outcome;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs `command`, and returns its standard output.
+/// Runs a command to completion. Returns its standard output.
 ///
 /// # Errors
-/// If it cannot start or exits with a status other than 0: the message has the command and its output.
+/// If the command cannot start or exits with a status other than 0. The message contains the command and its output.
 pub fn output_of(command: &mut Command) -> Outcome<String> {
     let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     if output.status.success() {
@@ -16,8 +16,8 @@ pub fn output_of(command: &mut Command) -> Outcome<String> {
     Err(format!("{command:?} ended with {}\n{}", output.status, everything(&output)).into())
 }
 
-/// Returns the command for a program built for the machine under test. If that is not this machine, `FERRITE_RUNNER` names the
-/// emulator.
+/// Returns the command that runs a program built for the machine under test. If that is not this machine, `FERRITE_RUNNER`
+/// names the emulator.
 pub fn program(executable: &Path) -> Command {
     let runner = std::env::var("FERRITE_RUNNER").unwrap_or_default();
     let mut words = runner.split_whitespace();
@@ -36,7 +36,7 @@ fn everything(output: &Output) -> String {
 /// Checks that a tool is installed.
 ///
 /// # Errors
-/// If it is missing: the message has the packages of Debian and derivatives that contain it.
+/// If it is missing. The message names the packages of Debian and derivatives that contain it.
 pub fn require(tool: &str, packages: &str) -> Outcome<()> {
     match Command::new(tool).arg("--version").output() {
         Ok(output) if output.status.success() => Ok(()),
@@ -44,7 +44,7 @@ pub fn require(tool: &str, packages: &str) -> Outcome<()> {
     }
 }
 
-/// Checks that the compiler for tests of size and of generated code is installed.
+/// Checks that the Arm compiler, which tests of size and of generated code use, is installed.
 ///
 /// # Errors
 /// If it is missing.
@@ -52,11 +52,11 @@ pub fn require_arm_gcc() -> Outcome<()> {
     require("arm-none-eabi-gcc", "gcc-arm-none-eabi")
 }
 
-/// Returns a valgrind command, to which the program is added: errors and leaks of these kinds (`definite,indirect`) make it
-/// exit with a status of its own.
+/// Returns a valgrind command, to which the program is added. Errors and leaks of these kinds (such as `definite,indirect`)
+/// make it exit with a status of its own.
 ///
 /// # Errors
-/// If it is missing.
+/// If valgrind is missing.
 pub fn valgrind(leaks: &str) -> Outcome<Command> {
     require("valgrind", "valgrind")?;
     let mut command = Command::new("valgrind");

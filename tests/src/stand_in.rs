@@ -1,13 +1,13 @@
-//! Builds the stand-in for GPU drivers, see `tests/programs/device/stand_in`.
+//! Builds the stand-in for GPU drivers (see `tests/programs/device/stand_in`).
 
 use crate::{Outcome, output_of, paths};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Builds the stand-in for one kind of driver, as a library of that driver's name: `cuda` and `libcuda.so.1`. Returns its path.
-/// Programs started with its folder in `LD_LIBRARY_PATH` use it as their driver. So does a process that opens it before the
-/// driver, since the dynamic linker then knows it by that name.
+/// Builds the stand-in for one kind of driver, such as `cuda`, as a library with the driver's name, such as `libcuda.so.1`.
+/// Returns its path. Programs started with its folder in `LD_LIBRARY_PATH` use it as their driver. So does a process that
+/// opens it before the driver, since the dynamic linker then knows it by that name.
 ///
 /// # Errors
 /// If it does not build.
@@ -30,8 +30,8 @@ pub fn stand_in(kind: &str, name: &str) -> Outcome<PathBuf> {
     Ok(library)
 }
 
-/// Returns the folder of the stand-in for `LD_LIBRARY_PATH`. Returns `None` if one of these device files exists: then the tests
-/// run on the real driver, unless `FERRITE_TEST_DRIVER` is `stand-in`.
+/// Returns the folder of the stand-in, for `LD_LIBRARY_PATH`. Returns `None` if one of these device files exists: then the
+/// tests run on the real driver, unless `FERRITE_TEST_DRIVER` is `stand-in`.
 ///
 /// # Errors
 /// If the stand-in does not build.

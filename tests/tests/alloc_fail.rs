@@ -1,4 +1,4 @@
-//! Tests every C symbol while the n-th allocation fails, for every n: see `tests/robustness/alloc_fail`.
+//! Tests every C symbol with the n-th allocation failing, for every n (see `tests/robustness/alloc_fail`).
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(missing_docs, reason = "each test's name says it")]
 

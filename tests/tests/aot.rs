@@ -1,11 +1,12 @@
-//! Tests compiled models against numpy's outputs: from C, from LLVM as a shared library, and linked into the program.
+//! Tests compiled models against numpy's outputs: generated C, LLVM code in a shared library, and LLVM code linked into the
+//! program.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{Cc, Library, Outcome, aot, output_of, quickstart, scratch, valgrind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Number of checks that `run_models` makes of one form; fixed, so that a missing one is noticed.
+/// Number of checks that `run_models` performs for one form of a model. It is fixed, so that a missing check is noticed.
 const CHECKS_PER_FORM: usize = 527;
 const MODELS: usize = 8;
 
@@ -30,7 +31,7 @@ fn system_object() -> PathBuf {
     aot().join("llvm/models_sys_x86_64.o")
 }
 
-/// Runs the command, prints its report, and checks that it made the checks of this many forms.
+/// Runs the command, prints its report, and verifies that it performed the checks for this number of forms.
 fn run(command: &mut Command, forms: usize) -> Outcome<()> {
     let report = output_of(command)?;
     print!("{report}");
@@ -110,7 +111,7 @@ fn no_model_touches_memory_that_is_not_its_own() -> Outcome<()> {
     run(Command::new(runner(&folder).sanitized().link_shared(library)?).arg(models), 1)
 }
 
-/// Runs on x86-64 Linux, for which the LLVM objects are compiled.
+/// Runs only on x86-64 Linux, for which the LLVM objects are compiled.
 #[test]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[ignore = "needs valgrind: ./ci.sh valgrind"]

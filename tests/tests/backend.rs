@@ -1,4 +1,4 @@
-//! Tests the functions that code compiled by TVM calls in its runtime, from C: plain, under sanitizers, under valgrind.
+//! Tests the runtime functions that code compiled by TVM calls, from C: plain, under sanitizers, and under valgrind.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};

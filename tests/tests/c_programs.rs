@@ -1,4 +1,4 @@
-//! Runs the C programs of `tests/conformance/c` with the built library: plain, under sanitizers, under valgrind.
+//! Runs the C programs of `tests/conformance/c` with the built library: plain, under sanitizers, and under valgrind.
 //!
 //! The latter two are ignored, since they need tools beyond a C compiler: `./ci.sh sanitizers` and `./ci.sh valgrind` run them.
 //! `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs with upstream's library.
@@ -24,7 +24,7 @@ impl Mode {
         }
     }
 
-    /// Returns the divisor of the stress tests: a second becomes minutes under valgrind.
+    /// Returns the divisor of the stress tests' durations: a second becomes minutes under valgrind.
     fn stress_divisor(self) -> &'static str {
         match self {
             Self::Plain => "1",
@@ -42,7 +42,7 @@ impl Mode {
 struct Kernels {
     plain: PathBuf,
     with_modules: PathBuf,
-    /// Library that only depends on a kernel library, whose name begins like that of a system library.
+    /// Library that only depends on a kernel library. Its name begins like that of a system library.
     needs_kernels: PathBuf,
 }
 
@@ -140,7 +140,7 @@ programs!(
     type_info,
 );
 
-/// Checks that some program calls every symbol of the ABI, and that every program is in the list above.
+/// Checks that at least one program calls each symbol of the ABI, and that the list above contains every program.
 #[test]
 fn every_symbol_and_every_program() -> Outcome<()> {
     let mut text = String::new();

@@ -4,12 +4,13 @@
 use ferrite_tests::firmware::{self, FirmwareSize, Profile};
 use ferrite_tests::{Outcome, require_arm_gcc};
 
-/// Limits with every symbol of ring 1 kept, beyond a firmware that has the C library's memory functions: text, constants and
-/// initial values in flash, and RAM without the pool. The goal is 12,288 bytes of flash.
+/// Limit of the flash of ring 1 in bytes with every symbol kept, beyond a firmware that contains only the C library's memory
+/// functions: text, constants and initial values. The goal is 12,288 bytes.
 const MOST_FLASH: u64 = 11_940;
+/// Limit of the RAM of ring 1 in bytes, without the pool.
 const MOST_RAM: u64 = 156;
 
-/// Limit of the flash of the whole program, including start-up and memory functions. The goal is 4,096 bytes.
+/// Limit of the flash of the whole program, including start-up code and memory functions. The goal is 4,096 bytes.
 const MOST_PROGRAM: u64 = 3_860;
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A compiler and its options.
+/// A compiler with its options.
 struct Build {
     name: &'static str,
     compiler: &'static str,
@@ -45,7 +45,7 @@ fn built(build: &Build, source: &str, target: &str, flags: &[&str]) -> Outcome<P
     Ok(target)
 }
 
-/// Compiles a source, which must give no warnings.
+/// Compiles a source file, which must not give warnings.
 fn compile(build: &Build, source: &str, target: &Path, flags: &[&str]) -> Outcome<()> {
     let library = Library::with_cxx()?;
     require(build.compiler, build.package)?;
@@ -62,7 +62,8 @@ fn compile(build: &Build, source: &str, target: &Path, flags: &[&str]) -> Outcom
     Ok(())
 }
 
-/// Sets the libraries that the programs load: one, a copy of it, and one with embedded modules.
+/// Sets the environment variables that name the libraries loaded by the programs: a library, a copy of it, and one with
+/// embedded modules.
 fn with_plugins(command: &mut Command, build: &Build) -> Outcome<()> {
     // Without this flag of g++, the library is never unloaded.
     let flags: &[&str] = if build.compiler == "g++" { &["-shared", "-fno-gnu-unique"] } else { &["-shared"] };
@@ -73,7 +74,7 @@ fn with_plugins(command: &mut Command, build: &Build) -> Outcome<()> {
     Ok(())
 }
 
-/// Runs a program by itself, or as the argument of another one.
+/// Runs a program, by itself or under another command such as valgrind.
 fn run(program: &str, build: &Build, under: Option<Command>) -> Outcome<()> {
     let executable = built(build, &format!("{program}.cc"), program, &[])?;
     let (how, divisor) = match (&under, build.name) {

@@ -53,7 +53,7 @@ fn symbols_with_the_backend() -> Outcome<()> {
     expect(&exported(&Library::get()?.shared())?, &wanted)
 }
 
-/// Needs another build of the library.
+/// Builds the library with default features in a folder of its own.
 #[test]
 #[ignore = "builds the library again: ./ci.sh exports"]
 fn symbols_by_default() -> Outcome<()> {
@@ -91,8 +91,8 @@ fn symbols_with_cxx() -> Outcome<()> {
     expect(&exported(&Library::with_cxx()?.shared())?, &(&wanted | &released))
 }
 
-/// Checks the lists against upstream's library; of its C++ symbols, those that belong to no header of the standard library and
-/// to no function inside it.
+/// Compares the symbol lists with upstream's library. C++ symbols are excluded if they come from headers of the standard
+/// library or are local to functions of it.
 #[test]
 #[ignore = "downloads upstream's library: ./ci.sh exports"]
 fn symbols_are_upstreams() -> Outcome<()> {
@@ -101,7 +101,7 @@ fn symbols_are_upstreams() -> Outcome<()> {
     expect(&listed("cxx-symbols.txt")?, &chosen(&theirs, is_for_cxx))
 }
 
-/// Checks the list of symbols that earlier releases have and the last one lacks.
+/// Checks the list of symbols that earlier releases export and the last release does not.
 #[test]
 #[ignore = "downloads upstream's libraries: ./ci.sh exports"]
 fn symbols_of_earlier_releases() -> Outcome<()> {
@@ -116,7 +116,7 @@ fn symbols_of_earlier_releases() -> Outcome<()> {
     expect(&listed("cxx-symbols-earlier.txt")?, &lost)
 }
 
-/// Returns the dynamic symbols of upstream's library, of the last release or of an earlier one.
+/// Returns the dynamic symbols of upstream's library in a release.
 fn exported_by_upstream(release: &str) -> Outcome<BTreeSet<String>> {
     let mut command = Command::new(root().join("tests/conformance/upstream/wheel.sh"));
     let folder = output_of(command.env("upstream_release", release))?;
@@ -133,7 +133,7 @@ fn chosen(names: &BTreeSet<String>, wanted: impl Fn(&str) -> bool) -> BTreeSet<S
     names.iter().filter(|name| wanted(name)).cloned().collect()
 }
 
-/// Returns the values of one kind of entry in the dynamic section, such as `(NEEDED) ... [libc.so.6]`.
+/// Returns the values of the entries of one kind in the dynamic section, such as `(NEEDED) ... [libc.so.6]`.
 fn dynamic(library: &Path, kind: &str) -> Outcome<BTreeSet<String>> {
     require("readelf", "binutils")?;
     let text =
@@ -143,7 +143,7 @@ fn dynamic(library: &Path, kind: &str) -> Outcome<BTreeSet<String>> {
     Ok(values.collect())
 }
 
-/// Dependencies of the library: the unwinder, `libgcc_s`, is loaded lazily.
+/// Allowed dependencies of the library. The unwinder, `libgcc_s`, is loaded lazily.
 const C_LIBRARIES: [&str; 2] = ["libc.so", "ld-linux"];
 const CXX_LIBRARIES: [&str; 4] = ["libc.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];
 
@@ -158,7 +158,7 @@ fn name_and_needs_with_cxx() -> Outcome<()> {
     expect_needs(&Library::with_cxx()?.shared(), &CXX_LIBRARIES)
 }
 
-/// Checks the soname, and that the library depends only on these.
+/// Checks the soname, and that the library has no dependencies except the allowed ones.
 fn expect_needs(library: &Path, allowed: &[&str]) -> Outcome<()> {
     let name = dynamic(library, "SONAME")?;
     if name != BTreeSet::from(["libtvm_ffi.so".to_string()]) {

@@ -1,14 +1,14 @@
-//! Tests forks at arbitrary moments: children perform every operation while a thread of their parent was at work, and the fork
-//! handlers list every lock.
+//! Tests forks at arbitrary moments: a child performs every operation although a thread of its parent was active during the
+//! fork. Also tests that the fork handlers list every lock.
 //!
-//! `FORKS` is the number of forks for each kind of work, 100 by default. `./ci.sh forks` runs 10,000.
+//! `FORKS` is the number of forks for each kind of activity, 100 by default. `./ci.sh forks` runs 10,000.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, output_of, program, root, scratch};
 use std::path::{Path, PathBuf};
 
-/// Runs `forks.c` with its own kernel library, since other tests may relink theirs meanwhile.
+/// Runs `forks.c` with a kernel library of its own, since other tests may relink theirs meanwhile.
 fn run(executable: &Path, arguments: &[&str]) -> Outcome<()> {
     let kernels = Cc::shared(executable.with_extension("kernels.so")).strict();
     let kernels = kernels.source(root().join("tests/conformance/c/kernels.c")).link()?;
@@ -29,13 +29,13 @@ fn children_do_everything_whatever_their_parent_was_doing() -> Outcome<()> {
     run(&compile("shared", Cc::link_shared)?, &[])
 }
 
-/// Checks the archive, whose constructors run, too.
+/// Runs a program linked with the archive, whose constructors must run as well.
 #[test]
 fn children_of_static_programs_do_everything() -> Outcome<()> {
     run(&compile("static", Cc::link_static)?, &["functions"])
 }
 
-/// Tests of a Rust program that links the crates, without an install call.
+/// Runs a Rust program that links the crates, without calling an install function.
 mod rust_programs {
     use ferrite_core::{Function, global_table};
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,7 +83,7 @@ mod rust_programs {
     }
 }
 
-/// Files whose locks a fork need not hold, by path prefix, with the reason.
+/// Path prefixes of files whose locks need not be held across a fork, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("core/src/sync/", "what locks are made of"),
     ("core/src/log/bare.rs", "only without std"),
@@ -117,7 +117,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Returns the declarations of locks in a source that `listed` does not name: statics, and fields of other types with a lock.
+/// Returns the lock declarations in a source that `listed` does not name: statics, and fields of types that contain a lock.
 fn unlisted_locks(source: &str, listed: &str) -> Vec<String> {
     let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
     let declares = |line: &&str| {

@@ -4,18 +4,19 @@
 use ferrite_tests::firmware::{self, FirmwareSize, Profile};
 use ferrite_tests::{Outcome, require_arm_gcc};
 
-/// Limits with every symbol of the profile, which has none of `TVMFFIEnvMod*`, and all of its global functions kept, beyond a
-/// firmware that has the C library's memory functions: text, constants and initial values in flash, and RAM without the pool.
-/// The goal is 49,152 bytes of flash.
+/// Limits with every symbol and global function of the profile kept, which excludes `TVMFFIEnvMod*`, beyond a firmware that
+/// contains only the C library's memory functions. Flash is text, constants and initial values; RAM excludes the pool. The
+/// goal is 49,152 bytes of flash.
 const MOST_FULL: FirmwareSize = FirmwareSize { flash: 47_200, ram: 512 };
 
-/// Limits with all features of a board: functions for compiled models, modules, and the functions of ring 1 by name.
+/// Limits with all features of a microcontroller build: functions for compiled models, modules, and the functions of ring 1
+/// by name.
 const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 62_100, ram: 512 };
 
-/// Limits of ring 1 with only the group of global functions that firmware with a TVM system library needs.
+/// Limits of ring 1 with only the global functions that firmware with a TVM system library needs.
 const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 30_900, ram: 512 };
 
-/// Number of modules in the list of the largest.
+/// Number of modules that the list of the largest modules contains.
 const LISTED: usize = 24;
 
 fn fits(profile: &Profile, most: &FirmwareSize) -> Outcome<()> {

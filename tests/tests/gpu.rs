@@ -1,4 +1,4 @@
-//! Tests device modules from C: host code compiled by TVM, with no other runtime, against numpy's outputs.
+//! Tests device modules from C, without another runtime: host code compiled by TVM, compared with numpy's outputs.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{
@@ -13,15 +13,15 @@ const OPENCL: &[&str] = &["add_one", "axpy_dyn", "scale_i64", "matmul", "softmax
 /// Functions of the WebGPU fixtures: all except the one with 64-bit integers.
 const WEBGPU: &[&str] = &["add_one", "axpy_dyn", "matmul", "softmax", "mlp"];
 
-/// Number of checks of each function; the one with a dynamic shape has one more.
+/// Number of checks of each function. The function with a dynamic shape has one more.
 const CHECKS: usize = 22;
 
-/// Returns the program that runs functions of the fixtures, and compares the results with numpy's.
+/// Begins the compilation of the program that runs functions of the fixtures and compares the results with numpy's.
 fn runner(folder: &Path) -> Cc {
     device::program(folder, "run_device", &["run_device.c"])
 }
 
-/// A kind of device module with its fixtures.
+/// A kind of device module, with its fixtures.
 struct Kind {
     name: &'static str,
     device_type: &'static str,
@@ -43,7 +43,7 @@ fn run_webgpu(name: &str, host: &str) -> Outcome<()> {
     run_with(&WEBGPU_KIND, name, host, |cc| cc)
 }
 
-/// Runs the functions of the fixtures of a kind; `options` go to both compilations.
+/// Runs the functions of the fixtures of a kind. Applies `options` to both compilations.
 fn run_with(kind: &Kind, name: &str, host: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
     let (library, folder) = ((kind.library)()?, scratch(name)?);
     let models = options(device::models(&folder, kind.name, host)).link_shared(library)?;
@@ -58,7 +58,7 @@ fn run_with(kind: &Kind, name: &str, host: &str, options: impl Fn(Cc) -> Cc) -> 
     Ok(())
 }
 
-/// Runs `ferrite gpu` for a kind like a user; `variable` selects among its devices by their names.
+/// Runs `ferrite gpu` for a kind, as a user does. `variable` selects devices by name.
 fn quick_start(kind: &str, variable: &str) -> Outcome<()> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(["run", "--release", "--quiet", "--", "gpu", kind]).current_dir(root());
@@ -137,10 +137,10 @@ fn sanitized_webgpu() -> Outcome<()> {
     run_with(&WEBGPU_KIND, "gpu-webgpu-sanitized", "host.c", Cc::sanitized)
 }
 
-/// Functions of the CUDA fixtures: those of OpenCL, and one with dynamic shared memory.
+/// Functions of the CUDA fixtures: those of the OpenCL fixtures, and one with dynamic shared memory.
 const CUDA: &[&str] = &["add_one", "axpy_dyn", "scale_i64", "matmul", "softmax", "mlp", "reverse_dynshared"];
 
-/// Device files that exist if there is a GPU.
+/// Device files of which one exists on a machine with an NVIDIA GPU.
 const CUDA_DEVICES: [&str; 2] = ["/dev/nvidia0", "/dev/dxg"];
 
 /// Returns a command that uses the CUDA driver of this machine, or the stand-in.
@@ -152,7 +152,7 @@ fn with_cuda(program: PathBuf) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Returns the program that counts allocations and makes them fail.
+/// Begins the compilation of the program that counts host allocations and makes them fail.
 fn host_memory(folder: &Path) -> Cc {
     Cc::program(folder.join("host_memory"))
         .args(["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"])
@@ -165,7 +165,7 @@ fn run_cuda(name: &str, host: &str, bin: &str) -> Outcome<()> {
     run_cuda_with(name, host, bin, |cc| cc)
 }
 
-/// Runs the functions of the CUDA fixtures; `options` go to both compilations.
+/// Runs the functions of the CUDA fixtures. Applies `options` to both compilations.
 fn run_cuda_with(name: &str, host: &str, bin: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(name)?);
     let models = options(device::models_of(&folder, "cuda", host, bin)).link_shared(library)?;
@@ -247,7 +247,7 @@ fn cuda_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
 /// Functions of the ROCm fixtures: those that TVM compiles without ROCm's own libraries.
 const ROCM: &[&str] = &["add_one", "axpy_dyn", "matmul", "mlp"];
 
-/// Device file that exists if there is a GPU.
+/// Device file that exists on a machine with an AMD GPU.
 const ROCM_DEVICES: [&str; 1] = ["/dev/kfd"];
 
 /// Returns a command that uses the ROCm driver of this machine, or the stand-in.
@@ -261,7 +261,7 @@ fn with_rocm(program: PathBuf) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Runs the functions of the ROCm fixtures; `options` go to both compilations.
+/// Runs the functions of the ROCm fixtures. Applies `options` to both compilations.
 fn run_rocm_with(name: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(name)?);
     let models = options(device::models(&folder, "rocm", "host.c")).link_shared(library)?;
@@ -325,7 +325,8 @@ fn run_vulkan(name: &str, host: &str, bin: &str) -> Outcome<()> {
     run_vulkan_with(name, host, bin, |cc| cc, |program| Ok(Command::new(program)))
 }
 
-/// Runs the functions of the Vulkan fixtures; `options` go to both compilations, and `command` begins the run.
+/// Runs the functions of the Vulkan fixtures. Applies `options` to both compilations; `command` is the beginning of the
+/// command line.
 fn run_vulkan_with(
     name: &str,
     host: &str,
@@ -375,7 +376,7 @@ fn vulkan_under_valgrind() -> Outcome<()> {
     run_vulkan_with("gpu-vulkan-valgrind", "host.c", "library_bin.bin", |cc| cc, run)
 }
 
-/// Also for a library with the address sanitizer.
+/// Tests a library built with the address sanitizer, too.
 #[test]
 #[ignore = "needs a Vulkan driver and the sanitizers' libraries: ./ci.sh gpu-checked"]
 fn sanitized_vulkan() -> Outcome<()> {

@@ -1,5 +1,5 @@
-//! Tests devices with their driver and with another runtime: allocations of the library, a failing driver, valgrind, and which
-//! runtime serves which device.
+//! Tests devices together with their driver and with another runtime: allocations of the library, a failing driver,
+//! valgrind, and the runtime that serves each device.
 
 use ferrite_tests::{Cc, Library, Outcome, device, output_of, scratch};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 struct Kind {
     name: &'static str,
     device_type: &'static str,
-    /// The library that the back end opens.
+    /// Library that the back end opens.
     driver: &'static str,
     functions: &'static [&'static str],
 }
@@ -24,8 +24,8 @@ fn models(kind: &Kind, folder: &Path, options: fn(Cc) -> Cc) -> Outcome<PathBuf>
     options(device::models(folder, kind.name, "host.c")).link_shared(Library::with_gpu()?)
 }
 
-/// Runs kernels in a process with the stand-in for libtvm_runtime. If that is preloaded, compiled C calls its symbols, and host
-/// code from LLVM uses slots.
+/// Runs kernels in a process with the stand-in for libtvm_runtime. If the stand-in is preloaded, host code compiled to C
+/// calls its symbols, and host code from LLVM uses its function slots.
 fn coexists_with_another_runtime(kind: &Kind, order: &str, host: &str) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(&format!("gpu-{order}-{}", kind.name))?);
     let other = Cc::shared(folder.join("libtvm_runtime.so"))

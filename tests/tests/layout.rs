@@ -1,4 +1,4 @@
-//! Tests the headers: no warnings in every dialect, and the same numbers as upstream's.
+//! Tests the headers: they compile without warnings in every dialect, and have the same constants and layouts as upstream's.
 //!
 //! The ignored tests compare with upstream's headers, which they download, or need compilers beyond `cc`: `./ci.sh layout` runs
 //! them.
@@ -30,14 +30,14 @@ fn upstream_include() -> Outcome<PathBuf> {
     Ok(Path::new(folder.trim()).join("tvm_ffi/include"))
 }
 
-/// Returns a compiler command with target flags, to which a source is added.
+/// Returns a compiler command with target flags, without a source.
 fn compiler(words: &[&str], headers: &Path) -> Command {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).arg("-I").arg(headers);
     command
 }
 
-/// Parses the compiled `table.c`: labels, and the number below each.
+/// Parses the assembly of `table.c`: labels, each followed by a number.
 fn numbers(assembly: &str) -> Table {
     let mut table = Table::new();
     let mut label: Option<&str> = None;
@@ -84,7 +84,7 @@ fn expect_same(what: &str, ours: &Table, theirs: &Table) -> Outcome<()> {
     if found.is_empty() { Ok(()) } else { Err(format!("{what}:\n{}", found.join("\n")).into()) }
 }
 
-/// Compiles every source of the folder in every dialect; returns the number of compilations.
+/// Compiles every source of the folder in every dialect. Returns the number of compilations.
 fn compile_everything(cc: &str, cxx: &str) -> Outcome<usize> {
     let mut count = 0;
     for source in ["table.c", "prototypes.c", "twice_a.c", "twice_b.c"] {
@@ -116,7 +116,7 @@ fn headers_are_clean_with_the_system_compiler() -> Outcome<()> {
     Ok(())
 }
 
-/// Links two units that include every header twice.
+/// Links two translation units that include every header twice.
 #[test]
 fn headers_are_included_twice() -> Outcome<()> {
     let program = scratch("layout")?.join("twice");
@@ -127,7 +127,7 @@ fn headers_are_included_twice() -> Outcome<()> {
     Ok(())
 }
 
-/// Compares with the recorded numbers of upstream's headers on 64-bit hosts, without a download.
+/// Compares with the recorded numbers of upstream's headers on 64-bit hosts. Downloads nothing.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn numbers_are_the_recorded_ones() -> Outcome<()> {
@@ -168,7 +168,7 @@ fn numbers_are_upstreams() -> Outcome<()> {
     Ok(())
 }
 
-/// Covers all 32-bit targets.
+/// Compares the numbers on all 32-bit targets.
 #[test]
 #[ignore = "downloads upstream's headers: ./ci.sh layout"]
 fn numbers_are_upstreams_on_32_bit() -> Outcome<()> {
@@ -226,7 +226,7 @@ fn identifiers(text: &str) -> std::collections::BTreeSet<String> {
     words.filter(|word| !word.is_empty()).map(str::to_string).collect()
 }
 
-/// Returns names after `#define`, and words at the start of a line that look like enumerators.
+/// Returns the names after `#define`, and words at the beginning of a line that look like enumerators.
 fn enumerators_and_macros(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines() {

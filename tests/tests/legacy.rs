@@ -1,5 +1,5 @@
-//! Tests the packed-function API of TVM 0.5 to 0.20: C programs and libraries of that time, and the symbols of the shared
-//! object.
+//! Tests the packed-function API of TVM 0.5 to 0.20: C programs and libraries of those releases, and the symbols of the
+//! shared object.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -12,7 +12,7 @@ fn sources() -> PathBuf {
     root().join("tests/conformance/legacy")
 }
 
-/// Compiles a library in an earlier or today's form.
+/// Compiles a library in the form of an earlier release or of the current one.
 fn compiled(folder: &Path, name: &str) -> Outcome<PathBuf> {
     Cc::shared(folder.join(format!("{name}.so")))
         .args(["-std=c99"])
@@ -67,7 +67,7 @@ fn any_allocation_may_fail() -> Outcome<()> {
     run("alloc_fail", "plain", |program| program)
 }
 
-/// Compiles today's headers, and those of each generation, in every dialect.
+/// Compiles the current headers and those of each earlier generation, in every dialect.
 #[test]
 fn the_header_is_clean_for_every_generation() -> Outcome<()> {
     let unit = scratch("legacy/header")?.join("unit.c");
@@ -92,7 +92,7 @@ fn clean_in_every_dialect(unit: &Path, generations: &[&str]) -> Outcome<()> {
     Ok(())
 }
 
-/// Compiles the headers that firmware of microTVM includes; code of 0.6 includes none of them.
+/// Compiles the headers that microTVM firmware includes. Firmware for 0.6 includes none of them.
 #[test]
 fn the_headers_of_microtvm_are_clean() -> Outcome<()> {
     let unit = scratch("legacy/microtvm")?.join("unit.c");
@@ -136,12 +136,13 @@ fn symbols() -> Outcome<()> {
     Ok(())
 }
 
-/// Bounds the instructions of a call by the earlier API beyond those of a call by today's.
+/// Limits the number of additional instructions of a call through the earlier API, compared with a call through the current
+/// one.
 #[test]
 #[ignore = "needs valgrind: ./ci.sh legacy"]
 fn a_call_costs_little_more_than_one_of_today() -> Outcome<()> {
     const CALLS: u64 = 10_000;
-    /// Per call, and per argument.
+    /// Additional instructions per call and per argument.
     const BOUND: [u64; 2] = [48, 14];
     require("valgrind", "valgrind")?;
     let folder = scratch("legacy/cost")?;

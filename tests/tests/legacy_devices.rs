@@ -1,4 +1,4 @@
-//! Device modules in libraries of TVM 0.5 to 0.20, and arrays on devices by the functions of that time.
+//! Tests device modules in libraries of TVM 0.5 to 0.20, and the functions of those releases for arrays on devices.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -32,7 +32,7 @@ impl Stream {
     }
 }
 
-/// Returns the payload of a module with `add_one_kernel` in its form of that time: nothing follows the tags.
+/// Returns the payload of a module with `add_one_kernel` in the form of those releases, which ends after the tags.
 fn payload(format: &str, code: &[u8]) -> Stream {
     let name = b"add_one_kernel";
     let handle = [3, 64, 1, 0];
@@ -72,7 +72,7 @@ fn library(folder: &Path, name: &str, blob: &[u8]) -> Outcome<PathBuf> {
         .link()
 }
 
-/// Runs the program with each of the good libraries, and with one whose payload ends too early.
+/// Runs the program with a library for each payload, and with one whose payload is truncated.
 fn run(kind: &str, device_type: &str, driver: Option<PathBuf>, payloads: &[Stream]) -> Outcome<()> {
     let folder = scratch(&format!("legacy-devices/{kind}"))?;
     let program = Cc::program(folder.join("devices")).strict().source(sources().join("devices.c"));
@@ -112,7 +112,7 @@ fn opencl() -> Outcome<()> {
     run("opencl", "4", None, &[payload("cl", titled.as_bytes()), payload("cl", source.as_bytes())])
 }
 
-/// Runs the code of today's fixture, with a module that names one of its kernels.
+/// Runs the code of the current fixture, in a module that declares one of its kernels.
 #[test]
 #[ignore = "builds the library again: ./ci.sh legacy"]
 fn cuda() -> Outcome<()> {

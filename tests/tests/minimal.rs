@@ -1,5 +1,5 @@
-//! Tests the profile `minimal`: a C program that runs with it and with the whole library, full tables, and its size and
-//! instructions on a Cortex-M4F.
+//! Tests the profile `minimal`: a C program that behaves the same with it and with the whole library, full tables, and the
+//! size and instruction counts on a Cortex-M4F.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, output_of, require, require_arm_gcc, root, scratch};
@@ -9,15 +9,16 @@ use std::sync::OnceLock;
 
 const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
 
-/// Limits in bytes on a Cortex-M4F with every symbol kept: text and constants, and zero-initialised memory.
+/// Limit of the flash in bytes on a Cortex-M4F with every symbol kept: text and constants.
 const MOST_FLASH: u64 = 2048;
+/// Limit of the RAM in bytes: zero-initialised memory.
 const MOST_RAM: u64 = 1536;
 
-/// Limits of instructions on a Cortex-M4F, from the symbol's entry to its return: a call of a function that only returns,
-/// retaining and releasing a reference, an average lookup among 16 names.
+/// Limits of instruction counts on a Cortex-M4F, from a symbol's entry to its return: a call of a function that returns
+/// immediately, retaining and releasing a reference, and an average lookup among 16 names.
 const MOST_INSTRUCTIONS: [(&str, u64); 3] = [("call", 25), ("count", 30), ("lookup", 130)];
 
-/// Non-default capacities, also passed to the program that fills every table.
+/// Capacities other than the default ones. The program that fills every table receives them, too.
 const CAPACITIES: [(&str, &str); 6] = [
     ("FUNCTIONS", "5"),
     ("NAMES", "8"),
@@ -27,7 +28,7 @@ const CAPACITIES: [(&str, &str); 6] = [
     ("STRING_BYTES", "40"),
 ];
 
-/// Builds the archive; returns its path.
+/// Builds the archive. Returns its path.
 fn build(folder: &str, target: Option<&str>, capacities: &[(&str, &str)]) -> Outcome<PathBuf> {
     let folder = scratch("minimal")?.join(folder);
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -77,7 +78,7 @@ fn full_tables_refuse_and_go_on() -> Outcome<()> {
     run(program("capacity", "capacity")?.args(defines).source(host_archive()?).link()?)
 }
 
-/// Links every symbol for a board without a C library.
+/// Links a firmware that keeps every symbol, without a C library.
 fn firmware() -> Outcome<PathBuf> {
     let archive = build("board", Some(CORTEX_M4F), &[])?;
     let output = scratch("minimal")?.join("every_symbol.elf");
@@ -91,7 +92,7 @@ fn firmware() -> Outcome<PathBuf> {
     Ok(output)
 }
 
-/// Links without any library, which proves that none is needed; the symbol names show what was linked.
+/// Links without any library, which proves that none is needed. The symbol names show what was linked.
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh minimal"]
 fn nothing_allocates_formats_or_panics() -> Outcome<()> {
@@ -138,7 +139,7 @@ fn board_program(name: &str) -> Outcome<PathBuf> {
     Ok(output)
 }
 
-/// Runs a program on the emulated board, where each instruction takes one nanosecond; returns its output.
+/// Runs a program on the emulated board, where each instruction takes one nanosecond. Returns its output.
 fn emulate(program: &Path) -> Outcome<String> {
     let mut command = Command::new("qemu-system-arm");
     command.args(["-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "none"]);

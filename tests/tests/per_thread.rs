@@ -1,5 +1,5 @@
-//! Tests per-thread state, however the library is loaded: linked, as an archive, and opened, also when the static thread-local
-//! storage is exhausted.
+//! Tests per-thread state for each way of loading the library: linked dynamically, linked as an archive, and opened at run
+//! time, also when the static thread-local storage is exhausted.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -27,7 +27,7 @@ fn in_a_linked_library() -> Outcome<()> {
     run(&mut Command::new(program("linked")?.args(["-DLINKED", "-ldl"]).link_shared(Library::get()?)?))
 }
 
-/// Links the library's code into the program, position-independent and at fixed addresses.
+/// Links the library's code into the program, as position-independent code and at fixed addresses.
 #[test]
 fn in_the_program() -> Outcome<()> {
     for kind in ["-pie", "-no-pie"] {
@@ -42,7 +42,8 @@ fn in_an_opened_library() -> Outcome<()> {
     run(Command::new(opener("opened")?).arg(Library::get()?.shared()))
 }
 
-/// glibc reserves 512 bytes of static thread-local storage for opened libraries by default.
+/// Exhausts the static thread-local storage first: by default, glibc reserves 512 bytes of it for libraries opened at run
+/// time.
 #[test]
 fn in_an_opened_library_without_room() -> Outcome<()> {
     let mut command = Command::new(opener("without-room")?);

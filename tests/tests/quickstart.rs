@@ -1,4 +1,4 @@
-//! Runs the quick start like a new user.
+//! Runs the commands of the quick start, as a new user does.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{Cc, Library, Outcome, aot, output_of, quickstart, root, scratch};
@@ -58,7 +58,7 @@ fn the_c_program_explains_its_arguments() -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the first C block of the README.
+/// Returns the first C code block of the README.
 fn readme_example() -> Outcome<String> {
     let page = std::fs::read_to_string(quickstart().join("README.md"))?;
     let block = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next());

@@ -10,7 +10,7 @@ fn folder() -> PathBuf {
     root().join("tests/programs/relax")
 }
 
-/// Returns the calls of the fixtures: the model, and the arguments of the runner after the library.
+/// Returns the calls of the fixtures: for each, the model, and the runner's arguments after the library.
 fn calls() -> Outcome<Vec<(String, Vec<String>)>> {
     let text = std::fs::read_to_string(folder().join("models/calls.txt"))?;
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -45,7 +45,7 @@ fn models_give_the_results_of_tvms_machine() -> Outcome<()> {
     Ok(())
 }
 
-/// Checks that the runner compares: with another tolerance or function, it fails.
+/// Checks that the runner really compares results: with another tolerance or function, it fails.
 #[test]
 #[ignore = "builds the library as it is released: ./ci.sh relax"]
 fn other_results_are_refused() -> Outcome<()> {

@@ -1,4 +1,5 @@
-//! Threads that register, look up, call and destroy concurrently, for thread sanitizers.
+//! Threads that concurrently register, look up, call and destroy functions and objects, to be run under the thread
+//! sanitizer.
 //!
 //! ```text
 //! RUSTFLAGS=-Zsanitizer=thread CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo +nightly test -Zbuild-std \
@@ -19,7 +20,7 @@ const THREADS: usize = 8;
 const FUNCTIONS: usize = 100_000;
 const TYPES: usize = 1_000;
 
-/// Runs `body` on eight threads that start together.
+/// Runs `body` on eight threads that start at the same time.
 fn together(body: impl Fn(usize) + Sync) {
     let start = Barrier::new(THREADS);
     let (start, body) = (&start, &body);

@@ -52,7 +52,7 @@ impl Library {
     }
 }
 
-/// Returns the shortest round of each side. The sides alternate.
+/// Returns the shortest round of each side. The rounds alternate between the sides.
 fn compare(
     case: &str,
     mut floor: impl FnMut() -> Result<()>,

@@ -25,7 +25,7 @@ unsafe extern "C" {
     fn alarm(seconds: u32) -> u32;
 }
 
-/// Exit statuses of a child.
+// Exit statuses of a child.
 const NOT_REACHED: i32 = 3;
 const AN_ERROR: i32 = 4;
 const SILENT: i32 = 5;
@@ -37,7 +37,7 @@ const UNKNOWN: i32 = 999;
 const OUT_OF_MEMORY: i32 = 2;
 const SECOND: DLDevice = DLDevice { device_id: 1, ..HERE };
 
-/// Calls that release a resource, or restore the caller's context. Their errors are ignored.
+/// Calls that release a resource or restore the caller's context. Their errors are ignored.
 const RELEASES: [&str; 7] = [
     "cuMemFree_v2",
     "cuMemFreeHost",
@@ -48,7 +48,7 @@ const RELEASES: [&str; 7] = [
     "cuCtxGetCurrent",
 ];
 
-/// A stream that is freed when it is dropped.
+/// A stream that is destroyed when dropped.
 struct Stream(*mut c_void);
 
 impl Stream {

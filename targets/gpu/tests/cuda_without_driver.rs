@@ -26,7 +26,7 @@ const KERNELS: [&str; 8] = [
     "mlp_kernel_1",
 ];
 
-/// Held by every test, since they change the environment.
+/// Held by every test, since the tests change the environment.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn load(bytes: &[u8]) -> Result<Module> {
@@ -43,7 +43,7 @@ fn source_of(module: &Module, format: &str) -> Result<Vec<u8>> {
     Ok(module.inspect_source(&String::new(format)?)?.as_bytes().to_vec())
 }
 
-/// Runs `body` with an environment variable set to another value.
+/// Runs `body` while an environment variable has another value.
 fn with_variable<R>(name: &str, value: &str, body: impl FnOnce() -> R) -> R {
     let before = std::env::var_os(name);
     // SAFETY: the tests of this program run one after another.

@@ -7,7 +7,7 @@ use ferrite_core::error::Result;
 use ferrite_gpu::launch::LaunchPlan;
 use ferrite_gpu::payload::{Layout, Payload};
 
-/// Content of the file, kind of the module, layout and format.
+/// Networks: the file's content, the kind of the module, its layout and its format.
 const NETWORKS: [(&[u8], &str, &Layout, &str); 6] = [
     (include_bytes!("../../host/quickstart/gpu/cuda.bin"), "cuda", &Layout::CUDA, "ptx"),
     (include_bytes!("../../host/quickstart/gpu/metal.bin"), "metal", &Layout::METAL, "metal"),

@@ -1,5 +1,5 @@
-//! Tests ROCm with a failing driver: for every call, the error names the call, and nothing leaks. Always on the stand-in, since
-//! a real driver does not fail on request.
+//! Tests ROCm with a failing driver: for every call, the error names the call, and nothing leaks. The tests always use the
+//! stand-in, since a real driver does not fail on request.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 #[path = "support/rocm.rs"]
@@ -27,7 +27,7 @@ const IGNORED: [&str; 7] = [
     "hipGetDevice",
 ];
 
-/// A stream freed when it is dropped, unless the driver has freed it and still reported a failure.
+/// A stream that is destroyed when dropped, unless the driver has destroyed it and still reported a failure.
 struct Stream(StandIn, *mut c_void);
 
 impl Stream {

@@ -156,7 +156,7 @@ fn devices_of_the_build_are_enabled() -> Result<()> {
     Ok(())
 }
 
-/// No other test of this program uses this name, since all share the table.
+/// Uses a function name that no other test of this program uses, since all share the global table.
 #[test]
 fn other_runtimes_get_the_devices_that_they_have() -> Result<()> {
     install();

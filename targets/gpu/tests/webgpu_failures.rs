@@ -1,5 +1,5 @@
-//! Tests WebGPU with missing or failing parts: no Vulkan loader, no Vulkan driver, and a driver that fails at each of its
-//! functions. Each case is a process of its own, which must end with errors or with correct values, and in no other way.
+//! Tests WebGPU with missing or failing components: no Vulkan loader, no Vulkan driver, and a driver that fails at each of
+//! its functions. Each case runs in a process of its own, which must end with errors or with correct values.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ const F32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 15, device_id: 0 };
 const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/module.bin");
 
-/// Set in the processes that use a device.
+/// Environment variable that is set in the child processes, which use a device.
 const CHILD: &str = "FERRITE_TEST_CHILD";
 
 unsafe extern "C" {
     fn alarm(seconds: u32) -> u32;
 }
 
-/// Computes `y = a * x + k` for 1024 elements with the fixture of that name, and uses other functions as a program would.
+/// Computes `y = a * x + k` for 1024 elements with the fixture `axpy_dyn`, and calls other functions as a program would.
 fn use_device() -> Result<()> {
     WebGpu.set_device(0)?;
     let module = DeviceModule::<WebGpu>::load(Bytes::new(FIXTURE)?)?;

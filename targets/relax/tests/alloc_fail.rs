@@ -1,6 +1,7 @@
-//! The n-th allocation of an object fails, for every n: an error, and the machine can be used afterwards.
+//! Tests the machine with the n-th object allocation failing, for every n: the failure is an error, and the machine can be
+//! used afterwards.
 //!
-//! The allocator is that of the process, so this program has a single test.
+//! The allocator is global to the process, so this program has a single test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod support;
@@ -15,10 +16,10 @@ use ferrite_core::object_alloc::{custom_allocator, set_custom_allocator};
 use ferrite_core::{Any, Tensor, raised_error, type_index};
 use support::*;
 
-/// Allocations until one fails; those after it succeed.
+/// Number of allocations until one fails. Later allocations succeed.
 static LEFT: AtomicI64 = AtomicI64::new(i64::MAX);
 
-/// Allocates as the allocator before it, whose record is the context, unless it is the turn of an allocation that fails.
+/// Allocates with the previous allocator, whose record is the context, unless this allocation must fail.
 unsafe extern "C" fn allocate(
     size: usize,
     alignment: usize,
@@ -34,7 +35,7 @@ unsafe extern "C" fn allocate(
     unsafe { ((*builtin).allocate.unwrap())(size, alignment, index, (*builtin).context) }
 }
 
-/// Runs `body` with the n-th allocation failing, for n from 1 until none fails. Gives the number of failures.
+/// Runs `body` with the n-th allocation failing, for n from 1 until none fails. Returns the number of failures.
 fn with_failures(mut body: impl FnMut() -> Result<()>) -> i64 {
     for n in 1.. {
         LEFT.store(n, Ordering::Relaxed);

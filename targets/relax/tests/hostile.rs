@@ -1,4 +1,4 @@
-//! Executables with anything in them: an error or a machine that can be used, never a crash.
+//! Tests executables with hostile content: loading fails or gives a machine that can be used, and nothing crashes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod support;
@@ -15,7 +15,7 @@ fn floats(shape: &[i64]) -> Result<Any> {
     Ok(Tensor::from_slice(&vec![1.0f32; count], shape)?.into())
 }
 
-/// Functions of a fixture and arguments that it accepts.
+/// Returns functions of a fixture, with arguments that they accept.
 fn calls(model: &str) -> Result<Vec<(&'static str, Vec<Any>)>> {
     let (boolean, cpu) =
         (DLDataType { code: 6, bits: 8, lanes: 1 }, DLDevice { device_type: 1, device_id: 0 });
@@ -32,7 +32,7 @@ fn calls(model: &str) -> Result<Vec<(&'static str, Vec<Any>)>> {
     })
 }
 
-/// Calls the functions; their results do not matter.
+/// Calls the functions, and ignores their results.
 fn run(machine: &Machine, calls: &[(&str, Vec<Any>)]) -> usize {
     let mut succeeded = 0;
     for (name, args) in calls {

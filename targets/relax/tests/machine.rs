@@ -1,4 +1,4 @@
-//! Machines: what they refuse, and that they can be used afterwards.
+//! Tests the machine's errors, and that it can be used after them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod support;
@@ -11,14 +11,15 @@ use ferrite_relax::machine::Machine;
 use ferrite_relax::memory::Kind;
 use support::*;
 
-/// `twice(x)` calls `kernel` on its argument; `main(x)` calls `twice`, then `kernel` on the result.
+/// Returns an executable in which `twice(x)` calls `kernel` on its argument, and `main(x)` calls `twice`, then `kernel` on
+/// the result.
 fn nested() -> Vec<u8> {
     let twice = bytecode("twice", &["x"], 2, vec![call(1, 0, &[0]), ret(1)]);
     let main = bytecode("main", &["x"], 3, vec![call(1, 1, &[0]), call(2, 0, &[1]), ret(2)]);
     executable(&[packed("kernel"), twice, main], &[])
 }
 
-/// A machine whose kernels are this function.
+/// Creates a machine that uses one function for all kernels.
 fn with_kernel(bytes: &[u8], kernel: Function) -> Result<Machine> {
     let machine = Machine::new(load(bytes)?);
     machine.initialize_on_cpu(Kind::Pooled, &|_| Ok(Some(kernel.clone())))?;

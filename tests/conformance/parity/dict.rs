@@ -1,11 +1,11 @@
-//! Property: thousands of operations on a Dict give the same results and the same order throughout.
+//! Property: thousands of operations on a Dict give the same results and the same order at every step.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// One call, with keys and values from a pool.
+/// One call, with keys and values chosen from a pool.
 #[derive(Clone, Debug)]
 enum Step {
     Set(Index, Index),
@@ -16,7 +16,7 @@ enum Step {
     Clear,
 }
 
-/// Phases of growth and of shrinking, so that tables pass through all sizes.
+/// Generates phases of growth and shrinking, so that tables pass through all sizes.
 fn steps(length: usize) -> impl Strategy<Value = Vec<Step>> {
     let phase = |sets: u32, erases: u32| {
         prop_oneof![
@@ -35,7 +35,7 @@ fn steps(length: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(phases, 6..16).prop_map(|phases| phases.concat())
 }
 
-/// Makes the calls; returns the Dict for further inspection.
+/// Makes the calls. Returns the Dict for further inspection.
 fn run(
     library: &'static Library,
     (pool, steps): &(Graph, Vec<Step>),
@@ -65,7 +65,7 @@ fn run(
     dict
 }
 
-/// Keys of every kind, including objects that hash by address.
+/// Uses keys of every kind, including objects that hash by address.
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
 fn operations_on_a_dict() -> Outcome<()> {
@@ -84,7 +84,7 @@ fn repeated_to_10_000(steps: Vec<Step>) -> Vec<Step> {
     steps.into_iter().cycle().take(10_000).collect()
 }
 
-/// Ten thousand operations with clustered hashes, on tables of a thousand entries.
+/// Performs ten thousand operations with clustered hashes, on tables of a thousand entries.
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
 fn operations_on_a_large_dict() -> Outcome<()> {

@@ -1,4 +1,4 @@
-//! Properties of DLPack import and export: accepted tensors under each requirement, the result, and the release.
+//! Properties of DLPack import and export: which tensors each requirement accepts, the result, and the release.
 //!
 //! Excluded, since this library rejects them with its own ValueError: alignments that are no power of two, and shapes with more
 //! elements than addresses, with which upstream's arithmetic overflows. Only this library rejects DLPack versions other than
@@ -26,7 +26,7 @@ struct Offer {
     byte_offset: u64,
     version: (u32, u32),
     flags: u64,
-    /// Whether the tensor has a deleter.
+    /// Whether the exported tensor has a deleter.
     returnable: bool,
 }
 

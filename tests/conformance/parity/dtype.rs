@@ -1,11 +1,11 @@
-//! Properties of data type texts, parsed and printed.
+//! Properties of data type strings: parsing and printing.
 
 use crate::support::{Library, Text, Transcript, check};
 use ferrite_core::abi::{DLDataType, TVMFFIByteArray};
 use ferrite_tests::Outcome;
 use proptest::prelude::*;
 
-/// Names, with and without numbers after them, and texts that resemble names.
+/// Type names, with and without numbers after them, and strings that resemble names.
 const NAMES: [&str; 40] = [
     "int",
     "uint",
@@ -61,7 +61,7 @@ fn number() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates texts of the grammar, and near misses.
+/// Generates strings of the grammar, and near misses.
 fn near() -> impl Strategy<Value = Vec<u8>> {
     let name = prop::sample::select(NAMES.to_vec());
     let between = prop::sample::select(vec!["x", "", "_", "xx", " x", "X"]);
@@ -69,7 +69,7 @@ fn near() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|(name, bits, between, lanes)| format!("{name}{bits}{between}{lanes}").into())
 }
 
-/// Generates a text with a few bytes changed, added or removed.
+/// Generates a string with a few bytes changed, added or removed.
 fn changed() -> impl Strategy<Value = Vec<u8>> {
     let edit = (any::<prop::sample::Index>(), 0..3u8, any::<u8>());
     (near(), prop::collection::vec(edit, 1..4)).prop_map(|(mut text, edits)| {

@@ -37,7 +37,7 @@ fn all(library: &'static Library) -> Vec<(Value, Value)> {
     (0..count).map(|at| of(ask(at))).collect()
 }
 
-/// Parameter types without a value here, so these arguments are always wrong.
+/// Parameter types for which no values are generated, so that these arguments are always wrong.
 const OTHERS: [&str; 3] = ["ffi.StructuralVisitor", "ffi.StructuralMutator", "ffi.VisitErrorContext"];
 
 /// A function, and its parameter types if it has a signature.
@@ -95,7 +95,7 @@ fn of_type(function: &str, parameter: &str) -> BoxedStrategy<Node> {
     }
 }
 
-/// Generates a function, nodes, and how many of the last nodes are its arguments.
+/// Generates a function name, a list of nodes, and the number of nodes at its end that are the arguments.
 fn calls() -> impl Strategy<Value = (String, Graph, usize)> {
     select(signatures()).prop_flat_map(|(name, types)| {
         let fitting = types

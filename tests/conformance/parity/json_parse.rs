@@ -1,4 +1,4 @@
-//! Properties of JSON parsing, with documents, near misses, and bytes.
+//! Properties of JSON parsing, for documents, near misses and arbitrary bytes.
 
 use crate::support::{Library, Text, Transcript, Value, check};
 use ferrite_tests::Outcome;
@@ -53,7 +53,7 @@ const NUMBERS: [&str; 44] = [
     "9007199254740993",
 ];
 
-/// Pieces of strings, in and out of quotes.
+/// Fragments of strings, inside and outside of quotes.
 const PIECES: [&[u8]; 36] = [
     b"a",
     b"key",
@@ -93,7 +93,7 @@ const PIECES: [&[u8]; 36] = [
     b"'",
 ];
 
-/// Words of the grammar.
+/// Tokens of the grammar.
 const TOKENS: [&[u8]; 26] = [
     b"[",
     b"]",
@@ -186,7 +186,7 @@ fn changed() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Generates thousands of levels, closed or not.
+/// Generates thousands of nesting levels, closed or not.
 fn deep() -> impl Strategy<Value = Vec<u8>> {
     let level =
         select(vec![("[", "]"), ("{\"a\":", "}"), ("[1,", "]"), ("{\"b\":[],\"c\":", ",\"d\":null}")]);

@@ -1,4 +1,4 @@
-//! Properties of JSON writing: every value with every indentation, including cycles and values that JSON lacks.
+//! Properties of JSON output: every value with every indentation, including cycles and values that JSON cannot represent.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -27,7 +27,7 @@ fn writing_json() -> Outcome<()> {
     )
 }
 
-/// Lists that contain themselves.
+/// Writes lists that contain themselves.
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
 fn writing_cycles() -> Outcome<()> {

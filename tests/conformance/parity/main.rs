@@ -1,4 +1,4 @@
-//! Properties of upstream's library and of this one: the same calls with generated inputs give the same results.
+//! Properties of upstream's library and this one: the same calls with the same generated inputs give the same results.
 //!
 //! Both libraries are loaded into this process and called through their C symbols. A property is a function that makes calls to
 //! one library and records everything visible to a client. `support::check` runs it with generated inputs on both and compares

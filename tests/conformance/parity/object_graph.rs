@@ -1,4 +1,4 @@
-//! Properties of object graphs as JSON: texts are identical, so each library can read the other's output.
+//! Properties of object graphs in JSON: both libraries write identical text, so each can read the other's output.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -51,7 +51,7 @@ fn cycles() -> Outcome<()> {
     )
 }
 
-/// Values in place of expected ones. None of them is the number of a node, nor is `true`: a node inside itself would crash
+/// Replacement values for expected ones. None is a node's index, nor is `true`: a node that contains itself would crash
 /// upstream.
 const WORDS: [&str; 23] = [
     "99",
@@ -79,8 +79,8 @@ const WORDS: [&str; 23] = [
     "\"unknown.Key\"",
 ];
 
-/// Data of nodes, with `@` for the number of an earlier node. The first node is valid, and there is at most one fault, since
-/// upstream's compiler decides whether the key or the value of an entry is read first.
+/// Data of nodes, with `@` for the index of an earlier node. The first node is valid, and there is at most one fault: which
+/// of an entry's key and value upstream reads first depends on its compiler.
 const DATA: [&str; 12] = [
     "true",
     "[@]",

@@ -1,4 +1,4 @@
-//! Models of a tensor's slot for an export: one export at a time owns it, and its writes are visible to the next owner.
+//! Models of a tensor's export slot: one export at a time owns it, and the writes of an owner are visible to the next.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -6,7 +6,7 @@ use loom::thread;
 
 use crate::export_slot::{self, SlotFlag};
 
-/// A tensor with its slot; loom checks accesses to the content.
+/// A tensor with its export slot. Loom checks accesses to its content.
 struct Tensor {
     is_claimed: SlotFlag,
     slot: UnsafeCell<usize>,
@@ -16,7 +16,7 @@ struct Tensor {
 unsafe impl Sync for Tensor {}
 
 impl Tensor {
-    /// Exports into the slot unless it is in use, and ends that export.
+    /// Exports into the slot unless it is in use, and then releases the export.
     fn export(&self) -> bool {
         let claimed = export_slot::claim(&self.is_claimed);
         if claimed {

@@ -11,7 +11,7 @@ use loom::thread;
 use crate::in_progress::{self, InProgress, InitFailure};
 use crate::sync::Lock;
 
-/// A handle, its content, and the number of its initialisations.
+/// A one-time handle, its content, and the number of initialisations.
 struct Once {
     makers: Lock<InProgress>,
     handle: AtomicPtr<c_void>,

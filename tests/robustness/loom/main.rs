@@ -1,4 +1,4 @@
-//! Checks every interleaving of a few threads in the lock-free parts of the core, by the loom model checker.
+//! Checks every interleaving of a few threads in the lock-free parts of the core, with the loom model checker.
 //!
 //! The core's own source files, and some of the thread pool's, are compiled here with loom's atomics and locks: `sync.rs`
 //! beside this file replaces the core's module of that name. Run with `RUSTFLAGS="--cfg loom" cargo test -p ferrite-tests
@@ -47,13 +47,14 @@ mod refcount;
 mod shared_pointer;
 mod sync;
 
-/// Opaque records, since the models never read the exports.
+/// Opaque records, whose content the models never read.
 mod abi {
     pub struct DLManagedTensor;
     pub struct DLManagedTensorVersioned;
 }
 
-/// A small index that grows with the first and the third name, so that models reach both ways of insertion.
+/// Configuration with a small index that grows with the first and the third name, so that models reach both ways of
+/// insertion.
 mod config {
     pub const NAME_SLOTS: usize = 4;
     pub const NAME_LOAD_EIGHTHS: usize = 4;

@@ -1,7 +1,7 @@
-//! Models of the name table: one entry per name, and readers see complete entries or none.
+//! Models of the name table: one entry per name, and readers see either complete entries or none.
 //!
-//! Readers are the spawned threads: loom runs the writer first and then goes back to every store that a reader's load
-//! could have come before.
+//! Readers are the spawned threads: loom runs the writer first, and then returns to every store before which a reader's load
+//! could have come.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

@@ -1,4 +1,4 @@
-//! Models of the counts: exactly one owner gets the order to destroy an object, and sees the writes of all owners.
+//! Models of reference counts: exactly one owner is told to destroy an object, and sees the writes of all owners.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -6,7 +6,7 @@ use loom::thread;
 
 use crate::refcount::{self, Release};
 
-/// The two implementations under one name.
+/// Common interface of the two implementations.
 trait Counts: Send + Sync + 'static {
     fn one_of_each() -> Self;
     fn retain(&self);
@@ -203,8 +203,8 @@ fn a_unique_owner_may_write<C: Counts>() {
     race::<C>(C::retain, writer, other);
 }
 
-/// Checks the hazard of counts that cannot be read together: an owner changes from strong to weak and back while the other one
-/// reads.
+/// Checks a hazard of counts that cannot be read together: one owner changes from strong to weak and back while the other
+/// one reads.
 fn no_owner_hides_behind_a_weak_reference<C: Counts>() {
     fn writer<C: Counts>(object: &Object<C>) {
         if object.counts.is_unique() {

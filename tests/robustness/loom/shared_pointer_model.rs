@@ -8,7 +8,7 @@ use loom::thread;
 
 use crate::shared_pointer::SharedPointer;
 
-/// A function with a count of its own; the model detects a retain after its end.
+/// A function with a reference count of its own. The model detects a retain after its destruction.
 struct Function {
     references: AtomicUsize,
 }
@@ -22,7 +22,7 @@ impl Function {
         assert_ne!(self.references.fetch_add(1, Ordering::Relaxed), 0, "retained after its end");
     }
 
-    /// Keeps the memory until the end of the model, so that the assertions detect late accesses.
+    /// Releases a reference. The memory stays allocated until the end of the model, so that assertions detect late accesses.
     fn release(&self) {
         assert_ne!(self.references.fetch_sub(1, Ordering::AcqRel), 0, "released twice");
     }

@@ -1,4 +1,4 @@
-//! The core's `sync` module on loom.
+//! Substitute for the core's `sync` module, with loom's types.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
@@ -51,7 +51,7 @@ pub fn current_thread() -> Option<NonZeroUsize> {
     NonZeroUsize::new(hasher.finish() as usize)
 }
 
-/// Loom's atomics have no constant constructor.
+/// Defines a `const fn` of the core as a non-constant function, since loom's atomics have no constant constructors.
 macro_rules! const_new {
     ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis fn $($rest)* };
 }

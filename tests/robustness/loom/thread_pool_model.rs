@@ -45,6 +45,8 @@ impl Launch {
         Launch { group: TaskGroup::new(2), places: [Place::new(), Place::new()] }
     }
 
+    /// Runs one task of a launch.
+    ///
     /// # Safety
     /// As for `TaskGroup::end_task`.
     unsafe fn run(this: *const Launch, task: u32) {

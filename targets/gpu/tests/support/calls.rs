@@ -64,7 +64,7 @@ pub fn message(error: &Error) -> Text {
     Text::from_utf8_lossy(error.message()).into_owned()
 }
 
-/// Returns the message of the error, which must be of this kind.
+/// Returns the message of an error, which must be of this kind.
 pub fn refused<T>(result: Result<T>, kind: &str) -> Text {
     let error = result.map(drop).expect_err("an error");
     assert_eq!(std::str::from_utf8(error.kind()), Ok(kind), "{}", message(&error));

@@ -1,4 +1,5 @@
-//! The driver of the CUDA tests: the real one if a GPU is found, otherwise the stand-in. Also the fixtures, and tensors.
+//! The driver of the CUDA tests: the real one if a GPU is found, otherwise the stand-in. Also fixtures and tensors for the
+//! tests.
 #![allow(dead_code, reason = "each program uses a part")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
@@ -26,12 +27,12 @@ use stand_in::{Library, Live, StandIn};
 pub const HERE: DLDevice = DLDevice { device_type: 2, device_id: 0 };
 pub const PINNED: DLDevice = DLDevice { device_type: 3, device_id: 0 };
 
-/// Modules from TVM's compiler with source, PTX and machine code.
+// Modules from TVM's compiler with source, PTX and machine code.
 pub const SOURCE_MODULE: &[u8] = include_bytes!("../../../../tests/programs/device/payloads/cuda.bin");
 pub const PTX_MODULE: &[u8] = include_bytes!("../../../../tests/programs/device/payloads/cuda_ptx.bin");
 pub const CUBIN_MODULE: &[u8] = include_bytes!("../../../../tests/programs/device/cuda/module_cubin.bin");
 
-/// The driver under test. It has the functions of the stand-in only if it is the stand-in.
+/// The driver under test. The control functions are available only if it is the stand-in.
 pub struct Driver {
     library: StandIn,
     /// Whether the driver is the stand-in.
@@ -61,7 +62,7 @@ impl Driver {
         Driver { library, is_stand_in: true }
     }
 
-    /// Creates a context that is not the primary one.
+    /// Creates a context other than the primary one.
     pub fn foreign_context(&self, device: c_int) -> u64 {
         // SAFETY: the type is that of the stand-in.
         unsafe { self.function::<extern "C" fn(c_int) -> u64>(c"stand_in_foreign_context")(device) }
@@ -113,7 +114,7 @@ fn open_real() -> Option<Library> {
     has_device.then_some(library)
 }
 
-/// A running test, which excludes other tests and must leave nothing behind.
+/// Guard of a running test: excludes other tests, and checks at its end that nothing leaked.
 pub struct Session {
     pub driver: &'static Driver,
     live: Live,

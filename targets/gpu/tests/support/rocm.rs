@@ -1,4 +1,5 @@
-//! The driver of the ROCm tests: the real one if an AMD GPU is found, otherwise the stand-in. Also the fixtures, and tensors.
+//! The driver of the ROCm tests: the real one if an AMD GPU is found, otherwise the stand-in. Also fixtures and tensors for
+//! the tests.
 #![allow(dead_code, reason = "each program uses a part")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
@@ -74,9 +75,9 @@ fn driver() -> Option<StandIn> {
     })
 }
 
-/// A running test, which excludes other tests and must leave nothing behind.
+/// Guard of a running test: excludes other tests, and checks at its end that nothing leaked.
 pub struct Session {
-    /// `None` on a GPU.
+    /// The stand-in; `None` on a GPU.
     pub stand_in: Option<StandIn>,
     live: Live,
     _running: MutexGuard<'static, ()>,
@@ -159,7 +160,8 @@ pub fn wait() -> Result<()> {
     wait_on(HERE)
 }
 
-/// Waits again if a copy or its wait failed, since host memory must stay valid until the copy is complete.
+/// Returns a result. If it is an error of a copy or its wait, waits again first, since host memory must stay valid until the
+/// copy is complete.
 fn settled<T>(device: DLDevice, result: Result<T>) -> Result<T> {
     if result.is_err() {
         let _ = wait_on(device);

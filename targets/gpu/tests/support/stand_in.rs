@@ -52,7 +52,7 @@ impl Library {
     }
 }
 
-/// Sizes and attributes of a launch.
+/// Work sizes and attributes of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Geometry {
@@ -95,13 +95,13 @@ impl StandIn {
         StandIn(Library::open(&path).expect("the stand-in opens"))
     }
 
-    /// Resets the stand-in, with this many devices.
+    /// Resets the stand-in to this number of devices.
     pub fn reset(&self, devices: c_int) {
         // SAFETY: the type is that of the stand-in, here and below.
         unsafe { self.function::<extern "C" fn(c_int)>(c"stand_in_reset")(devices) }
     }
 
-    /// Makes the `call`-th call from now fail; 0 lets all succeed.
+    /// Makes the `call`-th call from now fail with `code`. With 0, no call fails.
     pub fn fail(&self, call: u64, code: c_int) {
         // SAFETY: see `reset`.
         unsafe { self.function::<extern "C" fn(u64, c_int)>(c"stand_in_fail")(call, code) }
@@ -118,7 +118,7 @@ impl StandIn {
         (failed != 0).then(|| text(&name))
     }
 
-    /// Returns the number of calls of a function since the start.
+    /// Returns the number of calls of a function since the last reset.
     pub fn calls(&self, name: &CStr) -> u64 {
         // SAFETY: see `reset`.
         unsafe {

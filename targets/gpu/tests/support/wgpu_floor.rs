@@ -1,4 +1,4 @@
-//! Launches of the fixtures with plain wgpu calls, as a baseline for the library.
+//! Baseline for the library's launches: the fixtures launched with plain wgpu calls.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 use ferrite_core::error::Result;

@@ -30,14 +30,15 @@ enum Effect {
 }
 use Effect::{Creates, Destroys, Fails, None as Nothing};
 
-/// Number of calls until one fails, and its status; 0 for none.
+/// Number of calls until one fails; 0 for none.
 static FAILS_IN: AtomicI64 = AtomicI64::new(0);
+/// Status of the failing call.
 static STATUS: AtomicI32 = AtomicI32::new(0);
 static ALIVE: Mutex<BTreeMap<&str, i64>> = Mutex::new(BTreeMap::new());
 static SUBMISSIONS: AtomicU32 = AtomicU32::new(0);
 static FAILED: AtomicU32 = AtomicU32::new(0);
 
-/// Makes the `n`-th call from now fail, counting calls that can fail.
+/// Makes the `n`-th call from now fail with `status`, counting only calls that can fail.
 pub fn fail(n: i64, status: vk::Result) {
     STATUS.store(status.as_raw(), SeqCst);
     FAILED.store(0, SeqCst);
@@ -77,7 +78,7 @@ pub fn submissions() -> u32 {
     SUBMISSIONS.load(SeqCst)
 }
 
-/// Functions that report the loss of the device.
+/// Functions that report a device loss.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Loss {
     None,
@@ -92,7 +93,7 @@ pub fn lose(by: Loss) {
     *LOSS.lock().expect("no panic") = by;
 }
 
-/// Returns `true` if this function reports a loss. The device is then idle, with all its commands complete.
+/// Returns `true` if this function reports a device loss. The device is then idle, with all its commands complete.
 fn is_lost(name: &str, call: impl Fn() -> i32) -> bool {
     let is_lost = match (*LOSS.lock().expect("no panic"), name) {
         (Loss::Submission, "vkQueueSubmit") => return true,
@@ -141,7 +142,8 @@ fn around(name: &'static str, effect: Effect, real: usize, words: [usize; 10]) -
 
 macro_rules! wrappers {
     ($($name:ident $effect:expr;)*) => {
-        /// Returns the wrapper of a function, which calls `real`.
+        /// Returns the wrapper of a function, which calls the driver's function at the address `real`; `None` if it has no
+        /// wrapper.
         fn wrapper(name: &[u8], real: usize) -> Option<usize> {
             $(if name == stringify!($name).as_bytes() {
                 static REAL: AtomicUsize = AtomicUsize::new(0);
@@ -211,7 +213,7 @@ wrappers! {
 /// Kind of driver that the wrapper simulates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Look {
-    /// The driver as it is.
+    /// The driver, unchanged.
     Itself,
     /// A driver without push descriptors.
     Sets,

@@ -1,4 +1,4 @@
-//! Executables made by tests, and kernels that compute nothing.
+//! Executables built by tests, and kernels that compute nothing.
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
@@ -9,54 +9,54 @@ use ferrite_relax::executable::{Executable, Source};
 use ferrite_relax::machine::Machine;
 use ferrite_relax::memory::Kind;
 
-/// The register that reads None.
+/// Register number that reads as None.
 pub const VOID: i64 = 1 << 54;
-/// The register that reads the machine.
+/// Register number that reads as the machine.
 pub const MACHINE: i64 = VOID + 1;
 
-/// An argument that is an integer.
+/// Returns an argument word for an integer.
 pub fn immediate(value: i64) -> i64 {
     1 << 56 | (value & ((1 << 56) - 1))
 }
 
-/// An argument that is a constant.
+/// Returns an argument word for a constant.
 pub fn constant(index: i64) -> i64 {
     2 << 56 | index
 }
 
-/// An argument that is a function.
+/// Returns an argument word for a function.
 pub fn function(index: i64) -> i64 {
     3 << 56 | index
 }
 
-/// The words of a call.
+/// Returns the words of a call.
 pub fn call(destination: i64, function: i64, args: &[i64]) -> Vec<i64> {
     [&[1, destination, function, args.len() as i64], args].concat()
 }
 
-/// The words of a return.
+/// Returns the words of a return.
 pub fn ret(register: i64) -> Vec<i64> {
     vec![2, register]
 }
 
-/// A function of an executable to build.
+/// Description of a function of an executable to be built.
 pub struct Draft<'a> {
     pub name: &'a str,
-    /// 0 packed, 1 bytecode, 2 native code.
+    /// Kind of the function: 0 packed, 1 bytecode, 2 native code.
     pub kind: i32,
     pub arguments: i64,
     pub registers: i64,
     pub parameters: &'a [&'a str],
-    /// The words of each instruction.
+    /// Words of each instruction.
     pub body: Vec<Vec<i64>>,
 }
 
-/// A packed function.
+/// Describes a packed function.
 pub fn packed(name: &str) -> Draft<'_> {
     Draft { name, kind: 0, arguments: -2, registers: 0, parameters: &[], body: Vec::new() }
 }
 
-/// A function of bytecode.
+/// Describes a bytecode function.
 pub fn bytecode<'a>(
     name: &'a str,
     parameters: &'a [&'a str],
@@ -71,7 +71,7 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-/// The serialised form of an executable whose constants are integers.
+/// Serialises an executable with these functions and integer constants.
 pub fn executable(functions: &[Draft<'_>], constants: &[i64]) -> Vec<u8> {
     let mut out = 0xD225_DE2F_4214_151E_u64.to_le_bytes().to_vec();
     text(&mut out, "0.14");
@@ -111,7 +111,8 @@ pub fn load(bytes: &[u8]) -> Result<Executable> {
     Executable::load(Source::Bytes(Bytes::new(bytes)?))
 }
 
-/// A kernel that fills the bytes of its last argument: with ones for comparisons, so that recursions end, else with zeros.
+/// Returns a kernel that fills the bytes of its last argument: with ones for comparisons, so that recursions end, otherwise
+/// with zeros.
 pub fn stub(name: &[u8]) -> Result<Function> {
     let fill = u8::from(name.starts_with(b"less"));
     Function::from_packed(move |args: &[AnyView<'_>]| {
@@ -128,20 +129,20 @@ pub fn stub(name: &[u8]) -> Result<Function> {
     })
 }
 
-/// A machine whose kernels are stubs.
+/// Creates a machine whose kernels are stubs.
 pub fn machine(bytes: &[u8]) -> Result<Machine> {
     let machine = Machine::new(load(bytes)?);
     machine.initialize_on_cpu(Kind::Naive, &|name| stub(name).map(Some))?;
     Ok(machine)
 }
 
-/// A fixture.
+/// Returns the executable of a fixture.
 pub fn fixture(model: &str) -> Vec<u8> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/programs/relax/models");
     std::fs::read(format!("{root}/{model}/bytecode.vm")).expect("a fixture")
 }
 
-/// Kind and message of an error.
+/// Returns the kind and message of an error.
 pub fn texts<T>(result: Result<T>) -> (String, String) {
     let error = match result {
         Ok(_) => panic!("an error was expected"),

@@ -1,4 +1,4 @@
-//! Builds values from descriptions, with the functions of one library.
+//! Builds values from their descriptions, with the functions of one library.
 
 use super::classes::{self, CLASSES};
 use super::{Library, Node, Text, Value, tensor};

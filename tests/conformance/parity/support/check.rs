@@ -8,13 +8,13 @@ use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestE
 use std::fmt::Display;
 use std::thread;
 
-/// Large, since upstream recurses into values, with several frames per level.
+/// Stack size in bytes. It is large, since upstream recurses into values, with several frames per level.
 const STACK_BYTES: usize = 1 << 30;
 
-/// Limits the shrinking of inputs with ten thousand steps, which could take hours.
+/// Time limit of shrinking an input in milliseconds: inputs with ten thousand steps could take hours.
 const SHRINK_MILLISECONDS: u32 = 60_000;
 
-/// Everything visible to a client of one library, in lines.
+/// Record of everything that is visible to a client of one library, line by line.
 #[derive(Default)]
 pub struct Transcript(Vec<String>);
 

@@ -5,7 +5,7 @@ use ferrite_core::abi::*;
 use ferrite_tests::Outcome;
 use std::ffi::{c_int, c_void};
 
-/// A class, with the fields that it adds to its parent's.
+/// A class, with the fields that it adds to those of its parent.
 pub struct Class {
     pub key: &'static str,
     /// Index of its parent in `CLASSES`.
@@ -16,7 +16,7 @@ pub struct Class {
 
 struct Field {
     name: &'static str,
-    /// Static type: `kTVMFFIAny` for a whole cell, or a plain type.
+    /// Static type of the fields: `kTVMFFIAny` for a whole cell, or a plain type.
     holds: i32,
     flags: i32,
 }
@@ -33,7 +33,7 @@ const fn class(key: &'static str, kind: TVMFFISEqHashKind, fields: &'static [Fie
     Class { key, parent: None, kind, fields }
 }
 
-/// A class for each kind of structural comparison; those with variables are in the middle.
+/// Classes for each kind of structural comparison. The classes with variables are in the middle.
 pub const CLASSES: &[Class] = &[
     class("parity.Tree", kTVMFFISEqHashKindTreeNode, &[any("left"), any("right")]),
     class("parity.Dag", kTVMFFISEqHashKindDAGNode, &[any("left"), any("right")]),
@@ -151,7 +151,7 @@ fn add_fields(library: &'static Library, class: &Class, index: i32) -> Result<()
     Ok(())
 }
 
-/// Returns the offset of a class's first own field.
+/// Returns the offset of the first field that a class adds.
 fn header(class: &Class) -> usize {
     let inherited = class.parent.map_or(&[][..], |parent| CLASSES[parent].fields);
     size_of::<TVMFFIObject>() + inherited.len() * size_of::<TVMFFIAny>()

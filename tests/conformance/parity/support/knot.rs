@@ -5,10 +5,11 @@ use ferrite_core::abi::{kTVMFFIDict, kTVMFFIList};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// A graph, and the values inserted into its lists and dicts afterwards: pairs of container and value.
+/// A graph, and pairs of a container and a value of the graph. The values are inserted into the lists and dicts after
+/// construction.
 pub type CyclicGraph = (Graph, Vec<(Index, Index)>);
 
-/// Generates graphs with a few inserted values, which may form cycles.
+/// Generates graphs with a few values inserted after construction, which may form cycles.
 pub fn cyclic_graphs(
     nodes: impl Strategy<Value = Node>,
     length: usize,
@@ -16,7 +17,7 @@ pub fn cyclic_graphs(
     (graphs(nodes, length), prop::collection::vec(any::<(Index, Index)>(), 1..4))
 }
 
-/// A value with cycles, which are broken when it is dropped; otherwise it would leak.
+/// A value with cycles. Dropping it breaks the cycles, which would otherwise leak.
 pub struct Knot {
     values: Vec<Value>,
 }

@@ -9,7 +9,7 @@ use ferrite_core::abi::{DLDataType, DLDevice};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Description of a value in terms of the previous ones.
+/// Description of a value, which may refer to earlier values of the graph.
 #[derive(Clone, Debug)]
 pub enum Node {
     None,
@@ -40,7 +40,7 @@ pub enum Node {
     Object(usize, Vec<Index>, i64),
 }
 
-/// Nodes, the last of which is the described value.
+/// A list of nodes. The last node describes the value of the graph.
 pub type Graph = Vec<Node>;
 
 /// Generates numbers that are small, at a limit, or arbitrary.
@@ -81,7 +81,8 @@ pub fn floats() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Generates texts around the limit of seven bytes for small strings: plain, with every kind of character, or invalid UTF-8.
+/// Generates strings around the limit of seven bytes for small strings: plain, with every kind of character, or invalid
+/// UTF-8.
 pub fn texts() -> impl Strategy<Value = Text> {
     let pieces = vec![
         "a",

@@ -1,4 +1,4 @@
-//! Raised errors: kind and message, without the addresses in it.
+//! Raised errors: the kind, and the message without the addresses in it.
 //!
 //! Upstream copies invalid UTF-8 into messages, which Python then cannot decode. This library replaces it by U+FFFD, and so
 //! does the comparison.

@@ -1,4 +1,4 @@
-//! Tensors over memory of the test.
+//! Tensors over memory that the test owns.
 
 use super::{Library, Value};
 use ferrite_core::abi::*;
@@ -39,7 +39,7 @@ unsafe extern "C" fn give_back(managed: *mut DLManagedTensor) {
     drop(unsafe { Box::from_raw(managed.cast::<Lent>()) });
 }
 
-/// Describes everything except the data.
+/// Describes everything about a tensor except its data.
 pub fn describe(tensor: &DLTensor) -> String {
     let DLTensor { device, ndim, dtype, byte_offset, .. } = *tensor;
     let dimensions = |data: *mut i64| {

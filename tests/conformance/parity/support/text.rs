@@ -1,8 +1,8 @@
-//! Bytes that reports print as text.
+//! Byte strings that reports print as text.
 
 use std::fmt;
 
-/// Arbitrary bytes, usually a text.
+/// Arbitrary bytes, usually a valid string.
 #[derive(Clone, PartialEq)]
 pub struct Text(pub Vec<u8>);
 

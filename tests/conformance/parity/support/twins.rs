@@ -7,7 +7,7 @@ use proptest::sample::Index;
 /// A graph, and the replacement nodes of its twin.
 pub type TwinGraphs = (Graph, Vec<(Index, Node)>);
 
-/// Generates graphs and twins that differ in up to two nodes, many of which are not visible.
+/// Generates graphs and twins that differ in at most two nodes, many of which do not contribute to the value.
 pub fn twin_graphs<S>(nodes: impl Fn() -> S, length: usize) -> impl Strategy<Value = TwinGraphs>
 where
     S: Strategy<Value = Node>,
@@ -16,7 +16,7 @@ where
     (graphs(nodes(), length), edits)
 }
 
-/// Builds both values.
+/// Builds the values of a graph and of its twin.
 pub fn build_twins(library: &'static Library, (graph, edits): &TwinGraphs) -> [Value; 2] {
     let mut twin = graph.clone();
     for (at, node) in edits {

@@ -25,7 +25,7 @@ impl Value {
         Self { library, cell: TVMFFIAny { type_index, small_str_len: 0, payload } }
     }
 
-    /// Returns a new reference to a value in a container.
+    /// Returns a new owned reference to a value in a container.
     ///
     /// # Safety
     /// The cell must contain a live value of this library.
@@ -102,14 +102,14 @@ impl Value {
         self.cell.type_index
     }
 
-    /// Releases the ownership, and returns the cell.
+    /// Releases ownership and returns the cell.
     pub fn into_cell(self) -> TVMFFIAny {
         let cell = self.cell;
         std::mem::forget(self);
         cell
     }
 
-    /// Releases the ownership, and returns the object's handle.
+    /// Releases ownership and returns the object's handle.
     pub fn into_handle(self) -> TVMFFIObjectHandle {
         let handle = self.handle();
         std::mem::forget(self);
@@ -147,7 +147,7 @@ impl Value {
         unsafe { self.cell.payload.v_int64 }
     }
 
-    /// Returns the bytes of a string or of bytes, small or not.
+    /// Returns the bytes of a String or Bytes value, small or not.
     pub fn as_bytes(&self) -> &[u8] {
         match self.type_index() {
             // SAFETY: the type index selects this field.

@@ -1,6 +1,6 @@
-//! Floors by well-known Rust libraries: the same JSON document and the same table, as C functions.
+//! Baselines by well-known Rust libraries: parsing the same JSON document and looking up the same names, as C functions.
 //!
-//! The worker passes pointers that stay valid, and handles from here; the functions require nothing else.
+//! The worker passes valid pointers, and handles created by these functions. There are no other requirements.
 #![allow(clippy::missing_safety_doc)]
 
 use std::slice;
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn fl_json_write(document: *const Document) -> i64 {
     text.map_or(-1, |text| text.len() as i64)
 }
 
-/// Creates a table from `len` names to their positions.
+/// Creates a table that maps `len` names to their indices.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_map_new(names: *const *const u8, lens: *const usize, len: usize) -> *mut Table {
     let mut table = Table::default();
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn fl_map_new(names: *const *const u8, lens: *const usize,
     Box::into_raw(Box::new(table))
 }
 
-/// Returns the position of a name, or -1.
+/// Returns the index of a name, or -1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_map_get(table: *const Table, data: *const u8, len: usize) -> i64 {
     // SAFETY: see the crate.

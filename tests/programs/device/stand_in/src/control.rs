@@ -1,4 +1,4 @@
-//! Control functions of the stand-in. A real driver has none of them, which is how tests recognise it.
+//! Control functions of the stand-in driver. A real driver has none of them, so tests recognise the stand-in by them.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -13,7 +13,7 @@ extern "C" fn stand_in_reset(devices: c_int) {
     *machine() = Machine::new(devices.max(0) as usize);
 }
 
-/// Makes the `call`-th driver call from now fail with `code`; 0 lets all succeed.
+/// Makes the `call`-th driver call from now fail with `code`. With 0, no call fails.
 #[unsafe(no_mangle)]
 extern "C" fn stand_in_fail(call: u64, code: c_int) {
     faults().request(call, code);
@@ -112,6 +112,8 @@ unsafe extern "C" {
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
 
+/// Writes a string to a buffer, truncated if necessary.
+///
 /// # Safety
 /// The buffer must have `bytes` bytes.
 unsafe fn write(text: &str, buffer: *mut c_char, bytes: usize) {

@@ -43,12 +43,13 @@ fn status(outcome: Outcome<()>) -> Status {
     outcome.err().map_or(0, code)
 }
 
-/// Runs a driver call, unless it has to fail on request.
+/// Runs a driver call, unless a test requested that it fails.
 fn call(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     status(faults::enter(name).and_then(|()| body()))
 }
 
-/// Runs a call that releases a resource. It does so even if it has to fail, like drivers that report an earlier error.
+/// Runs a call that releases a resource. It releases the resource even if a test requested that it fails, like drivers that
+/// report an earlier error.
 fn release(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     let entered = faults::enter(name);
     status(body().and(entered))
@@ -492,7 +493,7 @@ fn apply(attribute: &LaunchAttribute, geometry: &mut Geometry) -> Outcome<()> {
     }
 }
 
-/// Reads an argument; for a tensor map, its first 8 bytes.
+/// Reads an argument. For a tensor map, returns its first 8 bytes.
 ///
 /// # Safety
 /// The pointer must be null or point to an argument of that type.
@@ -581,7 +582,8 @@ extern "C" fn cuGetErrorName(error: Status, name: *mut *const c_char) -> Status 
     status(put(name, text.as_ptr()))
 }
 
-/// NVRTC of CUDA 12.9 requests private tables from a driver, without checking that the function exists.
+/// Returns an error. NVRTC of CUDA 12.9 requests private function tables from a driver, without checking that this function
+/// exists.
 #[unsafe(no_mangle)]
 extern "C" fn cuGetExportTable(table: *mut *const c_void, _id: *const c_void) -> Status {
     call("cuGetExportTable", || put(table, std::ptr::null()).and(Err(Fault::NotFound)))

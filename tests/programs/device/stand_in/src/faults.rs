@@ -1,9 +1,9 @@
-//! Faults on request, call counts, and complaints about invalid calls.
+//! Requested failures, call counts, and complaints about invalid calls.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Reason of a failed call. Each driver has its own numbers for them.
+/// Reason why a call fails. Each driver has its own error codes for the reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     OutOfMemory,
@@ -25,9 +25,9 @@ pub enum Fault {
 pub type Outcome<T> = Result<T, Fault>;
 
 pub struct Faults {
-    /// Calls since the last reset.
+    /// Number of calls since the last reset.
     pub calls: u64,
-    /// Calls by name.
+    /// Number of calls by name.
     pub counts: BTreeMap<&'static str, u64>,
     /// Number of the call to fail, counted from the last reset, and its code.
     request: Option<(u64, i32)>,
@@ -43,7 +43,7 @@ impl Faults {
         Faults { calls: 0, counts: BTreeMap::new(), request: None, failed: None, complaints: Vec::new() }
     }
 
-    /// Makes the `call`-th call from now fail with `code`; 0 lets all succeed.
+    /// Makes the `call`-th call from now fail with `code`. With 0, no call fails.
     pub fn request(&mut self, call: u64, code: i32) {
         self.request = (call != 0).then_some((self.calls + call, code));
         self.failed = None;
@@ -59,7 +59,7 @@ pub fn reset() {
     *faults() = Faults::new();
 }
 
-/// Counts a call. Returns a fault if it is the one to fail.
+/// Counts a call. Returns a fault if the call must fail.
 pub fn enter(name: &'static str) -> Outcome<()> {
     let mut faults = faults();
     faults.calls += 1;
@@ -73,7 +73,7 @@ pub fn enter(name: &'static str) -> Outcome<()> {
     }
 }
 
-/// Records an invalid call of a faulty library. Returns the fault of the call.
+/// Records an invalid call by a faulty library. Returns the fault of the call.
 pub fn complain(fault: Fault, text: String) -> Fault {
     faults().complaints.push(text);
     fault

@@ -14,7 +14,7 @@ use crate::queue::{Geometry, Place};
 
 /// `hipError_t`.
 type Status = c_int;
-/// `hipStream_t`, `hipModule_t`, `hipFunction_t`, `hipEvent_t` and addresses of devices.
+/// `hipStream_t`, `hipModule_t`, `hipFunction_t`, `hipEvent_t`, and device addresses.
 type Handle = u64;
 
 const VERSION: c_int = 60342134;
@@ -52,12 +52,13 @@ fn status(outcome: Outcome<()>) -> Status {
     status
 }
 
-/// Runs a driver call, unless it has to fail on request.
+/// Runs a driver call, unless a test requested that it fails.
 fn call(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     status(faults::enter(name).and_then(|()| body()))
 }
 
-/// Runs a call that releases a resource. It does so even if it has to fail, like drivers that report an earlier error.
+/// Runs a call that releases a resource. It releases the resource even if a test requested that it fails, like drivers that
+/// report an earlier error.
 fn release(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     let entered = faults::enter(name);
     status(body().and(entered))
@@ -176,7 +177,7 @@ unsafe extern "C" fn hipDeviceGetName(name: *mut c_char, len: c_int, device: c_i
     })
 }
 
-/// Writes `hipDeviceProp_tR0600`, 1472 bytes: only the name of the architecture, at 1160.
+/// Writes `hipDeviceProp_tR0600` (1472 bytes), of which only the name of the architecture, at offset 1160, has content.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn hipGetDevicePropertiesR0600(properties: *mut u8, device: c_int) -> Status {
     call("hipGetDevicePropertiesR0600", || {
@@ -479,7 +480,7 @@ unsafe fn unpack(kernel: &Kernel, (buffer, bytes): (*const u8, usize)) -> Outcom
     Ok(arguments)
 }
 
-/// Returns and clears the last error of this thread. Never fails, and is not counted.
+/// Returns and clears the last error of this thread. Never fails, and is not included in the counts.
 #[unsafe(no_mangle)]
 extern "C" fn hipGetLastError() -> Status {
     LAST_ERROR.replace(0)

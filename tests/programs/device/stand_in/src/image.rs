@@ -1,4 +1,4 @@
-//! Module images: finds the kernels that they name. Nothing is compiled or decoded.
+//! Module images: finds the names of their kernels. Nothing is compiled or decoded.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -7,7 +7,7 @@ use crate::kernels::{KERNELS, Kernel};
 
 const ELF: &[u8] = b"\x7fELF";
 
-/// Finds the kernels of an image: PTX text ending in a NUL, or an ELF file. On failure the text has the reason.
+/// Finds the kernels of an image: PTX text ending in a NUL, or an ELF file. The error contains the reason as text.
 ///
 /// # Safety
 /// The image must be complete.
@@ -34,6 +34,8 @@ fn ptx_kernels(text: &[u8]) -> Result<Vec<&'static Kernel>, (Fault, String)> {
     Ok(KERNELS.iter().filter(|kernel| names.contains(&kernel.name)).collect())
 }
 
+/// Finds the kernels that an ELF file names.
+///
 /// # Safety
 /// The ELF file must be complete, including all sections in its headers.
 unsafe fn elf_kernels(file: *const u8) -> Outcome<Vec<&'static Kernel>> {

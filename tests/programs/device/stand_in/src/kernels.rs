@@ -1,5 +1,5 @@
-//! Kernels of the fixtures on the CPU, block by block. They index like TVM's code: by constants, not by the sizes of the
-//! launch, so that a wrong launch gives wrong results.
+//! The fixtures' kernels, executed on the CPU block by block. They compute indices like TVM's code, from constants instead
+//! of launch sizes, so that a wrong launch gives wrong results.
 
 use crate::faults::{Fault, Outcome, complain};
 use crate::memory::View;
@@ -14,7 +14,7 @@ pub enum Type {
     I64,
     F32,
     F64,
-    /// 128 bytes, aligned to 64.
+    /// A tensor map of 128 bytes, aligned to 64.
     TensorMap,
 }
 
@@ -40,7 +40,7 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// Returns the memory of a pointer.
+    /// Returns the memory at the pointer.
     fn memory(&self) -> Outcome<View> {
         match self.memory {
             Some(view) => Ok(view),
@@ -84,11 +84,11 @@ impl Block<'_> {
     }
 }
 
-/// A kernel.
+/// A kernel, implemented on the CPU.
 pub struct Kernel {
     pub name: &'static str,
     pub parameters: &'static [Type],
-    /// Maximum number of threads in a block: the launch bounds of the source.
+    /// Maximum number of threads in a block: the launch bounds in the source.
     pub max_threads: u32,
     /// Bytes of static shared memory.
     pub static_shared_bytes: u32,

@@ -5,9 +5,9 @@
 //! | `machine` | the devices and their objects, and checks of arguments |
 //! | `memory` | device memory, at addresses that the CPU cannot read, and pinned host memory |
 //! | `queue` | streams: commands run when a thread waits for them, not before |
-//! | `image` | module images: the kernels that PTX or an ELF file names |
+//! | `image` | module images: finds the kernels that PTX or an ELF file names |
 //! | `kernels` | kernels of the fixtures, on the CPU |
-//! | `faults` | failing calls, counts of calls, and complaints |
+//! | `faults` | requested failures, call counts, and complaints |
 //! | `control` | control functions for tests |
 //! | `cuda` | the names of libcuda, a feature |
 //! | `hip` | the names of libamdhip64, a feature |

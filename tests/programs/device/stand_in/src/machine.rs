@@ -10,15 +10,19 @@ use crate::kernels::{Argument, Block, Kernel, MAX_PARAMETERS, Type};
 use crate::memory::Memory;
 use crate::queue::{Command, Geometry, Place, Position, Stream, Work};
 
-/// Bytes of shared memory that a kernel may use by default, and with permission.
+/// Bytes of shared memory that a kernel may use by default.
 pub const SHARED_BYTES: u32 = 48 << 10;
+/// Bytes of shared memory that a kernel may use after opting in.
 pub const MAX_SHARED_BYTES: u32 = 227 << 10;
-/// Maximum number of blocks in a cluster, by default and with permission.
+/// Maximum number of blocks in a cluster by default.
 const CLUSTER_BLOCKS: u32 = 8;
+/// Maximum number of blocks in a cluster after opting in.
 const MAX_CLUSTER_BLOCKS: u32 = 16;
-/// Maximum extents.
+/// Maximum extents of a grid, in blocks.
 pub const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
+/// Maximum extents of a block, in threads.
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// Maximum number of threads in a block.
 pub const MAX_THREADS: u32 = 1024;
 /// Number of blocks that can run concurrently, for cooperative launches.
 const RESIDENT_BLOCKS: u64 = 132 * 8;
@@ -26,17 +30,17 @@ const RESIDENT_BLOCKS: u64 = 132 * 8;
 pub struct Context {
     pub device: usize,
     pub is_primary: bool,
-    /// Retain count; at 0 the context cannot be used.
+    /// Retain count. While it is 0, the context cannot be used.
     pub retains: u32,
     default_stream: u64,
-    /// Error of a command, reported by every later wait.
+    /// Error of a command, which every later wait reports.
     failed: Option<Fault>,
 }
 
 struct Event {
     context: u64,
     recorded: Option<Position>,
-    /// Whether it measures time.
+    /// Whether the event has a timestamp.
     has_time: bool,
 }
 
@@ -48,7 +52,7 @@ struct Module {
 pub struct Function {
     module: u64,
     pub kernel: &'static Kernel,
-    /// Bytes of dynamic shared memory allowed by request.
+    /// Limit of dynamic shared memory in bytes, as set by the library.
     dynamic_shared_limit: u32,
     allows_large_clusters: bool,
 }
@@ -72,7 +76,7 @@ pub struct Machine {
 
 static MACHINE: Mutex<Option<Machine>> = Mutex::new(None);
 
-/// The locked machine, which has one device unless a test requested more.
+/// Lock guard of the machine, which has one device unless a test requests more.
 pub struct Locked(MutexGuard<'static, Option<Machine>>);
 
 impl std::ops::Deref for Locked {
@@ -101,7 +105,7 @@ fn unknown(what: &str, handle: u64) -> Fault {
 }
 
 impl Machine {
-    /// Creates a machine with this many devices, without objects.
+    /// Creates a machine with this number of devices and no objects.
     pub fn new(devices: usize) -> Machine {
         Machine {
             is_initialized: false,
@@ -134,7 +138,7 @@ impl Machine {
 
     // Contexts.
 
-    /// Creates a context, also a non-primary one as used by other libraries.
+    /// Creates a context: a primary one, or one like those that other libraries create.
     pub fn create_context(&mut self, device: usize, is_primary: bool) -> u64 {
         let (context, default_stream) = (self.new_handle(), self.new_handle());
         self.streams.insert(default_stream, Stream::new(context, true));
@@ -144,7 +148,7 @@ impl Machine {
         context
     }
 
-    /// Returns the primary context of a device, which lives as long as the machine.
+    /// Returns the primary context of a device. It lives as long as the machine.
     pub fn primary(&mut self, device: usize) -> u64 {
         let mut contexts = self.contexts.iter();
         let found = contexts.find(|(_, context)| context.is_primary && context.device == device);
@@ -191,7 +195,7 @@ impl Machine {
         primary.map(|context| u64::from(context.retains)).sum()
     }
 
-    /// Returns a context, which must be usable.
+    /// Returns a context. Returns an error if it cannot be used.
     pub fn context(&self, handle: u64) -> Outcome<&Context> {
         match self.contexts.get(&handle) {
             Some(context) if context.retains > 0 => Ok(context),
@@ -215,7 +219,7 @@ impl Machine {
         self.memory.allocate_pinned(bytes)
     }
 
-    /// Frees memory, after all queued commands.
+    /// Frees memory after all queued commands have run.
     pub fn free(&mut self, context: u64, address: u64, is_pinned: bool) -> Outcome<()> {
         self.context(context)?;
         self.drain_all();
@@ -231,7 +235,7 @@ impl Machine {
         Ok(handle)
     }
 
-    /// Destroys a stream, whose commands still run.
+    /// Destroys a stream. Its queued commands still run.
     pub fn destroy_stream(&mut self, handle: u64) -> Outcome<()> {
         match self.streams.get_mut(&handle) {
             Some(stream) if stream.is_alive => {
@@ -258,7 +262,7 @@ impl Machine {
         }
     }
 
-    /// Appends a command. Commands of the default stream come after those of all blocking streams, and vice versa.
+    /// Appends a command. Commands of the default stream run after earlier commands of all blocking streams, and vice versa.
     fn enqueue(&mut self, stream: u64, mut after: Vec<Position>, work: Work) -> Position {
         self.last_ticket += 1;
         let ticket = self.last_ticket;
@@ -447,7 +451,7 @@ impl Machine {
         Ok(handle)
     }
 
-    /// Unloads a module of the context, none of whose kernels may be queued.
+    /// Unloads a module of the context. None of its kernels may be queued.
     pub fn unload_module(&mut self, context: u64, handle: u64) -> Outcome<()> {
         let module = self.modules.remove(&handle).ok_or_else(|| unknown("module", handle))?;
         if module.context != context {
@@ -482,7 +486,7 @@ impl Machine {
         self.functions.get(&handle).ok_or_else(|| unknown("function", handle))
     }
 
-    /// Allows a kernel this much dynamic shared memory.
+    /// Raises a kernel's limit of dynamic shared memory.
     pub fn allow_dynamic_shared(&mut self, function: u64, bytes: i32) -> Outcome<()> {
         let most = MAX_SHARED_BYTES - self.function(function)?.kernel.static_shared_bytes;
         let bytes = u32::try_from(bytes).ok().filter(|bytes| *bytes <= most).ok_or(Fault::InvalidValue)?;
@@ -492,7 +496,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Allows a kernel clusters of more than 8 blocks.
+    /// Sets whether a kernel may use clusters of more than 8 blocks.
     pub fn allow_large_clusters(&mut self, function: u64, allows: bool) -> Outcome<()> {
         self.function(function)?;
         if let Some(function) = self.functions.get_mut(&function) {
@@ -501,7 +505,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Queues a kernel. `arguments` are bits of scalars, device addresses, or the first bytes of tensor maps.
+    /// Queues a kernel. `arguments` are the bits of scalars, device addresses, or the first bytes of tensor maps.
     pub fn launch(
         &mut self,
         context: u64,

@@ -7,14 +7,14 @@ use crate::faults::{Fault, Outcome, complain};
 
 /// Address of the first block of device 0. Nothing is mapped there.
 const FIRST_ADDRESS: u64 = 0x2000_0000_0000;
-/// Size of each device's address range.
+/// Size of the address range of each device.
 const ADDRESSES_OF_DEVICE: u64 = 0x100_0000_0000;
-/// Alignment of blocks, and size of the gap after each.
+/// Alignment of blocks, and size of the gap after each block.
 const ALIGNMENT: u64 = 256;
-/// Content of new blocks, which must not be assumed to be zero.
+/// Byte that fills new blocks, whose content must not be assumed to be zero.
 const GARBAGE: u8 = 0xa5;
 
-/// A block of host memory, aligned to pages.
+/// A block of host memory, aligned to a page.
 struct Backing {
     start: *mut u8,
     layout: Layout,
@@ -51,7 +51,7 @@ struct Block {
     is_pinned: bool,
 }
 
-/// A part of a block, from an address to the end of the block.
+/// The rest of a block, from an address to the end.
 #[derive(Clone, Copy)]
 pub struct View {
     start: *mut u8,
@@ -90,7 +90,7 @@ impl View {
 /// Memory of the machine.
 pub struct Memory {
     blocks: BTreeMap<u64, Block>,
-    /// Size of the used address range of each device: addresses are not reused.
+    /// Size of the used part of each device's address range. Addresses are not reused.
     used_addresses: Vec<u64>,
     /// Memory limit of each device in bytes.
     pub limit: u64,
@@ -107,7 +107,7 @@ impl Memory {
         blocks.map(|block| block.bytes as u64).sum()
     }
 
-    /// Returns the number of live blocks: device or pinned.
+    /// Returns the number of live blocks of device memory or of pinned memory.
     pub fn live(&self, is_pinned: bool) -> usize {
         self.blocks.values().filter(|block| block.is_pinned == is_pinned).count()
     }
@@ -158,7 +158,7 @@ impl Memory {
         }
     }
 
-    /// Returns the memory from a device address on, and the device.
+    /// Returns the memory that begins at a device address, and the device's index.
     pub fn view(&self, address: u64, bytes: u64) -> Option<(View, usize)> {
         let (start, block) = self.blocks.range(..=address).next_back()?;
         let offset = address - start;
@@ -170,7 +170,7 @@ impl Memory {
         Some((View { start, bytes: block.bytes - offset as usize }, block.device))
     }
 
-    /// Returns a CPU pointer to `bytes` bytes at a device address, and the device.
+    /// Returns a CPU pointer to `bytes` bytes at a device address, and the device's index.
     pub fn pointer(&self, address: u64, bytes: u64) -> Option<(*mut u8, usize)> {
         self.view(address, bytes).map(|(view, device)| (view.start, device))
     }

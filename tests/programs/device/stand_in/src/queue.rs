@@ -1,11 +1,11 @@
-//! Streams: commands run in order, but only when a caller waits for them. So a library that fails to wait, or to order two
-//! streams, reads garbage.
+//! Streams: commands run in order, but only when a caller waits for them. So a library that forgets to wait or to order two
+//! streams reads garbage.
 
 use std::collections::VecDeque;
 
 use crate::kernels::{Kernel, MAX_PARAMETERS};
 
-/// Source or target of a copy.
+/// Source or destination of a copy.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// Host memory.
@@ -17,16 +17,16 @@ pub enum Place {
 // SAFETY: the code that queues a copy vouches for the memory until it is complete, on any thread.
 unsafe impl Send for Place {}
 
-/// Sizes and attributes of a launch.
+/// Work sizes and attributes of a launch.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Geometry {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub dynamic_shared_bytes: u32,
-    /// Zeros without the attribute.
+    /// Cluster extents; zeros without the attribute.
     pub cluster: [u32; 3],
-    /// Zeros without the attribute.
+    /// Preferred cluster extents; zeros without the attribute.
     pub preferred_cluster: [u32; 3],
     pub is_programmatic: u32,
     pub is_cooperative: u32,
@@ -58,13 +58,13 @@ pub enum Work {
         to: Place,
         bytes: u64,
     },
-    /// A marker, which only has dependencies.
+    /// No operation, only dependencies.
     Marker,
 }
 
 pub struct Command {
     pub ticket: u64,
-    /// Dependencies, which must be complete first.
+    /// Dependencies, which must complete first.
     pub after: Vec<Position>,
     pub work: Work,
 }
@@ -73,7 +73,7 @@ pub struct Stream {
     pub context: u64,
     /// Whether the stream and the default stream wait for each other.
     pub is_blocking: bool,
-    /// Whether the stream is not destroyed. Commands of a destroyed stream still run.
+    /// Whether the stream exists. Commands of a destroyed stream still run.
     pub is_alive: bool,
     pub queue: VecDeque<Command>,
     pub last_ticket: u64,
