@@ -54,8 +54,9 @@ pub trait Driver: Send + Sync + Sized + 'static {
     /// InternalError for an invalid payload; errors of a compiler.
     fn prepare(payload: &Payload) -> Result<Self::Code>;
 
-    /// Like [`prepare`](Driver::prepare), for a module created in the compiler's process. The process may only export the
-    /// module, so everything but validation is left to [`make_ready`](Driver::make_ready).
+    /// Prepares the code of a module created in the compiler's process, which often only exports the module. So everything
+    /// but validation is left to [`make_ready`](Driver::make_ready). The default implementation is
+    /// [`prepare`](Driver::prepare).
     ///
     /// # Errors
     /// As for [`prepare`](Driver::prepare).

@@ -1,6 +1,6 @@
 //! Whole models: the Relax executables that TVM compiles, and the virtual machine that runs them.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | [`executable`] | executables: parsing with bounds checks into a decoded form, serialisation, text output |
 //! | [`machine`] | the virtual machine: devices, functions, frames, the interpreter, instruments, saved functions |

@@ -1,6 +1,6 @@
 //! OpenCL kernels, which several threads may launch concurrently.
 //!
-//! A `cl_kernel` stores its arguments, so two threads must not set them concurrently. So a launch takes exclusive use of a
+//! A `cl_kernel` stores its arguments, so two threads must not set them concurrently. Therefore a launch takes exclusive use of a
 //! `cl_kernel` and returns it afterwards: the first one by an atomic exchange; further ones, created when threads launch
 //! concurrently, from a list.
 

@@ -1,6 +1,6 @@
 //! Executables: parsing with bounds checks into a decoded form, serialisation, and text output.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `reader` | bounds-checked reading of the serialised form |
 //! | `load` | parsing of the sections in their order |

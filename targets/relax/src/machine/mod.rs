@@ -1,6 +1,6 @@
 //! The virtual machine: devices, functions, frames, the interpreter, instruments, saved functions.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `context` | [`Context`], the machine as builtins see it |
 //! | `pools` | state set by `vm_initialization`: allocators, literals and callees |

@@ -1,6 +1,6 @@
 //! Memory of models: storages, tensors placed in them, and the allocators of storages.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `allocator` | [`Allocator`], one for each device and kind in the process; [`Block`], owned device memory; usage counters |
 //! | `free_lists` | free blocks of a pooled allocator, by size |

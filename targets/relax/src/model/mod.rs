@@ -1,6 +1,6 @@
 //! Models for embedding in programs: an executable with an initialized machine, whose inputs have names.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `record` | [`Model`], the model object |
 //! | `kernels` | [`Kernel`], a kernel linked into the program |

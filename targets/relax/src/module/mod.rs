@@ -1,6 +1,6 @@
 //! Modules for executables (`relax.VMExecutable`) and machines (`relax.VirtualMachine`).
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `executable` | modules of executables, and their loaders |
 //! | `machine` | modules of machines |

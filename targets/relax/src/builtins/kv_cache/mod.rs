@@ -1,6 +1,6 @@
 //! Attention cache of `nn.KVCache`: rows of keys or values, to which a model appends and of which it takes views.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `record` | `Cache`, the cache object, with the memory layout of TVM's runtime |
 //! | `rows` | copying rows between tensors, and growing a cache |

@@ -1,6 +1,6 @@
 //! Samplers of language models: draw the next token from logits or probabilities, and penalise repeated tokens.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `top_p` | top-p (nucleus) sampling |
 //! | `multinomial` | multinomial sampling, for a batch of sequences |

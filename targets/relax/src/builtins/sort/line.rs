@@ -62,7 +62,7 @@ pub(super) fn for_each_line<K: Key>(
     Ok(())
 }
 
-/// Like [`for_each_line`], but sorts and passes only the first `counts[i]` values of line `i`.
+/// Sorts the first `counts[i]` values of each line `i`, and passes the sorted entries to `write`.
 ///
 /// # Errors
 /// As for [`for_each_line`].

@@ -1,6 +1,6 @@
 //! Sorting: the functions `tvm.contrib.sort.*`, to which TVM lowers `sort`, `argsort` and `topk`.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `axis` | one-dimensional slices (lines) of a tensor along an axis |
 //! | `key` | the element types that can be sorted, and their order |
@@ -81,8 +81,8 @@ fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Like [`argsort`], but sorts only the first values of each line. The arguments are (values, number of values per line,
-/// indices, axis, whether ascending).
+/// Writes the indices that sort the first values of each line along an axis. The arguments are (values, number of values
+/// per line, indices, axis, whether ascending).
 fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 5, "tvm.contrib.sort.argsort_nms")?;
     let (input, counts, output) = (tensor(&args[0])?, tensor(&args[1])?, tensor(&args[2])?);
