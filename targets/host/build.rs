@@ -1,4 +1,4 @@
-//! Links the programs in `tests/` like the shared object: with the lazily linked unwinder.
+//! Build script: links the test programs in `tests/` with the lazily linked unwinder, as the shared object is.
 
 use std::env;
 

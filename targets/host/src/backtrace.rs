@@ -1,4 +1,4 @@
-//! Backtrace provider of hosts: walks the stack and names its frames as upstream does.
+//! Backtrace provider for hosts: unwinds the stack and formats its frames as upstream does.
 //!
 //! # Upstream
 //! `backtrace.cc` and `backtrace_utils.h`.
@@ -28,18 +28,19 @@ mod walk;
 
 pub(crate) use walk::WALKS_AT_FORK;
 
-/// Default of `TVM_TRACEBACK_LIMIT`: the most frames that a backtrace shows.
+/// Default of the environment variable `TVM_TRACEBACK_LIMIT`: the maximum number of frames in a backtrace.
 const DEFAULT_LIMIT: usize = 512;
 
-/// Installs the backtrace provider, which gives errors the frames that led to the caller.
+/// Installs the backtrace provider: errors raised from now on contain a backtrace.
 ///
 /// # Threads
-/// Callable from any thread; later calls change nothing.
+/// May be called from any thread. Later calls have no effect.
 pub fn install() {
     backtrace::set_provider(provide);
 }
 
-/// Writes the caller's own line, then the frames above it. As in upstream, the own line is written even if the limit is 0.
+/// Writes the line that the raising code gives for itself, then the frames of its callers. As in upstream, the first
+/// line is written even if the limit is 0.
 fn provide(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>) {
     let own_line = request.filename.is_some() && request.func.is_some();
     let mut remaining = limit();

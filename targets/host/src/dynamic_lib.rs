@@ -1,4 +1,4 @@
-//! Loads shared objects as library modules: `ffi.Module.load_from_file.so`.
+//! Loading of shared objects as library modules: `ffi.Module.load_from_file.so`.
 
 use core::ffi::{CStr, c_void};
 use core::fmt::Display;
@@ -23,7 +23,7 @@ pub(crate) use loading::LOADING_AT_FORK;
 use loading::apart_from_forks;
 use name_filter::NameFilter;
 
-/// Global functions of this module.
+/// The global function that this module registers.
 ///
 /// # Upstream
 /// `library_module_dynamic_lib.cc`.
@@ -31,8 +31,9 @@ pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.Module.load_fr
 
 /// An open shared object, closed when it is dropped.
 ///
-/// Calls `dlopen` directly: the loading crates copy the system's error text with an allocator that aborts when out of memory,
-/// and treat a missing symbol, the usual case here, as an error. `dlsym` formats an error text for it, too, hence the filter.
+/// Calls `dlopen` directly. Crates for dynamic loading copy the system's error message with an allocator that aborts
+/// when out of memory, and treat a missing symbol as an error, although most lookups here are for symbols that may be
+/// missing. `dlsym` formats an error message for a missing symbol, too; the name filter avoids that cost.
 struct DynamicLibrary {
     handle: NonNull<c_void>,
     filter: Option<NameFilter>,
@@ -45,10 +46,10 @@ unsafe impl Send for DynamicLibrary {}
 unsafe impl Sync for DynamicLibrary {}
 
 impl DynamicLibrary {
-    /// Opens the file at `path`. On `None`, [`last_error`] returns the reason.
+    /// Opens the file at `path`. Returns `None` on failure; [`last_error`] then returns the reason.
     ///
     /// # Safety
-    /// Runs the object's initialisers.
+    /// Opening the file runs the object's initialisers.
     unsafe fn open(path: &CStr) -> Option<DynamicLibrary> {
         // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
         let open = || unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
@@ -78,7 +79,8 @@ unsafe impl Library for DynamicLibrary {
         Ok(NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) }))
     }
 
-    /// Compares the objects in which the addresses lie, since `dlsym` also searches an object's dependencies.
+    /// Returns `true` if this object defines the symbol at `other`: the address lies in the same object as `known`,
+    /// which this object defines. `dlsym` alone also finds symbols of an object's dependencies.
     #[cfg(feature = "packed")]
     fn has_both(&self, known: NonNull<c_void>, other: NonNull<c_void>) -> bool {
         let base = |address: NonNull<c_void>| {
@@ -93,10 +95,11 @@ unsafe impl Library for DynamicLibrary {
     }
 }
 
-/// Opens a shared object with lazy binding and local symbols, and creates its modules.
+/// Opens a shared object with lazy binding and local symbols, and creates a module for it.
 ///
-/// The object is closed when the last module and the last function from it are released. Code that is still referenced
-/// elsewhere, such as deleters of its objects, must not run after that; `ffi.ModuleGlobalsAdd` keeps the object open.
+/// The object is closed when the last module and the last function from it are released. After that, code that is still
+/// referenced elsewhere, such as deleters of its objects, must not run. `ffi.ModuleGlobalsAdd` keeps the object open
+/// permanently.
 ///
 /// # Errors
 /// `InternalError` with the system's message if the file cannot be opened, or if the path contains a NUL byte; the errors of
@@ -120,7 +123,7 @@ pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
     load.publish(&LoadedLibrary::load(library)?)
 }
 
-/// Returns an error with the text of upstream's failed check.
+/// Creates the InternalError for a file that cannot be opened, with upstream's message.
 fn failure(path: &[u8], reason: impl Display) -> Error {
     error!(
         INTERNAL_ERROR,
@@ -130,7 +133,8 @@ fn failure(path: &[u8], reason: impl Display) -> Error {
     )
 }
 
-/// Returns the error of this thread's last `dlopen`. The text is valid until the thread's next call of that family.
+/// Returns the error message of this thread's last `dlopen`. It is valid until the thread's next call of a `dl*`
+/// function.
 fn last_error<'a>() -> Lossy<'a> {
     // SAFETY: takes no argument; returns null or text that ends in a NUL.
     let text = unsafe { libc::dlerror() };
@@ -138,7 +142,7 @@ fn last_error<'a>() -> Lossy<'a> {
     Lossy(if text.is_null() { b"" } else { unsafe { CStr::from_ptr(text) }.to_bytes() })
 }
 
-/// Implements `ffi.Module.load_from_file.so`. The second argument, the format, adds nothing to the path.
+/// Implements `ffi.Module.load_from_file.so`. The second argument, the format, is ignored.
 fn load_from_file(path: String, _format: String) -> Result<Module> {
     // SAFETY: as in upstream, the caller who loads a file through the ABI vouches for its content.
     unsafe { open_library(path.as_bytes()) }

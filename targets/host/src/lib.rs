@@ -1,4 +1,5 @@
-//! Services of the operating system: dynamic libraries, stack bounds, backtraces, and a thread pool for parallel loops.
+//! Host services that need an operating system: dynamic libraries, stack bounds, backtraces, and a thread pool for
+//! parallel loops.
 
 pub mod backtrace;
 pub mod dynamic_lib;

@@ -1,4 +1,4 @@
-//! The `ferrite` command: the quick start, and information about this build.
+//! The `ferrite` command: runs the quick start, and prints information about this build.
 #![forbid(unsafe_code)]
 
 mod quickstart;

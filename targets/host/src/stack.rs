@@ -1,4 +1,4 @@
-//! Stack bounds of threads, which limit recursion depth.
+//! Provider of threads' stack bounds, which limit the recursion depth of the library.
 
 use ferrite_core::stack;
 
@@ -16,10 +16,11 @@ mod bounds;
 #[path = "stack/other.rs"]
 mod bounds;
 
-/// Installs the provider of stack bounds: recursion depth is limited by the stack of the calling thread.
+/// Installs the provider of stack bounds. The library then limits its recursion depth by the remaining stack of the
+/// calling thread.
 ///
 /// # Threads
-/// Takes a lock briefly; later calls change nothing.
+/// May be called from any thread. Takes a lock briefly. Later calls have no effect.
 pub fn install() {
     stack::set_provider(bounds::of_this_thread);
 }

@@ -1,15 +1,15 @@
-//! Launcher of hosts: parallel loops on a thread pool that grows on demand.
+//! Parallel launcher for hosts: runs parallel loops on a thread pool that grows on demand.
 //!
 //! | file | content |
 //! |---|---|
-//! | `thread_pool/launch.rs` | a launch: its tasks and its first error |
+//! | `thread_pool/launch.rs` | one launch: its tasks and its first error |
 //! | `thread_pool/task_group.rs` | the barrier and the join of a launch, in one atomic word |
 //! | `thread_pool/worker.rs` | the worker threads |
-//! | `thread_pool/mailbox.rs` | slot through which a worker receives a task |
+//! | `thread_pool/mailbox.rs` | the slot through which a worker receives tasks |
 //! | `thread_pool/idle.rs` | lock-free stack of idle workers |
 //! | `thread_pool/spin.rs` | spinning and yielding before a thread sleeps |
-//! | `thread_pool/futex/` | sleeping until a word changes |
-//! | `thread_pool/placement.rs` | keeps workers off the launching thread's processor |
+//! | `thread_pool/futex/` | sleeping until an atomic word changes |
+//! | `thread_pool/placement.rs` | moving workers off the launching thread's processor |
 //! | `thread_pool/settings.rs` | environment variables |
 //! | `thread_pool/configure.rs`, `affinity.rs` | `runtime.config_threadpool` and `runtime.NumThreads`; processor affinity |
 //! | `thread_pool/caller.rs` | state of the launching thread |
@@ -17,17 +17,18 @@
 //! | `thread_pool/detached.rs` | start of a detached thread |
 //! | `thread_pool/system/` | processors and threads of the operating system |
 //!
-//! No thread exists before the first launch that needs one. A launch reserves a worker for every task but the first, which runs
-//! on the calling thread. So all tasks of a launch can run concurrently and wait for each other at barriers, and launches of
-//! different threads do not wait for each other. The caller also runs any task that its worker has not begun when the first
-//! task has ended. Workers are kept for later launches; the process ends without waiting for them. A nested launch runs as one
-//! task.
+//! Threads are created by the first launch that needs them. A launch reserves a worker for every task but the first,
+//! which runs on the calling thread. So all tasks of a launch can run concurrently and wait for each other at barriers,
+//! and launches from different threads do not wait for each other. When the first task has ended, the calling thread
+//! also runs the tasks that no worker has begun. Workers are kept for later launches; the process ends without waiting
+//! for them. A nested launch runs as one task.
 //!
-//! A launch takes no lock: workers are reserved from a lock-free stack, tasks are passed through an atomic word of each worker,
-//! and joined through an atomic word of the launch. Waiting threads stay awake for a while, then sleep (`spin.rs`).
+//! A launch takes no lock: workers are reserved from a lock-free stack, tasks are passed through one atomic word per
+//! worker, and joined through one atomic word per launch. Waiting threads stay awake for a while, then sleep
+//! (`spin.rs`).
 //!
-//! After `fork`, the child starts with an empty pool, whatever other threads of its parent were doing. A launch in progress on
-//! the forking thread ends with an error in the child.
+//! After `fork`, the child starts with an empty pool, whatever the other threads of the parent were doing. In the
+//! child, a launch in progress on the forking thread fails with an error.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -69,10 +70,10 @@ use launch::Launch;
 pub use settings::max_concurrency;
 use worker::Team;
 
-/// Makes parallel loops run on several threads.
+/// Installs the thread pool as the launcher of parallel loops, which then run on several threads.
 ///
 /// # Threads
-/// One atomic store; later calls change nothing.
+/// May be called from any thread. Takes one atomic store. Later calls have no effect.
 pub fn install() {
     parallel::install_launcher(&LAUNCHER);
 }
@@ -88,6 +89,8 @@ pub(crate) static WORKERS_AT_FORK: Hook = Hook::in_child(|| {
 /// Maximum number of tasks of a launch, and of threads in the pool.
 pub const MAX_TASKS: usize = 1024;
 
+/// Runs a launch of `num_task` tasks, or of the default number of tasks if it is 0.
+///
 /// # Safety
 ///
 /// As for [`Launcher::launch`].
@@ -106,7 +109,7 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
     outcome
 }
 
-/// Runs a launch on a team, which may be smaller than requested.
+/// Runs a launch on a team of workers. Returns an error if the team is too small for the requested number of tasks.
 ///
 /// # Safety
 /// As for [`Launcher::launch`].
@@ -131,6 +134,8 @@ unsafe fn run_single(lambda: ParallelLambda, data: *mut c_void) -> Result<()> {
     caller::in_task(|| unsafe { parallel::run_task(lambda, 0, &raw mut env, data) })
 }
 
+/// Waits until all tasks of a launch have reached the barrier.
+///
 /// # Safety
 ///
 /// As for [`Launcher::barrier`].

@@ -1,5 +1,5 @@
-//! Lazily linked system unwinder: `libgcc_s` is loaded when the process first unwinds. Loading it takes longer than loading
-//! this library, and most processes never unwind through this library.
+//! Lazily linked system unwinder: `libgcc_s` is loaded on the first use of the unwinder. Loading it takes longer than
+//! loading this library, and most processes never unwind through this library.
 //!
 //! `std` refers to the unwinder's functions by name. In the shared object, the linker option `--wrap` (`unwinder.ld`, passed by
 //! the build scripts) redirects these references to the functions of this file, which call the real ones. Static libraries and
@@ -11,17 +11,17 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::process;
 
-/// Library with the functions, unless the process has already loaded them.
+/// Library that defines the unwinder's functions, used unless the process has already loaded them.
 const LIBRARY: &CStr = c"libgcc_s.so.1";
 
-/// `_URC_END_OF_STACK`.
+/// `_URC_END_OF_STACK`: reason code that ends an unwind.
 const END_OF_STACK: c_int = 5;
 
-/// A function of the unwinder.
+/// Lazily resolved function of the unwinder.
 struct Function {
-    /// Name, ending in a NUL.
+    /// Name, with a null terminator.
     name: &'static str,
-    /// Address; null until all functions are found.
+    /// Address; null until all functions have been found.
     address: AtomicPtr<c_void>,
 }
 
@@ -30,8 +30,8 @@ impl Function {
         Function { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Looks the function up in the dynamic linker's order: symbols of the process come first, since sanitizers interpose
-    /// theirs.
+    /// Looks up the function, and stores its address. Symbols of the process take precedence over those of `library`,
+    /// since sanitizers interpose functions. Returns `false` if the function is not found.
     fn find(&self, library: *mut c_void) -> bool {
         let name = self.name.as_ptr().cast();
         // SAFETY: the name ends in a NUL; the library is open, or null, which stands for the whole process.
@@ -42,16 +42,16 @@ impl Function {
     }
 }
 
-/// Whether all addresses are known.
+/// Whether the addresses of all functions are known.
 static FOUND: AtomicBool = AtomicBool::new(false);
 
-/// Returns `true` if there is an unwinder. Racing threads find the same functions. There is no lock, which a fork could leave
-/// held.
+/// Resolves the functions unless they are resolved already. Returns `true` if there is an unwinder. Several threads may
+/// do this at once, with the same result. No lock is used, since a fork could leave it held in the child.
 fn found() -> bool {
     FOUND.load(Ordering::Acquire) || find()
 }
 
-/// Finds all functions together, so that they come from one unwinder.
+/// Looks up all functions together, so that they come from the same unwinder. Returns `false` if one is missing.
 #[cold]
 fn find() -> bool {
     // SAFETY: the name ends in a NUL, and the initialisers are the system's own. The library stays open, since its addresses

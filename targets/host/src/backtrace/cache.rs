@@ -1,6 +1,7 @@
-//! Cache of unwinding rules and of backtrace lines by code address.
+//! Cache of unwinding rules and backtrace lines, by code address.
 //!
-//! Each thread has its own, so that threads that raise errors do not contend, and no lock can be held when the process forks.
+//! Each thread has its own cache, so that threads that raise errors do not contend, and no lock can be held when the
+//! process forks.
 
 use core::ops::Range;
 
@@ -9,24 +10,24 @@ use ferrite_core::memory::Buffer;
 use super::DEFAULT_LIMIT;
 use super::stack::Rule;
 
-/// Slots of the hash table: a power of two, of which three quarters are used. Each used slot has about one line of text.
+/// Number of slots of the hash table: a power of two. At most three quarters are used.
 const SLOTS: usize = 1024;
 
-/// Bytes of text after which the cache is full.
+/// Number of bytes of text at which the cache is full.
 const TEXT_BYTES: usize = 512 << 10;
 
 const _: () =
     assert!(MOST_USED > DEFAULT_LIMIT, "the longest backtrace is cached, unless a user wants longer ones");
 
-/// Used slots after which the cache is full.
+/// Number of used slots at which the cache is full.
 const MOST_USED: usize = SLOTS / 4 * 3;
 
-/// One line of a backtrace, or a frame without a line.
+/// One line of a backtrace. It has no text if the frame is not shown.
 #[derive(Clone)]
 pub(super) struct Line {
-    /// Whether the frame is a boundary between languages, before which a backtrace ends unless it crosses them.
+    /// Whether the frame is a language boundary, at which backtraces end unless they cross boundaries.
     pub boundary: bool,
-    /// Range of the line in `Cache::text`; empty for a frame that is not shown.
+    /// Range of the line in `Cache::text`; empty if the frame is not shown.
     pub text: Range<usize>,
 }
 
@@ -44,7 +45,7 @@ struct Slot {
 
 const FREE: Slot = Slot { pc: 0, rule: None, lines: None };
 
-/// Unwinding rules and backtrace lines by return address, in a table with open addressing.
+/// Hash table with open addressing that maps return addresses to unwinding rules and backtrace lines.
 pub(super) struct Cache {
     generation: Option<[u64; 2]>,
     slots: Buffer<Slot>,
@@ -88,7 +89,7 @@ impl Cache {
 
     /// Returns the lines of an address as indices for [`Cache::line`]; computes them with `find` on a miss.
     ///
-    /// The range is empty when memory runs out.
+    /// The range is empty when out of memory.
     pub(super) fn lines(&mut self, pc: usize, find: impl FnOnce(&mut Cache)) -> Range<usize> {
         if let Some(Slot { lines: Some((first, last)), .. }) = self.slot(pc) {
             return *first..*last;
@@ -102,7 +103,8 @@ impl Cache {
         first..last
     }
 
-    /// Returns whether the line is a boundary, and its text.
+    /// Returns the line at an index: whether it is a language boundary, and its text. Returns `None` if the index is
+    /// out of range.
     pub(super) fn line(&self, at: usize) -> Option<(bool, &[u8])> {
         let line = self.lines.get(at)?;
         Some((line.boundary, self.text.get(line.text.clone())?))
@@ -125,7 +127,8 @@ impl Cache {
         self.slots.get_mut(at).filter(|slot| slot.pc == pc)
     }
 
-    /// Returns the slot of an address, or claims a free one. Returns `None` if the cache is full or memory runs out.
+    /// Returns the slot of an address, or claims a free slot for it. Returns `None` if the cache is full or when out of
+    /// memory.
     fn slot_to_fill(&mut self, pc: usize) -> Option<&mut Slot> {
         if self.slots.is_empty() {
             self.slots.try_resize(SLOTS, FREE).ok()?;
@@ -140,7 +143,7 @@ impl Cache {
         Some(slot)
     }
 
-    /// Linear search for the slot of an address, or for the free slot where it belongs.
+    /// Finds the slot of an address, or the free slot in which it would be stored, by linear probing.
     fn position(&self, pc: usize) -> Option<usize> {
         let start = pc.wrapping_mul(0x9e37_79b9) >> 8;
         (0..SLOTS)

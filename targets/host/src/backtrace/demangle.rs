@@ -1,5 +1,5 @@
-//! Demangles names of frames: Rust names with the `rustc-demangle` crate, C++ names with the C++ runtime if the process has
-//! one.
+//! Demangles function names: Rust names with the `rustc-demangle` crate, C++ names with the C++ runtime if the process
+//! has loaded one.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt::Write;
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::{Lossy, SliceWriter};
 
-/// `abi::__cxa_demangle`.
+/// Type of `abi::__cxa_demangle`.
 type CxaDemangle = unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;
 
-/// Capacity for a demangled Rust name; longer names are truncated.
+/// Capacity in bytes for a demangled Rust name. Longer names are truncated.
 const RUST_NAME_BYTES: usize = 512;
 
-/// Demangles a name and passes it to `read`; a name that is not mangled is passed as it is.
+/// Demangles a name and passes it to `read`. A name that is not mangled is passed unchanged.
 pub(super) fn with_demangled<R>(mangled: &[u8], read: impl FnOnce(&[u8]) -> R) -> R {
     if is_cxx(mangled) {
         return with_cxx_name(mangled, read);
@@ -51,7 +51,8 @@ fn with_cxx_name<R>(mangled: &[u8], read: impl FnOnce(&[u8]) -> R) -> R {
     result
 }
 
-/// Returns the name demangled by the C++ runtime, in memory from `malloc`, or `None`.
+/// Demangles a name with the C++ runtime. Returns a C string allocated with `malloc`, or `None` if there is no runtime
+/// or the name is malformed.
 fn cxx_name(mangled: &[u8]) -> Option<*mut c_char> {
     let demangle = runtime()?;
     let mut terminated = Buffer::try_with_capacity(mangled.len() + 1).ok()?;
@@ -63,8 +64,8 @@ fn cxx_name(mangled: &[u8]) -> Option<*mut c_char> {
     if status == 0 && !name.is_null() { Some(name) } else { None }
 }
 
-/// Returns the demangler of the C++ runtime if the process has loaded one by now. It may be hidden from the program's own
-/// lookups, in a library that a Python extension loaded.
+/// Returns the demangler of the C++ runtime, if the process has loaded one. The runtime may be invisible to global
+/// symbol lookup, as a dependency of a Python extension.
 fn runtime() -> Option<CxaDemangle> {
     static RUNTIME: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     let mut address = RUNTIME.load(Ordering::Relaxed);

@@ -1,11 +1,11 @@
-//! Stack walk of builds without the feature `backtrace`: reports no frames.
+//! Stack walk for builds without the feature `backtrace`: reports no frames.
 #![forbid(unsafe_code)]
 
 use ferrite_core::backtrace::BacktraceRequest;
 use ferrite_core::sync::fork::Hook;
 
-/// Fork handlers that do nothing, since no walk runs.
+/// Fork handlers that do nothing, since there are no stack walks.
 pub(crate) static WALKS_AT_FORK: Hook = Hook::in_child(|| ());
 
-/// Writes nothing.
+/// Does nothing: backtraces are disabled.
 pub(super) fn frames(_: &mut dyn FnMut(&[u8]), _: &BacktraceRequest<'_>, _: usize, _: usize) {}

@@ -1,10 +1,10 @@
-//! Frames that a backtrace leaves out, and the frames at which it ends.
+//! Frame filter: decides which frames a backtrace omits, and at which frames it ends.
 //!
 //! # Upstream
 //! `ShouldExcludeFrame` and `DetectFFIBoundary` in `backtrace_utils.h`. The Rust names are additions.
 #![forbid(unsafe_code)]
 
-/// Functions that only forward calls and errors.
+/// Name prefixes of functions that only forward calls and errors.
 const EXCLUDED_SYMBOLS: &[&[u8]] = &[
     b"tvm::ffi::Function",
     b"tvm::ffi::detail::",
@@ -14,7 +14,8 @@ const EXCLUDED_SYMBOLS: &[&[u8]] = &[
     b"ffi_call_",
 ];
 
-/// Functions of this library and of the Rust runtime. Upstream needs no such list, since its library is stripped.
+/// Name prefixes of functions of this library and of the Rust runtime. Upstream needs no such list, since its library
+/// is stripped.
 const LIBRARY_SYMBOLS: &[&[u8]] = &[
     b"ferrite_core::",
     b"ferrite_alloc_ext::",
@@ -30,7 +31,7 @@ const LIBRARY_SYMBOLS: &[&[u8]] = &[
     b"__rust_",
 ];
 
-/// Headers and sources with inline functions that only forward calls and errors.
+/// Path suffixes of files whose functions only forward calls and errors.
 const EXCLUDED_FILES: &[&[u8]] = &[
     b"include/tvm/ffi/error.h",
     b"include/tvm/ffi/function_detail.h",
@@ -42,14 +43,15 @@ const EXCLUDED_FILES: &[&[u8]] = &[
     b"core/src/any.rs",
 ];
 
-/// Headers of the C++ standard library.
+/// Folder of the C++ standard library's headers.
 const EXCLUDED_FOLDER: &[u8] = b"include/c++/";
 
-/// Functions that cross from one language to another. The frames beyond are shown by the caller's language.
+/// Name prefixes of functions that cross from one language to another. The backtrace of the caller's language shows the
+/// frames beyond.
 const BOUNDARY_SYMBOLS: &[&[u8]] =
     &[b"TVMFFIFunctionCall", b"slot_tp_call", b"object_is_not_callable", b"_Py", b"PyObject"];
 
-/// Returns `true` for frames that only forward calls, and for frames of this library.
+/// Returns `true` if a frame only forwards calls, or belongs to this library.
 #[cfg_attr(
     not(all(feature = "backtrace", unix)),
     allow(dead_code, reason = "without frames there is nothing to leave out")
@@ -58,8 +60,8 @@ pub(super) fn excluded(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
     starts_with_any(symbol, LIBRARY_SYMBOLS) || excluded_own_line(filename, symbol)
 }
 
-/// Returns `true` if the line that the raising code gives for itself only forwards an error. Unlike [`excluded`], keeps lines
-/// of this library.
+/// Returns `true` if the line that the raising code gives for itself is omitted, because that code only forwards an
+/// error. Unlike [`excluded`], keeps lines of this library.
 pub(super) fn excluded_own_line(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
     starts_with_any(symbol, EXCLUDED_SYMBOLS)
         || filename.is_some_and(|name| {

@@ -1,12 +1,14 @@
-//! Keeps forks and stack walks apart: a fork briefly waits for running walks, and no walk begins during a fork.
+//! Synchronisation of forks and stack walks: a fork waits briefly for walks in progress, and no walk begins during a
+//! fork.
 //!
-//! A walk takes locks of other libraries: the dynamic linker's, and that of the debug information reader. A child process
-//! inherits their state. If another thread held one during the fork, the child would deadlock at its first error.
+//! A walk takes locks of other libraries: those of the dynamic linker and of the debug information reader. A child
+//! process inherits the state of these locks. If another thread held one during the fork, the child would deadlock at
+//! its first error.
 //!
-//! Neither side may wait without limit, since the program may hold locks of its own around both: an error may be raised under
-//! one, and a fork handler may take it after the handler of this library has run. So a walk never waits: errors raised during a
-//! fork have no frames. A fork waits up to a limit. A child that was nevertheless forked during another thread's walk never
-//! walks its stack.
+//! Neither side may wait indefinitely. The program may hold a lock of its own while it raises an error, and one of its
+//! fork handlers may take the same lock after the fork handler of this library has run. So a walk never waits: errors
+//! raised during a fork have no frames. A fork waits up to [`LONGEST_WAIT`]. If a child is forked during another
+//! thread's walk nevertheless, the child performs no walks.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
@@ -21,13 +23,14 @@ static WALKS: AtomicUsize = AtomicUsize::new(0);
 /// Whether a fork is in progress.
 static FORKING: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process was forked during another thread's walk, whose locks stay held for ever.
+/// Whether this process was forked during another thread's walk. The locks of that walk are never released.
 static FORKED_IN_WALK: AtomicBool = AtomicBool::new(false);
 
-/// Longest wait of a fork. A walk takes a few milliseconds if it reads symbol tables, otherwise microseconds.
+/// Maximum time that a fork waits for walks. A walk takes a few milliseconds if it reads symbol tables, otherwise
+/// microseconds.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// Runs `walk` unless a fork is in progress. Never waits.
+/// Runs `walk`, unless a fork is in progress or this process was forked during a walk. Never waits.
 pub(super) fn unless_forking(walk: impl FnOnce()) {
     struct AtWork;
     impl Drop for AtWork {
@@ -44,7 +47,7 @@ pub(super) fn unless_forking(walk: impl FnOnce()) {
     }
 }
 
-/// Fork handlers that make a fork wait for running walks.
+/// Fork handlers that make a fork wait for walks in progress.
 pub(crate) static WALKS_AT_FORK: Hook = Hook { prepare, parent, child };
 
 fn prepare() {
@@ -62,7 +65,7 @@ fn parent() {
     FORKING.store(false, Ordering::SeqCst);
 }
 
-/// Runs in the child, whose only thread is the one that forked.
+/// Fork handler of the child: resets the counters, since the forking thread is the only one.
 fn child() {
     if WALKS.load(Ordering::SeqCst) > 0 {
         FORKED_IN_WALK.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Programs and libraries loaded into the process, as listed by the dynamic linker.
+//! ELF modules (the program and its libraries) loaded into the process, as listed by the dynamic linker.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::slice;
@@ -10,10 +10,10 @@ pub(super) type ProgramHeader = libc::Elf64_Phdr;
 #[cfg(target_pointer_width = "32")]
 pub(super) type ProgramHeader = libc::Elf32_Phdr;
 
-/// A loaded ELF file. Valid while the file stays loaded, which frames of its code on the stack ensure.
+/// A loaded ELF file. Valid as long as the file stays loaded, which is certain while its code is on the stack.
 #[derive(Clone, Copy)]
 pub(super) struct Module {
-    /// Difference between addresses in memory and addresses in the file.
+    /// Load offset: difference between addresses in memory and addresses in the file.
     pub base: usize,
     name: *const c_char,
     headers: *const ProgramHeader,
@@ -67,7 +67,8 @@ impl Module {
     }
 }
 
-/// Returns counters that change whenever a module is loaded or unloaded; `None` where the linker has none.
+/// Returns counters that change whenever a module is loaded or unloaded. Returns `None` if the dynamic linker has no
+/// such counters.
 pub(super) fn generation() -> Option<[u64; 2]> {
     unsafe extern "C" fn first(info: *mut dl_phdr_info, size: usize, out: *mut c_void) -> c_int {
         if size >= core::mem::offset_of!(dl_phdr_info, dlpi_subs) + size_of::<u64>() {

@@ -1,4 +1,5 @@
-//! Frames of the current thread: from call frame information where it is supported, else from the system's unwinder.
+//! Unwinding of the current thread's stack: by call frame information where this is supported, else by the system's
+//! unwinder.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod cfi;
@@ -13,7 +14,7 @@ pub(super) use no_rules::{Rule, trace};
 
 /// A frame on the stack.
 pub(super) struct Frame<'a> {
-    /// Return address: where the frame's code continues.
+    /// Return address: the address at which the frame's code continues.
     pub pc: usize,
     function: &'a dyn Fn() -> usize,
 }
@@ -25,7 +26,7 @@ impl Frame<'_> {
     }
 }
 
-/// Receives frames, innermost first; returns `false` to end the walk.
+/// Callback that receives frames, innermost first. Returns `false` to end the walk.
 pub(super) type Visitor<'a> = dyn FnMut(&mut Cache, &Frame<'_>) -> bool + 'a;
 
 /// Returns a value that changes when cached code addresses become stale: see [`super::modules::generation`].
@@ -40,11 +41,11 @@ pub(super) fn generation() -> Option<[u64; 2]> {
 mod no_rules {
     use super::{Cache, Visitor, unwinder};
 
-    /// Unwinding rules, of which this platform has none.
+    /// Uninhabited type of unwinding rules: this platform has none.
     #[derive(Clone, Copy)]
     pub(in super::super) enum Rule {}
 
-    /// Visits the frames of the current thread. Allocates nothing.
+    /// Calls `visit` for each frame of the current thread. Allocates nothing.
     pub(in super::super) fn trace(cache: &mut Cache, visit: &mut Visitor<'_>) {
         unwinder::trace(cache, |_, _| true, visit);
     }

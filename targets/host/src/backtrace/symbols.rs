@@ -1,4 +1,5 @@
-//! Names of frames, from symbol tables, or from debug information with the feature `backtrace-lines`.
+//! Symbolication of frames: names from symbol tables, or, with the feature `backtrace-lines`, names, files and lines
+//! from debug information.
 
 #[cfg(feature = "backtrace-lines")]
 mod debug_info;
@@ -8,13 +9,15 @@ mod linker;
 
 use super::demangle::with_demangled;
 
-/// Receives file, line and name of a frame.
+/// Callback that receives the file, line and function name of a frame. The file is `None` and the line 0 if they are
+/// unknown.
 pub(super) type Visitor<'a> = dyn FnMut(Option<&[u8]>, i64, &[u8]) + 'a;
 
-/// Name shown for frames without one.
+/// Name shown for functions without a symbol.
 const UNKNOWN: &[u8] = b"<unknown>";
 
-/// Calls `visit` with file, line and name of the code before `pc`, and of each function inlined there.
+/// Calls `visit` with the file, line and function name for the code before `pc`, once for the function and for each
+/// function inlined there.
 pub(super) fn resolve(pc: usize, visit: &mut Visitor<'_>) {
     #[cfg(feature = "backtrace-lines")]
     if debug_info::resolve(pc, visit) {

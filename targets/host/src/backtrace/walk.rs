@@ -1,4 +1,4 @@
-//! Walks the stack and writes the frames that upstream would show.
+//! Walks the stack, and writes the frames that upstream would show.
 
 use ferrite_core::backtrace::{BacktraceRequest, write_line};
 use ferrite_core::sync::per_thread;
@@ -10,10 +10,10 @@ pub(crate) use forks::WALKS_AT_FORK;
 
 ferrite_core::per_thread!(static CACHE: Cache = Cache::new());
 
-/// Upper bound of this library's frames below the requested C function.
+/// Maximum number of frames searched for the requested C function.
 const MAX_OWN_FRAMES: usize = 64;
 
-/// A backtrace being written.
+/// State of a backtrace that is being written.
 struct Walk<'a> {
     sink: &'a mut dyn FnMut(&[u8]),
     stop_at_boundary: bool,
@@ -21,9 +21,10 @@ struct Walk<'a> {
     skip: usize,
 }
 
-/// Writes up to `remaining` frames to the sink, beginning above the entry of the request and skipping `skip` more.
+/// Writes up to `remaining` frames to the sink, beginning with the caller of the C function that the request names,
+/// after skipping `skip` frames.
 ///
-/// Writes nothing on a thread that is ending, inside another walk, and while the process forks.
+/// Writes nothing on a terminating thread, within another walk, and while the process forks.
 pub(super) fn frames(
     sink: &mut dyn FnMut(&[u8]),
     request: &BacktraceRequest<'_>,
@@ -79,7 +80,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Shows, skips or ends at a line by upstream's rules, in upstream's order.
+    /// Writes or skips a line, or ends the walk, by the same rules as upstream. Returns `false` to end the walk.
     fn line(&mut self, boundary: bool, text: &[u8]) -> bool {
         if self.remaining == 0 || (self.stop_at_boundary && boundary) {
             return false;

@@ -1,7 +1,8 @@
-//! Context pointers of shared objects: which module an object's host code sees.
+//! Context pointers of shared objects, by which an object's host code finds its module.
 //!
-//! The system opens a file once, however often it is loaded. All modules of the file share one context pointer, which refers to
-//! the module loaded last. When that module is destroyed before the others, the pointer must change to one of them.
+//! The system maps a file only once, even if it is loaded several times. All modules of the file share one context
+//! pointer, which refers to the module loaded last. If that module is destroyed before the others, the pointer must be
+//! changed to one of them.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -13,11 +14,11 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::sync::Mutex;
 use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Identifies one loading of a shared object.
+/// Identifies one load of a shared object, of which there may be several.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct LoadId(usize);
 
-/// Context that a loading stored in its object's context pointer.
+/// Value that one load stored in its object's context pointer.
 pub(crate) struct StoredContext {
     load: LoadId,
     slot: NonNull<c_void>,
@@ -27,7 +28,7 @@ pub(crate) struct StoredContext {
 // SAFETY: the pointers are dereferenced under the lock only, while the object is open.
 unsafe impl Send for StoredContext {}
 
-/// Contexts of all open loadings, in the order in which they were stored.
+/// Contexts of all loads that are still open, in the order in which they were stored.
 pub(crate) static STORED_CONTEXTS: Mutex<Buffer<StoredContext>> = Mutex::new(Buffer::new());
 
 impl LoadId {
@@ -36,7 +37,8 @@ impl LoadId {
         LoadId(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Stores the module in the object's context pointer, for its host code.
+    /// Publishes a loaded library: stores the address of its module in the object's context pointer, for the host code.
+    /// Returns the module.
     ///
     /// # Errors
     /// `MemoryError`.
@@ -54,11 +56,11 @@ impl LoadId {
         Ok(loaded.publish())
     }
 
-    /// Removes this loading. If the object's context pointer refers to its module, stores the last of the other modules, or
-    /// null.
+    /// Ends this load. If the object's context pointer refers to the module of this load, the pointer changes to the
+    /// most recent of the object's other modules, or to null.
     ///
     /// # Safety
-    /// The object must be open. The module of this loading must not be used after this.
+    /// The object must be open. The module of this load must not be used afterwards.
     pub(super) unsafe fn end(self) {
         let mut stored = STORED_CONTEXTS.lock();
         let Some(at) = stored.iter().position(|known| known.load == self) else { return };

@@ -1,4 +1,4 @@
-//! Driver libraries: shared objects that the system may or may not have.
+//! Loading of driver libraries: shared objects that are installed only on some systems, such as `libcuda.so.1`.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
@@ -10,7 +10,7 @@ use ferrite_core::{plain_bail, plain_error};
 use super::last_error;
 use super::loading::apart_from_forks;
 
-/// An open driver library. Never closed, since drivers leave threads and handlers behind.
+/// An open driver library. It is never closed, since drivers leave threads and handlers behind.
 #[derive(Clone, Copy)]
 pub struct DriverLibrary {
     handle: NonNull<c_void>,
@@ -23,10 +23,11 @@ unsafe impl Send for DriverLibrary {}
 unsafe impl Sync for DriverLibrary {}
 
 impl DriverLibrary {
-    /// Opens the first of these libraries that the system has.
+    /// Opens the first of these libraries that is installed.
     ///
     /// # Errors
-    /// RuntimeError that names all of them, with the system's message for the last.
+    /// RuntimeError if none can be opened. The message lists all names, and contains the system's message for the last
+    /// one.
     pub fn open(names: &'static [&'static CStr]) -> Result<DriverLibrary> {
         for name in names {
             // SAFETY: the name ends in a NUL. The initialisers belong to a driver installed on the system.
@@ -51,10 +52,10 @@ impl DriverLibrary {
         )
     }
 
-    /// Opens the library at `path`. Error messages call it `name`.
+    /// Opens the library at `path`. `name` identifies it in error messages.
     ///
     /// # Errors
-    /// RuntimeError with the system's message.
+    /// RuntimeError with the system's message if the library cannot be opened.
     pub fn open_at(path: &CStr, name: &'static CStr) -> Result<DriverLibrary> {
         // SAFETY: as in `open`; the caller vouches for the library.
         let open = || unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
@@ -64,7 +65,8 @@ impl DriverLibrary {
         }
     }
 
-    /// Returns the first of these libraries that is already loaded, and keeps it loaded.
+    /// Returns the first of these libraries that the process has already loaded, and keeps it loaded. Returns `None` if
+    /// none is loaded.
     pub fn find_loaded(names: &'static [&'static CStr]) -> Option<DriverLibrary> {
         names.iter().find_map(|name| {
             // SAFETY: the name ends in a NUL. Nothing is loaded, so no initialiser runs.
@@ -73,7 +75,7 @@ impl DriverLibrary {
         })
     }
 
-    /// Returns the address of a function, if the library or one of its dependencies defines it.
+    /// Returns the address of a function, or `None` if neither the library nor its dependencies define it.
     pub fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle is open; only the address is taken.
         NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
@@ -82,7 +84,7 @@ impl DriverLibrary {
     /// Returns the address of a function.
     ///
     /// # Errors
-    /// RuntimeError that names the function and the library.
+    /// RuntimeError with the names of the function and the library if it is missing.
     pub fn function(&self, name: &CStr) -> Result<NonNull<c_void>> {
         self.find(name).ok_or_else(|| {
             let library = self.name.to_bytes();

@@ -1,4 +1,4 @@
-//! Keeps forks apart from loading and unloading of libraries: each briefly waits for the other.
+//! Synchronisation of forks with loading and unloading of libraries: each waits briefly for the other.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,17 +15,17 @@ static CALLS: AtomicUsize = AtomicUsize::new(0);
 static FORKING: AtomicBool = AtomicBool::new(false);
 
 std::thread_local! {
-    /// Number of calls in progress on this thread, which are nested in each other.
+    /// Number of calls to `dlopen` and `dlclose` in progress on this thread. More than one means that they are nested.
     static OWN_CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Longest wait of either side. Most libraries open in less than a millisecond.
+/// Maximum time that either side waits. Most libraries open in less than a millisecond.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
-/// Fork handlers that make a fork wait for calls in progress.
+/// Fork handlers that make a fork wait for calls to `dlopen` and `dlclose` in progress.
 pub(crate) static LOADING_AT_FORK: Hook = Hook { prepare, parent, child };
 
-/// Runs `open`, which calls the dynamic linker, after any fork in progress.
+/// Runs `open`, which calls the dynamic linker. Waits for a fork in progress first, and makes later forks wait.
 pub(super) fn apart_from_forks<R>(open: impl FnOnce() -> R) -> R {
     struct Call;
     impl Drop for Call {
@@ -61,7 +61,7 @@ fn parent() {
     FORKING.store(false, Ordering::SeqCst);
 }
 
-/// Runs in the child, where calls of other threads remain unfinished.
+/// Fork handler of the child: forgets calls in progress on other threads, which do not exist in the child.
 fn child() {
     CALLS.store(OWN_CALLS.get(), Ordering::SeqCst);
     FORKING.store(false, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Compiles C with the system's compiler, against the headers and library of this checkout.
+//! Compiles C programs and libraries with the system's compiler, against the headers and library of this checkout.
 
 use super::{Outcome, layout::Layout};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -9,7 +9,7 @@ use std::process::Command;
 /// Compiler options for the language standard and warnings.
 pub type Strictness = &'static [&'static str];
 
-/// Options for hand-written sources: ANSI C without warnings.
+/// Options for hand-written sources: strict ANSI C, with warnings as errors.
 pub const OWN: Strictness = &["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror"];
 /// Options for generated sources: C99, with warnings off.
 pub const GENERATED: Strictness = &["-std=c99", "-w"];
@@ -17,7 +17,7 @@ pub const GENERATED: Strictness = &["-std=c99", "-w"];
 const NO_COMPILER: &str = "Install one (Debian, Ubuntu: `apt install gcc libc6-dev`; Fedora: `dnf install gcc`; \
     macOS: `xcode-select --install`) or name yours with the variable CC.";
 
-/// The C compiler and the folders that it searches.
+/// The C compiler, and the folders in which it searches for headers and libraries.
 pub struct Compiler {
     program: OsString,
     extra: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Finds the compiler: the variable `CC`, which may include arguments, or `cc`.
+    /// Finds the compiler: the command in the environment variable `CC`, which may include arguments, or else `cc`.
     pub fn find(layout: &Layout) -> Outcome<Self> {
         let named = std::env::var("CC").unwrap_or_default();
         let mut words = named.split_whitespace().map(String::from);
@@ -80,7 +80,7 @@ impl Compiler {
         Ok(output)
     }
 
-    /// Makes `command` search this checkout's library folder first.
+    /// Sets the environment of `command` so that the dynamic linker searches this checkout's library folder first.
     pub fn prefer_library(&self, command: &mut Command) {
         let variable = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
         let mut folders = vec![self.library_dir.clone()];

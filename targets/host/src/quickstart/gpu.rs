@@ -1,4 +1,5 @@
-//! `ferrite gpu`: builds the library for devices, compiles a network for each kind, and runs it on every device found.
+//! `ferrite gpu`: builds the library with device support, compiles a network for each kind of device, and runs it on
+//! each kind that is found.
 
 use super::cc::{self, Compiler};
 use super::kinds::{self, Kind};
@@ -8,12 +9,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Exit status of the C program if there is no device of the kind.
+/// Exit status of the C program if it finds no device of the requested kind.
 const NO_DEVICE: i32 = 3;
 
 const STEPS: u32 = 3;
 
-/// Runs all steps for the named kinds, or for the default ones.
+/// Runs all steps for the named kinds of devices, or for the default ones if no name is given.
 pub fn run(names: &[String]) -> Outcome<()> {
     let kinds = chosen(names)?;
     let layout = Layout::find()?.within("gpu");
@@ -59,7 +60,7 @@ fn build_program(layout: &Layout, cc: &Compiler) -> Outcome<PathBuf> {
     )
 }
 
-/// Compiles the network's host code and embeds the kernels of one kind, like TVM's `export_library`.
+/// Compiles the network's host code with the embedded kernels for one kind of device, like TVM's `export_library`.
 fn build_network(layout: &Layout, cc: &Compiler, kind: &Kind) -> Outcome<PathBuf> {
     let kernels = layout.quickstart("gpu").join(format!("{}.bin", kind.name));
     let embedded = layout.output()?.join(format!("{}_kernels.c", kind.name));
@@ -69,7 +70,7 @@ fn build_network(layout: &Layout, cc: &Compiler, kind: &Kind) -> Outcome<PathBuf
     cc.library(&format!("digits_{}", kind.name), &sources, cc::GENERATED, &defines)
 }
 
-/// Writes the bytes of a file as the C array in which module loaders expect embedded modules.
+/// Converts a file to C source: the array in which module loaders expect embedded modules.
 fn embed(bytes: &Path, source: &Path) -> Outcome<()> {
     let content =
         std::fs::read(bytes).map_err(|error| format!("cannot read {}: {error}", bytes.display()))?;
@@ -84,7 +85,7 @@ fn embed(bytes: &Path, source: &Path) -> Outcome<()> {
     std::fs::write(source, text).map_err(|error| format!("cannot write {}: {error}", source.display()))
 }
 
-/// Runs the program for one kind. Returns `false` if there is no device.
+/// Runs the program on one kind of device. Returns `false` if there is no such device.
 fn run_on(kind: &Kind, program: &Path, library: &Path, cc: &Compiler) -> Outcome<bool> {
     println!("\n{}{}", kind.name, choice(kind));
     let mut command = Command::new(program);
@@ -101,7 +102,7 @@ fn run_on(kind: &Kind, program: &Path, library: &Path, cc: &Compiler) -> Outcome
     }
 }
 
-/// Describes the variable that selects devices, with its value if it is set.
+/// Describes the environment variable that selects the device, with its value if it is set.
 fn choice(kind: &Kind) -> String {
     match std::env::var_os(kind.variable) {
         _ if kind.variable.is_empty() => String::new(),

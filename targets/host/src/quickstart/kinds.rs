@@ -4,20 +4,20 @@
 pub struct Kind {
     /// Name of the feature, also the name of the device type.
     pub name: &'static str,
-    /// Number of the device type.
+    /// Number of the DLPack device type.
     pub device_type: u32,
-    /// Variable that selects among several devices or drivers; empty if there is none.
+    /// Environment variable that selects one of several devices or drivers; empty if there is none.
     pub variable: &'static str,
-    /// Meaning and format of the variable.
+    /// Meaning and format of the environment variable's value.
     pub choice: &'static str,
     /// Instructions to install a driver.
     pub install: &'static str,
 }
 
-/// Kinds tried when none are named.
+/// Kinds of devices that are tried if none is named.
 pub const DEFAULT: &[&str] = &["opencl", "vulkan", "cuda", "rocm"];
 
-/// All kinds.
+/// All supported kinds of devices.
 pub const KINDS: &[Kind] = &[
     Kind {
         name: "opencl",
@@ -57,7 +57,7 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "metal", device_type: 8, variable: "", choice: "", install: "Metal is part of macOS" },
 ];
 
-/// Returns the kind with this name.
+/// Returns the kind of device with this name.
 pub fn find(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.name == name)
 }

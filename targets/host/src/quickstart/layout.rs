@@ -1,16 +1,16 @@
-//! Folders of sources and of build results.
+//! Locations of sources and build results.
 
 use super::Outcome;
 use std::path::{Path, PathBuf};
 
-/// Folders of a checkout.
+/// Locations in a checkout of this project.
 pub struct Layout {
     root: PathBuf,
     target: PathBuf,
 }
 
 impl Layout {
-    /// Finds the checkout and the target folder that this program was built in.
+    /// Finds the checkout and the target folder in which this program was built.
     pub fn find() -> Outcome<Self> {
         // Cargo sets the variable when it runs the program; otherwise the path from the build applies.
         let crate_dir = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
@@ -26,7 +26,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Changes the output folder to a subfolder of the target folder.
+    /// Replaces the target folder by a subfolder of it.
     pub fn within(self, folder: &str) -> Self {
         Self { target: self.target.join(folder), ..self }
     }
@@ -64,17 +64,17 @@ impl Layout {
         self.root.join("tests/programs/aot")
     }
 
-    /// Returns the C source of a model.
+    /// Returns the path of a model's C source.
     pub fn model(&self, name: &str) -> PathBuf {
         self.models().join(name).join(format!("{name}.c"))
     }
 
-    /// Returns a file of the quick start.
+    /// Returns the path of one of the quick start's files.
     pub fn quickstart(&self, name: &str) -> PathBuf {
         self.root.join("targets/host/quickstart").join(name)
     }
 
-    /// Returns an error that names the file if it is missing.
+    /// Checks that a file exists. Otherwise returns an error with its name.
     pub fn require(&self, file: &Path) -> Outcome<()> {
         if file.is_file() { Ok(()) } else { Err(missing(file, "no such file")) }
     }

@@ -1,6 +1,7 @@
 //! The quick start: builds the library, compiles the C examples against it and runs them.
 //!
-//! Calls `cargo` and `cc` as a user would, so that the same commands work in other projects. A command that fails is printed.
+//! Runs `cargo` and `cc` as a user would, so that the same commands work in other projects. If a command fails, it is
+//! printed.
 
 mod cargo;
 mod cc;
@@ -36,7 +37,7 @@ fn step(number: u32, of: u32, what: &str) {
     println!("[{number}/{of}] {what}");
 }
 
-/// Builds the libraries that the C program takes as arguments: kernels in C, both networks, and the Rust kernels if present.
+/// Builds the libraries that are the C program's arguments: C kernels, both networks, and the Rust kernels if present.
 fn build_libraries(layout: &Layout, cc: &Compiler) -> Outcome<Vec<PathBuf>> {
     let mut libraries = vec![
         cc.library("kernels", &[layout.quickstart("kernels.c")], cc::OWN, &[])?,

@@ -1,4 +1,4 @@
-//! Stack bounds from `pthread_get_stackaddr_np`.
+//! Stack bounds on Apple systems, from `pthread_get_stackaddr_np`.
 
 use core::ops::Range;
 

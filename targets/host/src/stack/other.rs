@@ -1,4 +1,4 @@
-//! Stack bounds on systems without an interface for them.
+//! Stack bounds on systems that have no function to query them.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;

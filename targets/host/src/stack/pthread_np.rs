@@ -1,10 +1,11 @@
-//! Stack bounds from `pthread_getattr_np`.
+//! Stack bounds on systems with `pthread_getattr_np`, such as Linux.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr;
 
-/// Returns the stack bounds of the calling thread. The main thread's stack extends to the limit that it may grow to.
+/// Returns the stack bounds of the calling thread. For the main thread, the bounds include the space into which the
+/// stack may grow.
 pub(super) fn of_this_thread() -> Option<Range<usize>> {
     let mut attributes = MaybeUninit::uninit();
     // SAFETY: the thread is the calling one, and the attributes are writable.

@@ -1,19 +1,19 @@
-//! Processor affinity of the workers.
+//! Processor affinity of the pool's workers.
 
 use ferrite_core::sync::Mutex;
 
 use super::settings::{self, Bind};
 use super::{system, worker};
 
-/// Maximum number of processors in the list.
+/// Maximum number of processors that can be configured.
 const MAX_PROCESSORS: usize = 1024;
 
 /// Processors configured for the workers.
 pub(crate) struct Affinity {
     processors: [u16; MAX_PROCESSORS],
     count: usize,
-    /// Whether every worker may run on all of them. Otherwise each worker gets one, beginning with the second; the first is for
-    /// the launching thread.
+    /// Whether every worker may run on all processors. Otherwise each worker is bound to one, beginning with the
+    /// second; the first one is left to the launching thread.
     are_shared: bool,
 }
 
@@ -34,7 +34,7 @@ impl Affinity {
         }
     }
 
-    /// Returns the processors of a worker; empty if it is not bound.
+    /// Returns the processors that a worker is bound to. Empty if it is not bound.
     fn of_worker(&self, number: usize) -> &[u16] {
         let list = self.list();
         match (number + 1).checked_rem(list.len()) {
@@ -68,7 +68,7 @@ pub(super) fn configure(processors: impl Iterator<Item = u16>, are_shared: bool)
     system::bind(system::THIS_THREAD, affinity.list());
 }
 
-/// Moves a worker off this processor, if it is there and not bound to it.
+/// Moves a worker to another processor if it runs on this one and is not bound to it.
 pub(super) fn move_off(thread: system::Thread, processor: i32) {
     // Concurrent updates of a thread's affinity would undo each other.
     let _guard = AFFINITY.lock();

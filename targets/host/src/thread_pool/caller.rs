@@ -1,4 +1,4 @@
-//! State of a launching thread: its default number of tasks, and whether it runs a task.
+//! Thread-local state of launching threads: the default number of tasks, and whether the thread runs a task.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;

@@ -1,4 +1,5 @@
-//! `runtime.config_threadpool` and `runtime.NumThreads`: settings that a program changes at run time.
+//! Global functions `runtime.config_threadpool` and `runtime.NumThreads`, by which programs configure the pool at run
+//! time.
 
 use ferrite_alloc_ext::containers::Array;
 use ferrite_core::any::{Any, AnyView};
@@ -10,26 +11,26 @@ use ferrite_core::{ensure, error, static_function};
 
 use super::{affinity, caller, system};
 
-/// Global functions, under the names that `libtvm_runtime` uses, too.
+/// Global functions of the pool, under the same names as in `libtvm_runtime`.
 pub static FUNCTIONS: [StaticFunction; 2] = [
     static_function!(packed "runtime.config_threadpool", config_threadpool),
     static_function!("runtime.NumThreads", num_threads),
 ];
 
-/// Mode: the slower processors of the machine.
+/// Mode: bind to the slower processors of the machine.
 const LITTLE: i64 = -1;
-/// Mode: the faster processors of the machine, or all if they are alike.
+/// Mode: bind to the faster processors of the machine, or to all if they are equally fast.
 const BIG: i64 = 1;
-/// Mode: the listed processors, one for each thread.
+/// Mode: bind each thread to one of the listed processors.
 const ONE_EACH: i64 = -2;
-/// Mode: the listed processors, shared by all threads.
+/// Mode: bind all threads to all listed processors.
 const SHARED: i64 = -3;
 
 /// Sets the default number of tasks of the calling thread's launches, and the processors of the workers.
 ///
-/// Arguments: the mode, one of the above; the number of tasks, 0 for one per processor of the mode; for the last two modes a
-/// list of processors, as strings. An unknown mode or an empty list leaves the affinity as it is. The number of tasks never
-/// exceeds [`max_concurrency`](super::max_concurrency).
+/// Arguments: the mode, one of the constants above; the number of tasks, where 0 means one per processor of the mode;
+/// and for the modes `ONE_EACH` and `SHARED` a list of processors, as strings. An unknown mode or an empty list leaves
+/// the affinity unchanged. The number of tasks never exceeds [`max_concurrency`](super::max_concurrency).
 ///
 /// # Upstream
 /// `runtime.config_threadpool` of `src/runtime/thread_pool.cc`. There, too, the number belongs to the calling thread, but each

@@ -1,9 +1,10 @@
-//! Starts detached threads, without an allocator that aborts when out of memory.
+//! Creation of detached threads. Unlike `std`, does not use Rust's allocator, which aborts the process when out of
+//! memory.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-/// Minimum stack size of a thread, where the system's default is smaller: the default of `std`.
+/// Stack size in bytes where the system's default is smaller. Equal to the default of `std`.
 const LEAST_STACK_BYTES: usize = 2 << 20;
 
 /// Starts a detached thread with the system's default stack size, like C++ threads. Returns `false` on failure.

@@ -1,24 +1,26 @@
-//! Lock-free stack of idle workers, by number. The worker that ran last comes first, since it is most likely still awake.
+//! Lock-free stack of idle workers, by number. The worker that became idle last is popped first, since it is most
+//! likely still awake.
 #![forbid(unsafe_code)]
 
 use ferrite_core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Bits of [`IdleStack::head`] for the number of the first worker, plus one; zero for an empty stack.
+/// Number of low bits of [`IdleStack::head`] that contain the number of the first worker plus one, or zero if the stack
+/// is empty.
 const NUMBER_BITS: u32 = 11;
 const NUMBER: usize = (1 << NUMBER_BITS) - 1;
 const ONE_CHANGE: usize = 1 << NUMBER_BITS;
 
 /// A lock-free stack of numbers below `N`.
 pub(super) struct IdleStack<const N: usize> {
-    /// Number of the first worker, plus one, and above it a count of changes against the ABA problem: it reveals to a preempted
-    /// thread that others popped the first number and pushed it again. The count wraps around, after 2^21 changes on 32-bit
-    /// targets.
+    /// Number of the first worker plus one in the low bits, and a change count in the high bits. The count prevents the
+    /// ABA problem: it tells a preempted thread that others popped the first number and pushed it again. On 32-bit
+    /// targets it wraps around after 2^21 changes.
     head: AtomicUsize,
-    /// Successor of each number, plus one. Also links the numbers of a [`Chain`].
+    /// Successor of each number plus one; zero for the last. Also links the numbers of a [`Chain`].
     next: [AtomicU32; N],
 }
 
-/// A linked list of numbers that are in no stack, linked through the `next` array of their stack.
+/// A linked list of numbers that are not on the stack, linked through the stack's `next` array.
 pub(super) struct Chain {
     first: u32,
     last: u32,
@@ -36,13 +38,13 @@ impl Chain {
 }
 
 impl<const N: usize> IdleStack<N> {
-    /// Creates an empty stack from atomics that are zero.
+    /// Creates an empty stack from atomics that are all zero.
     pub(super) const fn new(head: AtomicUsize, next: [AtomicU32; N]) -> Self {
         const { assert!(N <= NUMBER, "numbers have 11 bits") };
         IdleStack { head, next }
     }
 
-    /// Pops the first number.
+    /// Pops the first number. Returns `None` if the stack is empty.
     pub(super) fn pop(&self) -> Option<usize> {
         let mut head = self.head.load(Ordering::Acquire);
         loop {
@@ -55,7 +57,7 @@ impl<const N: usize> IdleStack<N> {
         }
     }
 
-    /// Pushes all numbers of a chain, keeping their order.
+    /// Pushes all numbers of a chain at once, in their order.
     pub(super) fn push(&self, chain: Chain) {
         let Some(last) = chain.last.checked_sub(1) else { return };
         let mut head = self.head.load(Ordering::Relaxed);
@@ -68,7 +70,8 @@ impl<const N: usize> IdleStack<N> {
         }
     }
 
-    /// Replaces the head by `first`, unless the stack has changed.
+    /// Replaces the first number by `first` if the head is still `head` (compare-and-swap). Otherwise returns the
+    /// current head as an error.
     fn replace(&self, head: usize, first: u32) -> Result<(), usize> {
         let changed = (head & !NUMBER).wrapping_add(ONE_CHANGE) | first as usize;
         // A thread that pops a number sees all writes made before it was pushed.
@@ -97,7 +100,7 @@ impl<const N: usize> IdleStack<N> {
         })
     }
 
-    /// Removes all numbers.
+    /// Removes all numbers from the stack.
     pub(super) fn clear(&self) {
         let head = self.head.load(Ordering::Relaxed);
         self.head.store((head & !NUMBER).wrapping_add(ONE_CHANGE), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! One launch: its tasks and its first error.
+//! Execution of one launch: its tasks, its barrier and its first error.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -43,7 +43,8 @@ impl Launch {
         }
     }
 
-    /// Runs all tasks: the first one here, the others on the workers. Tasks that no worker has begun by then run here, too.
+    /// Runs all tasks: the first one on this thread, the others on the workers. When the first task has ended, this
+    /// thread also runs the tasks that no worker has begun.
     ///
     /// # Errors
     /// The error of the task that failed first; RuntimeError in a process that was forked during the launch.
@@ -87,7 +88,7 @@ impl Launch {
         }
     }
 
-    /// Runs one task on a worker. The launch may be gone on return.
+    /// Runs one task on a worker. On return, the launch may be destroyed.
     ///
     /// # Safety
     /// As for [`Launch::run`].
@@ -99,7 +100,7 @@ impl Launch {
         }
     }
 
-    /// Runs one task. On return the launch may be gone, unless the caller is the launching thread.
+    /// Runs one task. On return, the launch may be destroyed, unless the caller is the launching thread.
     ///
     /// # Safety
     /// The launch must live until its last task has ended, and no other thread may run this task.
@@ -129,7 +130,7 @@ impl Launch {
         outcome
     }
 
-    /// Keeps the error if it is the first.
+    /// Stores an error if it is the first one of this launch.
     fn record(&self, error: Error) {
         let error = error.into_object().into_raw().as_ptr();
         let first =
@@ -157,6 +158,8 @@ impl Launch {
     }
 }
 
+/// Converts an owned error object into an error.
+///
 /// # Safety
 ///
 /// The object must be an error; the call consumes one strong reference to it.

@@ -1,8 +1,9 @@
-//! Mailbox of a worker: a slot for one task, filled by the launching thread and emptied by either thread.
+//! Mailbox of a worker: a slot for one task, filled by the launching thread, and emptied by the worker or the launching
+//! thread.
 //!
-//! When the launching thread has nothing else to do, it takes back tasks that workers have not begun. So a short loop does not
-//! wait for a worker that the scheduler has not run yet. This is safe since no task requires that another has begun: a worker
-//! that is late meets a task that has already ended.
+//! When the launching thread has nothing else to do, it takes back tasks that workers have not begun. So a short loop
+//! does not wait for a worker that the scheduler has not run yet. A worker that is scheduled late finds its mailbox
+//! empty.
 
 use core::ptr;
 
@@ -10,19 +11,20 @@ use ferrite_core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::{futex, spin};
 
-/// The mailbox is empty and its owner awake: polling, or running a task.
+/// State: the mailbox is empty and its owner is awake, polling or running a task.
 const EMPTY: u32 = 0;
-/// The mailbox contains a task.
+/// State: the mailbox contains a task.
 const FULL: u32 = 1;
-/// The mailbox is empty, and its owner sleeps until that changes.
+/// State: the mailbox is empty, and its owner sleeps until it is filled.
 const ASLEEP: u32 = 2;
 
-/// Slot for one task: a launch, and the task's number.
+/// Slot for one task, given by its launch and its number.
 pub(super) struct Mailbox<L> {
     state: AtomicU32,
-    /// Number of tasks put in so far.
+    /// Number of tasks put into the mailbox so far.
     puts: AtomicU32,
-    /// Number of the task. Like `launch`, read by the thread that took the task, and written while the mailbox is empty.
+    /// Number of the task. Like `launch`, it is written while the mailbox is empty, and read by the thread that has
+    /// taken the task.
     task: AtomicU32,
     launch: AtomicPtr<L>,
 }
@@ -45,8 +47,8 @@ impl<L> Mailbox<L> {
         }
     }
 
-    /// Puts a task in, and wakes the owner if it sleeps. The mailbox must be empty, and only one thread at a time may put tasks
-    /// in.
+    /// Puts a task into the mailbox, and wakes the owner if it sleeps. The mailbox must be empty, and only one thread
+    /// at a time may put tasks into it.
     pub(super) fn put(&self, launch: *const L, task: u32) {
         self.puts.store(self.puts.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         self.task.store(task, Ordering::Relaxed);
@@ -56,7 +58,7 @@ impl<L> Mailbox<L> {
         }
     }
 
-    /// Takes the task, if it is still there.
+    /// Takes the task out of the mailbox. Returns `None` if the mailbox is empty.
     pub(super) fn take(&self) -> Option<Delivery<L>> {
         let is_full = self.state.load(Ordering::Relaxed) == FULL;
         if !is_full || self.state.compare_exchange(FULL, EMPTY, Ordering::AcqRel, Ordering::Relaxed).is_err()
@@ -69,8 +71,8 @@ impl<L> Mailbox<L> {
         })
     }
 
-    /// Waits for a task and takes it. Only for the owner. Calls `look_around` repeatedly while it polls, and `before_sleep`
-    /// before it sleeps.
+    /// Waits for a task and takes it. Only the owner may call this. Calls `look_around` repeatedly while it polls, and
+    /// `before_sleep` before it sleeps.
     pub(super) fn wait(&self, look_around: impl Fn(), before_sleep: impl Fn()) -> Delivery<L> {
         loop {
             let puts = self.puts.load(Ordering::Relaxed);
@@ -89,7 +91,7 @@ impl<L> Mailbox<L> {
         }
     }
 
-    /// Sleeps until a task is put in. Another thread may have taken it by the time this returns.
+    /// Sleeps until a task is put into the mailbox. By the time this returns, another thread may have taken the task.
     fn sleep(&self) {
         if self.state.compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;

@@ -1,9 +1,9 @@
-//! Keeps workers off the launching thread's processor.
+//! Placement of threads: keeps workers off the launching thread's processor.
 //!
-//! A scheduler that balances late, or not at all, may leave both threads of a launch on one processor for many launches. At a
-//! barrier each then waits for the other's time slice; without barriers, the launching thread runs all tasks itself. So a
-//! worker that receives a task on the launching thread's processor moves away. The launching thread moves a worker that cannot
-//! run because it waits for that processor.
+//! If the scheduler balances load late or not at all, both threads of a launch may share one processor for many
+//! launches. At a barrier each then waits for the other's time slice; without barriers, the launching thread runs all
+//! tasks itself. So a worker that receives a task on the launching thread's processor moves away. If a worker cannot
+//! run because it waits for that processor, the launching thread moves it.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -12,19 +12,20 @@ use std::time::Duration;
 use super::worker::Worker;
 use super::{affinity, settings, system};
 
-/// Minimum time between two moves made by a thread: concurrent launches may disagree about the place of a worker.
+/// Minimum time between two moves made by the same thread. It limits the number of moves when concurrent launches move
+/// the same worker back and forth.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Processor on which a launch was made.
+/// Processor of a launching thread, which workers should avoid.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
-    /// Negative if workers may run anywhere.
+    /// Number of the processor; negative if workers may run anywhere.
     processor: i32,
 }
 
 impl Origin {
-    /// Returns the calling thread's processor. With more tasks than processors, workers may run anywhere, since some must share
-    /// one.
+    /// Returns the calling thread's processor as the origin of a launch. If there are more tasks than processors,
+    /// workers may run anywhere, since some must share a processor.
     pub(super) fn here(tasks: usize) -> Origin {
         Origin { processor: if tasks <= settings::processors() { system::this_processor() } else { -1 } }
     }
@@ -36,7 +37,7 @@ impl Origin {
         }
     }
 
-    /// Moves a worker that has not begun its task to another processor, if it may be on this one.
+    /// Moves a worker that has not begun its task to another processor if it may be on this one.
     pub(super) fn send_away(self, worker: &Worker) {
         if self.processor >= 0 && worker.may_be_on(self.processor) && is_time() {
             affinity::move_off(worker.thread(), self.processor);
@@ -44,7 +45,7 @@ impl Origin {
     }
 }
 
-/// Returns `true` if the calling thread's last move was long enough ago.
+/// Returns `true` if the calling thread's last move was at least [`PAUSE`] ago.
 fn is_time() -> bool {
     thread_local!(static LAST: Cell<Duration> = const { Cell::new(Duration::ZERO) });
     let now = system::coarse_time();

@@ -1,9 +1,9 @@
-//! Settings of the pool from environment variables. Each is read once, on first use.
+//! Settings of the pool from environment variables. Each variable is read once, on first use.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `TVM_NUM_THREADS`, else `OMP_NUM_THREADS` | tasks of a launch that leaves their number open | the processors that the process may use |
-//! | `TVM_BIND_THREADS` | 1: every worker stays on one processor; 0: none does, whatever `runtime.config_threadpool` says | only to processors that this function names |
+//! | `TVM_NUM_THREADS`, else `OMP_NUM_THREADS` | default number of tasks of a launch | number of processors available to the process |
+//! | `TVM_BIND_THREADS` | 1: bind each worker to a processor; 0: bind none, despite `runtime.config_threadpool` | bind to the processors set by that function |
 //! | `FERRITE_SPIN_US` | microseconds that a thread without work stays awake before it sleeps | 5000 |
 
 use core::ffi::CStr;
@@ -15,7 +15,7 @@ use super::{MAX_TASKS, system};
 /// Default of `FERRITE_SPIN_US`.
 const SPIN_US: usize = 5000;
 
-/// A setting and its cached value.
+/// A setting: an environment variable and its cached value.
 struct Setting {
     known: AtomicUsize,
     read: fn() -> usize,
@@ -26,7 +26,7 @@ impl Setting {
         Setting { known: AtomicUsize::new(usize::MAX), read }
     }
 
-    /// Returns the value. Threads that race on first use read the same.
+    /// Returns the value, and caches it on first use. Threads that race on first use compute the same value.
     #[inline]
     fn get(&self) -> usize {
         match self.known.load(Ordering::Relaxed) {
@@ -43,9 +43,10 @@ impl Setting {
     }
 }
 
-/// Returns the default number of tasks of a launch, on threads that have no other number configured: from 1 to [`MAX_TASKS`].
+/// Returns the default number of tasks of a launch, from 1 to [`MAX_TASKS`]. It applies to threads that have not
+/// configured another number.
 ///
-/// `MaxConcurrency` of `src/runtime/threading_backend.cc`, which uses half of the processors on x86.
+/// `MaxConcurrency` in `src/runtime/threading_backend.cc`, which uses only half of the processors on x86.
 pub fn max_concurrency() -> usize {
     static SETTING: Setting = Setting::new(|| {
         let asked = [c"TVM_NUM_THREADS", c"OMP_NUM_THREADS"].into_iter().find_map(positive);
@@ -60,22 +61,23 @@ pub(super) fn processors() -> usize {
     SETTING.get()
 }
 
-/// Returns how long a thread without work stays awake.
+/// Returns the time for which a thread without work stays awake.
 pub(super) fn spin_limit() -> Duration {
     static SETTING: Setting = Setting::new(|| number(c"FERRITE_SPIN_US").unwrap_or(SPIN_US));
     Duration::from_micros(SETTING.get() as u64)
 }
 
-/// Whether workers are bound to processors.
+/// Policy for binding workers to processors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bind {
     Never,
     Always,
-    /// To configured processors only. Other processes that bind threads may choose the same ones.
+    /// Workers are bound only if the program configures processors, since other processes may bind their threads to the
+    /// same ones.
     WhenConfigured,
 }
 
-/// Returns whether workers are bound to processors.
+/// Returns the policy for binding workers, from `TVM_BIND_THREADS`.
 pub(super) fn bind() -> Bind {
     static SETTING: Setting = Setting::new(|| number(c"TVM_BIND_THREADS").unwrap_or(usize::MAX));
     match SETTING.get() {
@@ -89,7 +91,7 @@ fn positive(name: &CStr) -> Option<usize> {
     number(name).filter(|number| *number > 0)
 }
 
-/// Parses a number from the environment; of a list such as `4,2`, the first.
+/// Parses a number in an environment variable. In a list such as `4,2`, the first number counts.
 fn number(name: &CStr) -> Option<usize> {
     // `std::env::var` would copy the text with an allocator that aborts the process when out of memory.
     // SAFETY: the name ends in a NUL. As everywhere in C, changing the environment concurrently is the program's mistake.

@@ -1,10 +1,10 @@
-//! Waiting before sleeping: a thread spins, then yields, and gives up after a time limit or when other threads want the
-//! processor.
+//! Polling before sleeping: a waiting thread spins, then yields, and goes to sleep after a time limit or when other
+//! threads need the processor.
 //!
-//! Waking a sleeping thread costs both threads a system call, tens of times as long as a launch. Loops of a model follow each
-//! other within microseconds, so a worker that stays awake in between is worth its processor. This does not hold when more
-//! threads are runnable than there are processors: a thread that yields comes back late, and one that used up its time slice
-//! has none left when work arrives.
+//! Waking a sleeping thread costs both threads a system call, tens of times as long as a launch. The loops of a model
+//! follow each other within microseconds, so it pays off to keep workers awake in between. This is not the case if
+//! there are more runnable threads than processors: a thread that yields is scheduled again late, and a thread that
+//! spins has used up its time slice when work arrives.
 
 use std::hint;
 use std::thread;
@@ -18,23 +18,23 @@ use super::settings;
 const FIRST_ROUNDS: u32 = 128;
 
 /// Spin rounds between two yields. They take longer than a yield on an idle processor, so that most results are seen
-/// immediately.
+/// while spinning.
 const ROUNDS: u32 = 64;
 
-/// Duration above which a yield must have given the processor to a busy thread.
+/// Duration of a yield above which another busy thread must have run on the processor.
 const LONG_YIELD: Duration = Duration::from_millis(1);
 
-/// Number of waits that sleep immediately after a long yield, before one tries to yield again.
+/// Number of waits after a long yield that sleep immediately, before a wait tries to yield again.
 static PENALTY: AtomicU32 = AtomicU32::new(0);
 
 /// Maximum of [`PENALTY`]. Each long yield doubles the penalty, so that an occasional disturbance costs little; short yields
 /// halve it.
 const MAX_PENALTY: u32 = 64;
 
-/// Number of waits that still sleep immediately. Racing threads may count as one.
+/// Number of remaining waits that sleep immediately. Waits of racing threads may be counted once.
 static LEFT: AtomicU32 = AtomicU32::new(0);
 
-/// Polls `look` until it returns a result; returns `None` when it is time to sleep.
+/// Polls `look` until it returns a result. Returns `None` if the thread should sleep instead.
 pub(super) fn poll<T>(look: impl Fn() -> Option<T>) -> Option<T> {
     spin(FIRST_ROUNDS, &look).or_else(|| yield_until(settings::spin_limit(), &look))
 }

@@ -1,5 +1,5 @@
-//! Tasks of one launch: their barrier and their join, in one atomic word. So neither takes a lock, and the counts in it are
-//! always consistent.
+//! Barrier and join for the tasks of one launch, in one atomic word. So neither takes a lock, and the counts are always
+//! consistent.
 //!
 //! | bits | content |
 //! |---|---|
@@ -18,7 +18,7 @@ const ONE_ARRIVED: u32 = 1 << ARRIVED_SHIFT;
 const PHASE: u32 = 1 << 22;
 const ASLEEP: u32 = 1 << 23;
 
-/// Counts of a launch's tasks.
+/// Synchronisation state of a launch's tasks.
 pub(super) struct TaskGroup {
     word: AtomicU32,
     tasks: u32,
@@ -26,7 +26,7 @@ pub(super) struct TaskGroup {
     process: u32,
 }
 
-/// The process was forked while the tasks ran: in the child, no thread runs the other tasks.
+/// Error: the process was forked while the tasks ran. In the child, no threads run the other tasks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Forked;
 
@@ -50,7 +50,7 @@ impl TaskGroup {
         self.tasks
     }
 
-    /// Waits until all tasks have reached the barrier; returns `false` if one has ended instead.
+    /// Waits until all tasks have reached the barrier. Returns `false` if a task has ended instead.
     ///
     /// # Errors
     /// [`Forked`] if the other tasks are threads of another process.
@@ -67,8 +67,8 @@ impl TaskGroup {
         Ok(has_met(word))
     }
 
-    /// Counts the caller as arrived; the last arrival begins the next phase. Returns the previous word, or `None` if a task has
-    /// ended.
+    /// Counts the calling task as arrived at the barrier. The last arrival begins the next phase. Returns the previous
+    /// word, or `None` if a task has ended.
     fn arrive(&self) -> Option<u32> {
         let mut before = self.word.load(Ordering::Relaxed);
         loop {
@@ -86,7 +86,7 @@ impl TaskGroup {
         }
     }
 
-    /// Counts one task as ended. On return the group may be gone, unless the caller is the launching thread.
+    /// Counts one task as ended. On return, the group may be destroyed, unless the caller is the launching thread.
     ///
     /// # Safety
     /// `this` must live until its last task has ended, and each of its tasks must end once.
@@ -110,7 +110,7 @@ impl TaskGroup {
         self.wait_until(|word| unfinished(word) == 0).map(|_| ())
     }
 
-    /// Waits until the word satisfies the condition, and returns it: spins first, then sleeps.
+    /// Waits until the word satisfies a condition, and returns it. Polls first, then sleeps.
     fn wait_until(&self, condition: impl Fn(u32) -> bool) -> Result<u32, Forked> {
         if let Some(word) =
             spin::poll(|| Some(self.word.load(Ordering::Acquire)).filter(|word| condition(*word)))
@@ -129,7 +129,7 @@ impl TaskGroup {
         }
     }
 
-    /// Sleeps while the word keeps this value, after setting the bit that announces a sleeper.
+    /// Sets the bit that announces a sleeping thread, and sleeps while the word keeps its value.
     fn sleep_while(&self, word: u32) {
         let asleep = word | ASLEEP;
         let has_said = self.word.compare_exchange(word, asleep, Ordering::Relaxed, Ordering::Relaxed);

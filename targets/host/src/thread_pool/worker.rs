@@ -1,4 +1,4 @@
-//! Worker threads of the pool, by number.
+//! Worker threads of the pool: creation, reservation and the loop that runs tasks. Workers are identified by number.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -39,7 +39,7 @@ static WORKERS: [AtomicPtr<Worker>; MAX_WORKERS] = [const { AtomicPtr::new(ptr::
 static IDLE: IdleStack<MAX_WORKERS> =
     IdleStack::new(AtomicUsize::new(0), [const { AtomicU32::new(0) }; MAX_WORKERS]);
 
-/// Number of workers that have a number.
+/// Number of worker numbers that have been assigned.
 static NUMBERED: AtomicUsize = AtomicUsize::new(0);
 
 /// Workers reserved for one launch.
@@ -74,7 +74,7 @@ impl Team {
         IDLE.numbers(&self.numbers).filter_map(worker)
     }
 
-    /// Returns the workers to the pool; all must be idle.
+    /// Returns the workers to the pool. All of them must be idle.
     pub(super) fn release(self) {
         // A child process does not have its parent's threads.
         if self.process == process::current() {
@@ -83,7 +83,7 @@ impl Team {
     }
 }
 
-/// Returns a number that no worker has had.
+/// Assigns a new worker number. Returns `None` if all numbers are in use.
 fn new_number() -> Option<usize> {
     let next = |count| (count < MAX_WORKERS).then_some(count + 1);
     NUMBERED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()
@@ -104,7 +104,7 @@ pub(super) fn threads() -> impl Iterator<Item = (usize, system::Thread)> {
     running.filter(|(_, thread)| *thread != 0)
 }
 
-/// Forgets all workers, which are threads of the parent process.
+/// Empties the pool in a child process, since the workers are threads of the parent.
 pub(super) fn forget() {
     IDLE.clear();
     WORKERS.iter().for_each(|worker| worker.store(ptr::null_mut(), Ordering::Relaxed));
@@ -112,7 +112,7 @@ pub(super) fn forget() {
 }
 
 impl Worker {
-    /// Creates a worker and its thread; returns `false` if there is no memory or no thread for it.
+    /// Creates a worker and its thread. Returns `false` if memory or threads are exhausted.
     fn spawn(number: usize) -> bool {
         let layout = Layout::new::<Worker>();
         let Some(worker) = memory::allocate(layout).map(NonNull::cast::<Worker>) else { return false };
@@ -136,17 +136,17 @@ impl Worker {
         has_thread
     }
 
-    /// Returns the mailbox through which the worker gets its tasks while it is reserved.
+    /// Returns the mailbox through which the reserved worker receives tasks.
     pub(super) fn mailbox(&self) -> &Mailbox<Launch> {
         &self.mailbox
     }
 
-    /// Returns the thread; zero until it runs.
+    /// Returns the identifier of the thread; zero until it runs.
     pub(super) fn thread(&self) -> system::Thread {
         self.thread.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if the thread may be on this processor: it last ran there, or has not run since it slept.
+    /// Returns `true` if the thread may be on this processor: it last ran there, or has not run since it went to sleep.
     pub(super) fn may_be_on(&self, processor: i32) -> bool {
         [processor, UNKNOWN].contains(&self.processor.load(Ordering::Relaxed))
     }
@@ -158,7 +158,7 @@ impl Worker {
         }
     }
 
-    /// Runs tasks as long as the process is the one that the worker was created in.
+    /// Receives and runs tasks, as long as the process is the one in which the worker was created.
     fn serve(&self) {
         self.thread.store(system::this_thread(), Ordering::Relaxed);
         affinity::bind_worker(self.number);

@@ -1,4 +1,4 @@
-//! Kernels in `no_std` Rust, loaded by the quick start's C program.
+//! Example kernels in `no_std` Rust, which the quick start's C program loads.
 #![no_std]
 
 use ferrite_core::tensor::TensorView;
@@ -15,7 +15,7 @@ fn add_one(x: TensorView, y: TensorView) -> Result<()> {
     Ok(())
 }
 
-/// Returns the dot product of both vectors.
+/// Returns the dot product of two vectors.
 fn dot(x: TensorView, y: TensorView) -> Result<f64> {
     // SAFETY: the caller keeps both tensors alive until this function returns.
     let (x, y) = unsafe { (x.as_tensor_ref().data::<f32>()?, y.as_tensor_ref().data::<f32>()?) };
@@ -26,7 +26,7 @@ fn dot(x: TensorView, y: TensorView) -> Result<f64> {
 export_function!(rust_add_one, add_one, "Writes x + 1 to y, element by element. Both are float32 vectors.");
 export_function!(rust_dot, dot, "Returns the dot product of two float32 vectors.");
 
-/// Aborts the process, since there is no unwinding.
+/// Panic handler: aborts the process, since there is no unwinding.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe extern "C" {

@@ -1,5 +1,5 @@
-//! Stack walk by the call frame information of each module. Rules are cached by address, so an error raised again costs a few
-//! nanoseconds per frame.
+//! Stack walk by the call frame information of each module. Unwinding rules are cached by address, so raising an error
+//! at the same place again costs a few nanoseconds per frame.
 
 mod eh_frame;
 mod instructions;
@@ -14,7 +14,7 @@ use super::super::modules::Module;
 use super::{Frame, Visitor, unwinder};
 use program::{Base, Step};
 
-/// Unwinding rule of a function: finds the caller of a frame.
+/// Unwinding rule for a code address: the function that contains it, and the step to its caller.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Rule {
     /// Start address of the function; zero if unknown.
@@ -24,14 +24,14 @@ pub(in super::super) struct Rule {
 
 const UNKNOWN: Rule = Rule { function: 0, step: Step::Unknown };
 
-/// A frame: its code address, and the registers by which its caller is found.
+/// Registers of a frame: its code address, and the registers needed to find its caller.
 struct Registers {
     pc: usize,
     stack: usize,
     frame: usize,
 }
 
-/// Visits the frames of the current thread. Allocates nothing but capacity of the cache.
+/// Calls `visit` for each frame of the current thread. Allocates memory only for the cache.
 #[inline(never)]
 pub(in super::super) fn trace(cache: &mut Cache, visit: &mut Visitor<'_>) {
     let mut registers = Registers { pc: 0, stack: 0, frame: 0 };
@@ -91,7 +91,8 @@ unsafe fn caller(registers: &Registers, step: Step) -> Option<Registers> {
     (pc != 0).then_some(Registers { pc, stack, frame })
 }
 
-/// Computes the rule of the code before the return address `pc`.
+/// Computes the unwinding rule for the code before the return address `pc`. Returns `None` if its module has no call
+/// frame information for it.
 #[cold]
 fn find(pc: usize) -> Option<Rule> {
     let code = pc.checked_sub(1)?;

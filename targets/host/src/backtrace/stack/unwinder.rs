@@ -1,4 +1,4 @@
-//! Stack walk by the system's unwinder, which supports every frame, at about 150 ns each.
+//! Stack walk by the system's unwinder, which supports all frames and takes about 150 ns per frame.
 
 #[cfg_attr(all(target_arch = "arm", not(target_vendor = "apple")), path = "unwinder/registers.rs")]
 mod context;
@@ -16,7 +16,7 @@ const GO_ON: c_int = 0;
 /// `_URC_END_OF_STACK`: end the walk.
 const END: c_int = 5;
 
-/// Callback of the unwinder, with the context of a frame and a user pointer.
+/// Callback of the unwinder. Receives the context of a frame and a user pointer; returns a reason code.
 type Visit = unsafe extern "C" fn(context: *mut Context, walk: *mut c_void) -> c_int;
 
 unsafe extern "C-unwind" {
@@ -25,12 +25,13 @@ unsafe extern "C-unwind" {
 
 /// A walk in progress.
 struct Walk<'a> {
-    /// Receives the address of a frame and its caller's stack pointer; returns `false` to end the walk.
+    /// Callback that receives the return address of a frame and its caller's stack pointer. Returns `false` to end the
+    /// walk.
     visit: &'a mut dyn FnMut(usize, usize) -> bool,
 }
 
-/// Visits the frames of the current thread, starting at the first one whose address and stack pointer satisfy `begin`.
-/// Allocates nothing.
+/// Calls `visit` for each frame of the current thread, beginning with the first one whose address and stack pointer
+/// satisfy `begin`. Allocates nothing.
 pub(super) fn trace(cache: &mut Cache, begin: impl Fn(usize, usize) -> bool, visit: &mut Visitor<'_>) {
     let mut begun = false;
     let mut walk = Walk {
@@ -44,6 +45,8 @@ pub(super) fn trace(cache: &mut Cache, begin: impl Fn(usize, usize) -> bool, vis
     unsafe { _Unwind_Backtrace(visit_frame, ptr::from_mut(&mut walk).cast()) };
 }
 
+/// Callback for the unwinder: passes a frame to the walk. Returns [`GO_ON`] or [`END`].
+///
 /// # Safety
 /// `context` must be a live context of the unwinder, and `walk` a [`Walk`] that is not borrowed elsewhere.
 unsafe extern "C" fn visit_frame(context: *mut Context, walk: *mut c_void) -> c_int {

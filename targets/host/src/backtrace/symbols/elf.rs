@@ -1,8 +1,9 @@
-//! Names from the symbol table in a module's file: of all its functions, or of the exported ones if it was stripped.
+//! Symbolication by the symbol table in a module's ELF file, which lists all functions, or only the exported ones if
+//! the file was stripped.
 //!
-//! The table is read in chunks to the stack: this allocates nothing, and a file that is truncated meanwhile ends the search,
-//! not the process. No number in the file is trusted. The dynamic linker is not asked, since a library's constructors may keep
-//! it busy without limit.
+//! The table is read in chunks into a buffer on the stack. This allocates nothing, and if the file is truncated
+//! meanwhile, only the search fails. All numbers in the file are validated. The dynamic linker is not asked for names,
+//! since it may hold its lock for an unlimited time while it runs a library's constructors.
 #![cfg_attr(
     target_pointer_width = "64",
     expect(clippy::useless_conversion, reason = "the numbers are shorter on 32-bit targets")
@@ -15,14 +16,14 @@ use core::ops::Range;
 use super::super::modules::Module;
 use file::{ElfSymbol, FileHeader, ModuleFile, ProgramHeader, SectionHeader, from_bytes};
 
-/// Capacity for a name; longer names are dropped.
+/// Capacity in bytes for a name. Longer names are discarded.
 const NAME_BYTES: usize = 1024;
 
 /// Number of symbols read at a time.
 const CHUNK: usize = 256;
 
-/// Number of sections searched. A program with more has its symbol table at the end, but only object files before linking, with
-/// a section per function, have so many.
+/// Maximum number of sections that are searched. Only object files before linking, with a section per function, have
+/// more.
 const MAX_SECTIONS: usize = 4096;
 
 /// Passes the name of the function that contains `address` to `read`, if there is one. Returns `false` if the file cannot be
@@ -43,7 +44,7 @@ fn file_of(address: usize) -> Option<(usize, ModuleFile, FileHeader)> {
     Some((module.base, file, header))
 }
 
-/// Passes the name of the function at an address of the file to `read`.
+/// Looks up the function that contains an address of the file, and passes its name to `read`.
 fn read_name(
     file: &ModuleFile,
     header: &FileHeader,
@@ -55,8 +56,8 @@ fn read_name(
     with_text(file, name_at, names.end, read)
 }
 
-/// Checks that the file is the one that was loaded, by comparing its program headers with those in memory. A program replaced
-/// on disk has other functions at its addresses.
+/// Checks that the file is the one that was loaded, by comparing its program headers with those in memory. The file may
+/// have been replaced since, with other functions at the same addresses.
 fn is_file_of(file: &ModuleFile, header: &FileHeader, module: &Module) -> Option<()> {
     let loaded = module.headers();
     let same_count = usize::from(header.e_phnum) == loaded.len();
@@ -79,7 +80,7 @@ fn is_file_of(file: &ModuleFile, header: &FileHeader, module: &Module) -> Option
     Some(())
 }
 
-/// Returns the file ranges of the symbols and of their names.
+/// Returns the file ranges of the symbol table and of its string table.
 fn tables(file: &ModuleFile, header: &FileHeader) -> Option<(Range<u64>, Range<u64>)> {
     if usize::from(header.e_shentsize) != size_of::<SectionHeader>() {
         return None;
@@ -102,7 +103,8 @@ fn tables(file: &ModuleFile, header: &FileHeader) -> Option<(Range<u64>, Range<u
     Some((range(&symbols)?, range(&names)?))
 }
 
-/// Returns the name offset of the function that contains `address`; of nested ones, the one that starts last.
+/// Returns the string-table offset of the name of the function that contains `address`. If several do, the one that
+/// starts last counts.
 fn find(file: &ModuleFile, symbols: Range<u64>, address: u64) -> Option<u64> {
     let mut best: Option<(u64, u64)> = None;
     let mut chunk = [0; CHUNK * size_of::<ElfSymbol>()];
@@ -127,7 +129,7 @@ fn find(file: &ModuleFile, symbols: Range<u64>, address: u64) -> Option<u64> {
     best.map(|(_, name)| name)
 }
 
-/// Passes the text at `start` to `read`; it ends in a NUL before `end`.
+/// Passes the null-terminated string at file offset `start` to `read`. Returns `None` if it does not end before `end`.
 fn with_text(file: &ModuleFile, start: u64, end: u64, read: &mut dyn FnMut(&[u8])) -> Option<()> {
     let mut text = [0; NAME_BYTES];
     let wanted = usize::try_from(end - start).map_or(text.len(), |left| left.min(text.len()));

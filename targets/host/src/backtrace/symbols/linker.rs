@@ -1,4 +1,5 @@
-//! Names of exported functions from the dynamic linker, for modules whose file cannot be read. Allocates nothing.
+//! Symbolication by the dynamic linker: names of exported functions, for modules whose file cannot be read. Allocates
+//! nothing.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;

@@ -1,14 +1,14 @@
-//! Rules out rare names, such as context symbols, without a call of `dlsym`.
+//! Name filter for glibc: rules out rarely defined names, such as context symbols, without calling `dlsym`.
 //!
-//! The dynamic linker begins a lookup with the Bloom filter in the object's hash table; this module does the same. Names that
-//! pass the filter, and objects of any other form, are left to `dlsym`.
+//! Reads the Bloom filter in the object's GNU hash table, with which the dynamic linker begins a lookup. Names that
+//! pass the filter, and objects without such a table, are looked up by `dlsym`.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
 use core::slice;
 
-/// Files that define no rare names, and whose dependencies define none. Matched by whole name: a kernel library may be called
-/// `libm.so.kernels`.
+/// Names of system libraries that define no rare names, and neither do their dependencies. File names must match
+/// exactly, since a kernel library may be called `libm.so.kernels`.
 #[rustfmt::skip]
 const FILES_WITHOUT_RARE_NAMES: &[&CStr] = &[
     c"libtvm_ffi.so", c"libc.so.6", c"libm.so.6", c"libdl.so.2", c"libpthread.so.0", c"librt.so.1", c"libgcc_s.so.1",
@@ -24,7 +24,7 @@ const GNU_HASH: usize = 0x6fff_fef5;
 const AUXILIARY: usize = 0x7fff_fffd;
 const FILTER: usize = 0x7fff_ffff;
 
-/// Leading fields of `struct link_map`. Not written while the object is open.
+/// Leading fields of the dynamic linker's `struct link_map`. They do not change while the object is open.
 #[repr(C)]
 struct LinkMap {
     base: usize,
@@ -32,14 +32,14 @@ struct LinkMap {
     dynamic: *const Entry,
 }
 
-/// An entry of the dynamic section.
+/// Entry of the dynamic section: a tag and a value.
 #[repr(C)]
 struct Entry {
     tag: usize,
     value: usize,
 }
 
-/// Header of the hash table; the words of the filter follow it.
+/// Header of a GNU hash table. The words of the Bloom filter follow it.
 #[repr(C)]
 struct Header {
     bucket_count: u32,
@@ -48,7 +48,8 @@ struct Header {
     shift: u32,
 }
 
-/// Bloom filter over the names that an open object defines. Its dependencies define no rare names.
+/// Bloom filter over the names that an open object defines. A filter exists only if the object's dependencies define no
+/// rare names.
 pub(in super::super) struct NameFilter {
     words: NonNull<[u64]>,
     shift: u32,
@@ -78,6 +79,8 @@ impl NameFilter {
         unsafe { NameFilter::of_section(base, section(dynamic)) }
     }
 
+    /// Returns the filter of an object, given the load offset and the dynamic section.
+    ///
     /// # Safety
     ///
     /// `section` must be the dynamic section of a loaded object.
@@ -98,7 +101,7 @@ impl NameFilter {
         unsafe { NameFilter::of_table(ptr::with_exposed_provenance(find(GNU_HASH)?)) }
     }
 
-    /// Returns `None` if the table is malformed.
+    /// Returns the filter in a hash table, or `None` if the table is malformed.
     ///
     /// # Safety
     /// `table` must point to a hash table that is never written.
@@ -116,7 +119,7 @@ impl NameFilter {
         Some(NameFilter { words: NonNull::slice_from_raw_parts(words, word_count as usize), shift })
     }
 
-    /// Returns `true` if `dlsym` certainly does not find the name.
+    /// Returns `true` if `dlsym` would certainly not find the name.
     pub(in super::super) fn lacks(&self, name: &CStr) -> bool {
         is_rare(name) && !self.may_have(name)
     }
@@ -144,8 +147,9 @@ unsafe fn section<'a>(first: *const Entry) -> &'a [Entry] {
     unsafe { slice::from_raw_parts(first, len) }
 }
 
-/// Resolves an address in the dynamic section. The value is a link-time address, or already relocated by `base` if the linker
-/// may write to the section. The right one of the two lies near the section.
+/// Converts an address in the dynamic section to an address in memory. If the dynamic linker can write to the section,
+/// it has already relocated the address by `base`; otherwise it is a link-time address. The interpretation that lies
+/// near the section is the right one.
 fn address(base: usize, section: usize, value: usize) -> Option<usize> {
     const NEAR: usize = 32 << 20;
     let is_near = |address: usize| address.abs_diff(section) < NEAR;
@@ -158,19 +162,19 @@ fn address(base: usize, section: usize, value: usize) -> Option<usize> {
     }
 }
 
-/// Returns `true` for names reserved by TVM that few libraries define. Other names are usually defined, so the linker is asked
-/// directly.
+/// Returns `true` for names reserved by TVM that few libraries define. Other names are usually defined, so the filter
+/// would only add to the cost of `dlsym`.
 fn is_rare(name: &CStr) -> bool {
     let name = name.to_bytes();
     name.starts_with(b"__TVM") || name.starts_with(b"__tvm_ffi__")
 }
 
-/// Returns `true` for the name of one of [`FILES_WITHOUT_RARE_NAMES`].
+/// Returns `true` if the file is one of [`FILES_WITHOUT_RARE_NAMES`].
 fn lacks_rare_names(file: &CStr) -> bool {
     FILES_WITHOUT_RARE_NAMES.contains(&file)
 }
 
-/// Returns the GNU hash of a name.
+/// Returns the hash of a name in GNU hash tables.
 fn hash(name: &CStr) -> u32 {
     name.to_bytes().iter().fold(5381, |hash: u32, &byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
 }

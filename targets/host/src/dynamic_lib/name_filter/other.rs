@@ -1,16 +1,17 @@
-//! Disabled filter: where the dynamic linker's tables are unknown, `dlsym` gets every lookup.
+//! Disabled name filter, for systems where the layout of the dynamic linker's tables is unknown: `dlsym` performs every
+//! lookup.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 
-/// A filter that never exists.
+/// Uninhabited type of filters: there are none on this system.
 pub(in super::super) enum NameFilter {}
 
 impl NameFilter {
-    /// Returns `None`.
+    /// Returns `None`: there is no filter.
     ///
     /// # Safety
-    /// None.
+    /// There are no requirements.
     pub(in super::super) unsafe fn of(_handle: NonNull<c_void>) -> Option<NameFilter> {
         None
     }

@@ -1,4 +1,4 @@
-//! Sleeping until a word changes, by the Linux futex.
+//! Sleeping until an atomic word changes, by the Linux futex.
 
 use core::ptr;
 
@@ -17,6 +17,8 @@ pub(super) fn wake(word: *const AtomicU32) {
     unsafe { call(word.cast_mut().cast(), libc::FUTEX_WAKE, i32::MAX as u32, ptr::null()) };
 }
 
+/// Calls the futex system call.
+///
 /// # Safety
 ///
 /// For a wait, the word must be readable.

@@ -1,4 +1,5 @@
-//! Sleeping until a word changes, on systems other than Linux: all sleepers share one condition variable.
+//! Sleeping until an atomic word changes, on systems other than Linux: all sleeping threads share one condition
+//! variable.
 #![forbid(unsafe_code)]
 
 use std::sync::{Condvar, PoisonError};
@@ -6,7 +7,7 @@ use std::sync::{Condvar, PoisonError};
 use ferrite_core::sync::Mutex;
 use ferrite_core::sync::atomic::{AtomicU32, Ordering};
 
-/// Held from the check of a word until the thread sleeps.
+/// Lock that a thread holds from the check of the word until it sleeps, so that no wake-up is lost.
 static LOCK: Mutex<()> = Mutex::new(());
 static CHANGED: Condvar = Condvar::new();
 
@@ -18,7 +19,7 @@ pub(super) fn wait(word: &AtomicU32, value: u32) {
     }
 }
 
-/// Wakes all sleeping threads, whatever they wait for. The word may already be freed.
+/// Wakes all sleeping threads, whatever word they wait for. The word may already be freed.
 pub(super) fn wake(_word: *const AtomicU32) {
     // A thread that saw the word's old value sleeps by now.
     drop(LOCK.lock());

@@ -1,4 +1,4 @@
-//! Linux interfaces of the pool, without heap memory.
+//! System interface of the pool on Linux: processors, affinity and threads. Uses no heap memory.
 
 use core::ffi::CStr;
 use core::mem;
@@ -6,7 +6,7 @@ use core::time::Duration;
 use std::fs::File;
 use std::io::{Read, Write};
 
-/// Returns the number of processors that the process may run on, or fewer if its container's CPU quota allows less time.
+/// Returns the number of processors that the process may run on, limited by the CPU quota of its container.
 pub(super) fn processors() -> Option<usize> {
     let allowed = allowed().or_else(online)?;
     Some(quota().map_or(allowed, |quota| allowed.min(quota)))
@@ -40,17 +40,18 @@ fn empty_set() -> libc::cpu_set_t {
     unsafe { mem::zeroed() }
 }
 
-/// Returns the processors that are faster than others; none if all are alike.
+/// Returns the fastest processors; none if all are equally fast.
 pub(super) fn fast_processors() -> impl Iterator<Item = u16> + Clone {
     processors_of_speed(|speed, (_, fastest)| speed == fastest)
 }
 
-/// Returns the slowest processors; none if all are alike.
+/// Returns the slowest processors; none if all are equally fast.
 pub(super) fn slow_processors() -> impl Iterator<Item = u16> + Clone {
     processors_of_speed(|speed, (slowest, _)| speed == slowest)
 }
 
-/// Returns the allowed processors whose speed is wanted, given the lowest and highest speed; none if all are alike.
+/// Returns the allowed processors that `is_wanted` accepts, given their speed and the lowest and highest speed. Returns
+/// none if all are equally fast.
 fn processors_of_speed(is_wanted: fn(u32, (u32, u32)) -> bool) -> impl Iterator<Item = u16> + Clone {
     let speeds = || allowed_processors().filter_map(speed);
     let bounds = (speeds().min().unwrap_or(0), speeds().max().unwrap_or(0));
@@ -59,7 +60,7 @@ fn processors_of_speed(is_wanted: fn(u32, (u32, u32)) -> bool) -> impl Iterator<
         .filter(move |processor| differ && speed(*processor).is_some_and(|speed| is_wanted(speed, bounds)))
 }
 
-/// Returns the maximum frequency of a processor in kHz.
+/// Returns the maximum frequency of a processor in kHz, or `None` if it is unknown.
 fn speed(processor: u16) -> Option<u32> {
     let mut path = [0; 64];
     let mut rest = &mut path[..];
@@ -74,7 +75,7 @@ fn speed(processor: u16) -> Option<u32> {
 /// The kernel's identifier of a thread.
 pub(super) type Thread = libc::pid_t;
 
-/// Stands for the calling thread in [`bind`].
+/// Identifier of the calling thread, for [`bind`].
 pub(super) const THIS_THREAD: Thread = 0;
 
 /// Returns the calling thread's identifier, for use by other threads.
@@ -89,7 +90,7 @@ pub(super) fn this_processor() -> i32 {
     unsafe { libc::sched_getcpu() }
 }
 
-/// Moves a thread to another processor, if it runs on this one and may run elsewhere.
+/// Moves a thread off a processor, if it runs there and may run elsewhere.
 pub(super) fn move_off(thread: Thread, processor: i32) {
     let Some(allowed) = allowed_set(thread) else { return };
     let mut others = allowed;
@@ -102,7 +103,7 @@ pub(super) fn move_off(thread: Thread, processor: i32) {
     }
 }
 
-/// Returns the time, with a resolution of a few milliseconds.
+/// Returns the time of a monotonic clock with a resolution of a few milliseconds.
 pub(super) fn coarse_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is writable.
@@ -130,15 +131,16 @@ fn online() -> Option<usize> {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).ok()
 }
 
-/// Returns the number of processors that the CPU quota pays for. `std` also reads the quotas of outer control groups, but
-/// aborts the process when out of memory.
+/// Returns the number of processors that the CPU quota of the control group allows, or `None` if there is no quota.
+/// `std` also reads the quotas of outer control groups, but aborts the process when out of memory.
 fn quota() -> Option<usize> {
     let mut text = [0; 64];
     let len = File::open("/sys/fs/cgroup/cpu.max").and_then(|mut file| file.read(&mut text)).ok()?;
     parse_quota(core::str::from_utf8(text.get(..len)?).ok()?)
 }
 
-/// Parses a quota and its period, both in microseconds; `max` means no quota.
+/// Parses a quota and its period, both in microseconds, and returns their quotient as a number of processors. `max`
+/// means no quota.
 fn parse_quota(text: &str) -> Option<usize> {
     let mut words = text.split_ascii_whitespace();
     let quota: usize = words.next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Interfaces of the pool on systems other than Linux, where `std` needs no heap memory for them.
+//! System interface of the pool on systems other than Linux: most functions do nothing.
 #![forbid(unsafe_code)]
 
 use core::ffi::CStr;
@@ -16,7 +16,7 @@ pub(super) fn name_thread(_: &CStr) {}
 /// Placeholder for thread identifiers.
 pub(super) type Thread = i32;
 
-/// Stands for the calling thread in [`bind`].
+/// Placeholder for the calling thread, for [`bind`].
 pub(super) const THIS_THREAD: Thread = 0;
 
 /// Returns the placeholder.
@@ -43,7 +43,7 @@ pub(super) fn this_processor() -> i32 {
 /// Does nothing: threads are not moved here.
 pub(super) fn move_off(_: Thread, _: i32) {}
 
-/// Returns zero: only moves depend on the time.
+/// Returns zero: only thread moves depend on the time, and there are none here.
 pub(super) fn coarse_time() -> Duration {
     Duration::ZERO
 }

@@ -1,18 +1,20 @@
-//! Finds a function's call frame information in `.eh_frame`, by the sorted table in `.eh_frame_hdr`.
+//! Lookup of a function's call frame information in `.eh_frame`, by binary search in `.eh_frame_hdr`.
 #![forbid(unsafe_code)]
 
 use super::program::{self, Step, Unit};
 use super::reader::Reader;
 use super::{Rule, UNKNOWN};
 
-/// Pointer encodings: an unsigned number of four bytes; a signed number of four bytes, relative to the table's start.
+/// Encoding of the number of table entries, `DW_EH_PE_udata4`: an unsigned 32-bit integer.
 const COUNT_ENCODING: u8 = 0x03;
+/// Encoding of the table entries, `DW_EH_PE_datarel | DW_EH_PE_sdata4`: signed 32-bit offsets from the start of the table.
 const TABLE_ENCODING: u8 = 0x3b;
 
-/// Size of a table entry: the addresses of a function and of its description.
+/// Size of a table entry in bytes: the addresses of a function and of its frame description entry (FDE).
 const ENTRY_BYTES: usize = 8;
 
-/// Returns the rule of the code at `address`. `segment` contains the table, which starts at `header`, and the descriptions.
+/// Returns the unwinding rule for the code at `address`. `segment` contains the table, which starts at `header`, and
+/// the frame description entries.
 pub(super) fn rule(segment: &[u8], header: usize, address: usize) -> Option<Rule> {
     let start = segment.as_ptr().addr();
     let description = lookup(Reader::at(segment, start, header)?, header, address)?;
@@ -35,7 +37,7 @@ pub(super) fn rule(segment: &[u8], header: usize, address: usize) -> Option<Rule
     Some(Rule { function, step })
 }
 
-/// Returns the address of the description of the last function that starts at or before `address`.
+/// Returns the address of the frame description entry of the last function that starts at or before `address`.
 fn lookup(mut header: Reader<'_>, base: usize, address: usize) -> Option<usize> {
     let (version, section, count, table) = (header.u8()?, header.u8()?, header.u8()?, header.u8()?);
     if version != 1 || count != COUNT_ENCODING || table != TABLE_ENCODING {
@@ -70,7 +72,7 @@ fn record<'a>(reader: &mut Reader<'a>) -> Option<Reader<'a>> {
     reader.take(len)
 }
 
-/// Parses a common information entry. Returns `None` for kinds that are not supported, such as those of signal handlers.
+/// Parses a common information entry (CIE). Returns `None` for unsupported entries, such as those of signal handlers.
 fn unit(mut reader: Reader<'_>) -> Option<Unit<'_>> {
     let mut body = record(&mut reader)?;
     let (id, version) = (body.u32()?, body.u8()?);

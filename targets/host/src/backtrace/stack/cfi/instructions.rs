@@ -1,4 +1,4 @@
-//! Opcodes of call frame instructions, by their DWARF names.
+//! Opcodes of DWARF call frame instructions, under their standard names.
 #![forbid(unsafe_code)]
 
 // Opcodes in the two high bits; the low bits are the operand.

@@ -1,15 +1,15 @@
-//! Interpreter of call frame programs, as far as finding the caller needs it.
+//! Interpreter for DWARF call frame instructions, limited to what finding the caller needs.
 #![forbid(unsafe_code)]
 
 use super::instructions::*;
 use super::reader::Reader;
 
-/// DWARF numbers of the x86-64 registers.
+// DWARF register numbers of x86-64.
 const FRAME_POINTER: u64 = 6;
 const STACK_POINTER: u64 = 7;
 const RETURN_ADDRESS: u64 = 16;
 
-/// Depth of the stack of remembered rows; compilers use one.
+/// Maximum depth of the stack of remembered rows (`DW_CFA_remember_state`). Compilers use a depth of one.
 const MAX_SAVED: usize = 4;
 
 /// Register from which the caller's stack pointer is computed.
@@ -22,8 +22,9 @@ pub(super) enum Base {
 /// Step from a frame to its caller.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Step {
-    /// Caller's stack pointer at `distance` from the base register. Return address and saved frame pointer are at these
-    /// distances from it; without a saved one, the caller's frame pointer is unchanged.
+    /// The caller's stack pointer is the base register plus `distance`. The return address and the saved frame pointer
+    /// are at these offsets from the caller's stack pointer. If `frame_pointer` is `None`, the frame pointer is
+    /// unchanged.
     To { base: Base, distance: i32, return_address: i32, frame_pointer: Option<i32> },
     /// The frame is the outermost one.
     Last,
@@ -31,7 +32,7 @@ pub(super) enum Step {
     Unknown,
 }
 
-/// Rule of one register in the current row.
+/// Rule for restoring one register, in a row of the unwinding table.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Saved {
     InPlace,
@@ -49,7 +50,7 @@ struct Row {
     return_address: Saved,
 }
 
-/// Parameters shared by all programs of a common information entry.
+/// Contents of a common information entry (CIE), which apply to all its functions.
 pub(super) struct Unit<'a> {
     pub code_alignment: u64,
     pub data_alignment: i64,
@@ -57,8 +58,8 @@ pub(super) struct Unit<'a> {
     pub program: Reader<'a>,
 }
 
-/// Runs the program of the function at `function`, and returns the step of the code at `address`. Returns `None` if the program
-/// is truncated or not understood.
+/// Runs the program of the function at `function`, and returns the step to the caller for the code at `address`.
+/// Returns `None` if the program is truncated or contains unknown instructions.
 pub(super) fn run(unit: &Unit<'_>, program: Reader<'_>, function: usize, address: usize) -> Option<Step> {
     let nothing =
         Row { base: None, distance: 0, frame_pointer: Saved::InPlace, return_address: Saved::Elsewhere };
@@ -130,7 +131,7 @@ impl Machine<'_> {
         Some(())
     }
 
-    /// Executes an instruction whose opcode is in the low bits.
+    /// Executes an instruction whose opcode is in the low six bits.
     fn extended(&mut self, code: u8, program: &mut Reader<'_>) -> Option<()> {
         match code {
             DW_CFA_NOP => {}

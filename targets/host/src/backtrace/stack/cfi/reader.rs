@@ -1,16 +1,16 @@
-//! Reader of numbers in call frame information. Each method returns `None` at the end of the bytes.
+//! Reader for the binary format of call frame information. Each method returns `None` if too few bytes are left.
 #![forbid(unsafe_code)]
 
-/// Remaining bytes, and the address of the first one.
+/// The bytes that are left to read, and their address.
 #[derive(Clone)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
-    /// Address of the next byte.
+    /// Address of the next byte in memory.
     pub address: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader at `address` in `bytes`, which starts at address `start`.
+    /// Creates a reader that begins at `address`, in `bytes` that begin at address `start`.
     pub(super) fn at(bytes: &'a [u8], start: usize, address: usize) -> Option<Reader<'a>> {
         let bytes = bytes.get(address.checked_sub(start)?..)?;
         Some(Reader { bytes, address })

@@ -1,9 +1,9 @@
-//! Registers of unwinder contexts, by the unwinder's accessor functions.
+//! Access to the registers in an unwinder context, by the unwinder's accessor functions.
 
 use core::ffi::c_void;
 use core::ptr;
 
-/// State of a frame, opaque to all but the unwinder.
+/// Context of a frame, an opaque type of the unwinder.
 #[repr(C)]
 pub(super) struct Context {
     _opaque: [u8; 0],

@@ -1,9 +1,9 @@
-//! Registers of unwinder contexts on 32-bit Arm, by the one accessor function of its unwinder (Exception Handling ABI for the
+//! Access to the registers in an unwinder context on 32-bit Arm, by `_Unwind_VRS_Get` (Exception Handling ABI for the
 //! Arm Architecture, 7.5.2).
 
 use core::ffi::{c_int, c_void};
 
-/// State of a frame, opaque to all but the unwinder.
+/// Context of a frame, an opaque type of the unwinder.
 #[repr(C)]
 pub(super) struct Context {
     _opaque: [u8; 0],
@@ -19,14 +19,15 @@ unsafe extern "C-unwind" {
     ) -> c_int;
 }
 
-/// Register class of the core registers, and representation as 32-bit numbers.
+/// `_UVRSC_CORE`: register class of the core registers.
 const CORE: c_int = 0;
+/// `_UVRSD_UINT32`: representation as an unsigned 32-bit integer.
 const UINT32: c_int = 0;
 
 const STACK_POINTER: u32 = 13;
 const PC: u32 = 15;
 
-/// Address bit that marks Thumb code.
+/// Bit of a code address that marks Thumb code.
 const THUMB: usize = 1;
 
 /// Returns the address at which the frame's code continues.
@@ -47,6 +48,8 @@ pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
     unsafe { register(context, STACK_POINTER) }
 }
 
+/// Returns the value of a core register.
+///
 /// # Safety
 /// As for [`pc`].
 unsafe fn register(context: *mut Context, register: u32) -> usize {
@@ -56,7 +59,7 @@ unsafe fn register(context: *mut Context, register: u32) -> usize {
     value
 }
 
-/// Returns zero: this unwinder does not find functions.
+/// Returns zero: this unwinder cannot look up functions.
 pub(super) fn function_around(_: usize) -> usize {
     0
 }

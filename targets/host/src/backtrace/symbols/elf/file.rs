@@ -1,4 +1,4 @@
-//! Reads records of an ELF file by offset, as copies.
+//! Access to an ELF file by read calls: opens a module's file, and copies records from it.
 
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
@@ -11,19 +11,20 @@ pub(super) use libc::{Elf32_Ehdr as FileHeader, Elf32_Shdr as SectionHeader, Elf
 #[cfg(target_pointer_width = "64")]
 pub(super) use libc::{Elf64_Ehdr as FileHeader, Elf64_Shdr as SectionHeader, Elf64_Sym as ElfSymbol};
 
-/// Section types.
+// Section types.
 pub(super) const SHT_SYMTAB: u32 = 2;
 pub(super) const SHT_STRTAB: u32 = 3;
 pub(super) const SHT_DYNSYM: u32 = 11;
 
-/// Symbol types: a function, and one whose address a resolver returns.
+/// Symbol type of a function.
 const STT_FUNC: u8 = 2;
+/// Symbol type of an indirect function, whose address a resolver function returns.
 const STT_GNU_IFUNC: u8 = 10;
 
-/// A record for which any bytes are valid.
+/// A struct of the ELF format, for which any bytes are a valid value.
 ///
 /// # Safety
-/// The type must be `repr(C)` of integers, without padding.
+/// The type must be `repr(C)`, and consist of integers without padding.
 pub(super) unsafe trait Record: Copy {}
 
 // SAFETY: the records of the ELF format are integers without gaps.
@@ -35,7 +36,7 @@ unsafe impl Record for SectionHeader {}
 // SAFETY: as above.
 unsafe impl Record for ElfSymbol {}
 
-/// Copies a record out of the bytes.
+/// Copies a record out of a byte slice. Missing bytes are zero.
 pub(super) fn from_bytes<R: Record>(bytes: &[u8]) -> R {
     let mut record = MaybeUninit::<R>::zeroed();
     let len = bytes.len().min(size_of::<R>());
@@ -51,7 +52,7 @@ pub(super) fn is_function(symbol: &ElfSymbol) -> bool {
     matches!(symbol.st_info & 0x0f, STT_FUNC | STT_GNU_IFUNC) && symbol.st_shndx != 0
 }
 
-/// A module's file, open for reading.
+/// File descriptor of a module's file, open for reading.
 pub(super) struct ModuleFile(c_int);
 
 impl ModuleFile {
@@ -68,7 +69,8 @@ impl ModuleFile {
         (descriptor >= 0).then_some(ModuleFile(descriptor))
     }
 
-    /// Reads into the buffer from `offset`. Returns the number of bytes, which is less than asked only at the end of the file.
+    /// Reads from `offset` into the buffer. Returns the number of bytes read, which is less than the buffer's length
+    /// only at the end of the file or on an error.
     pub(super) fn read_some(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let mut done = 0;
         while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
@@ -86,7 +88,7 @@ impl ModuleFile {
         done
     }
 
-    /// Reads a record; returns `None` if the file ends before it does.
+    /// Reads a record at `offset`. Returns `None` if the file ends before the record does.
     pub(super) fn read<R: Record>(&self, offset: u64) -> Option<R> {
         // No ELF record is longer.
         let mut bytes = [0; 64];
