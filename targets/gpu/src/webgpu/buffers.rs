@@ -1,4 +1,4 @@
-//! Table of the buffers of all devices. The `data` pointer of a tensor is the number of a buffer, as in TVM's runtime for
+//! Table of the buffers of all devices. The `data` pointer of a tensor is the handle of a buffer, as in TVM's runtime for
 //! browsers.
 
 use core::ffi::c_void;
@@ -23,7 +23,7 @@ pub(super) struct Memory {
 /// Table of all buffers. A reader locks it only to clone a handle, and a launch only for buffers that are not bound yet.
 static BUFFERS: RwLock<Numbers<Memory>> = RwLock::new(Numbers::new());
 
-/// Adds a buffer. Returns its number.
+/// Adds a buffer. Returns its handle.
 ///
 /// # Errors
 /// MemoryError.
@@ -35,7 +35,7 @@ pub(super) fn insert(memory: Memory) -> Result<NonNull<c_void>> {
     }
 }
 
-/// Returns the buffer with this number.
+/// Returns the buffer with this handle.
 ///
 /// # Errors
 /// ValueError if there is none.
@@ -44,7 +44,7 @@ pub(super) fn get(number: usize) -> Result<Memory> {
     buffers.get(number).cloned().ok_or_else(|| unknown(number))
 }
 
-/// Removes a buffer from the table. Returns `None` if there is no buffer with this number.
+/// Removes a buffer from the table. Returns `None` if there is no buffer with this handle.
 pub(super) fn remove(number: usize) -> Option<Memory> {
     BUFFERS.write().unwrap_or_else(PoisonError::into_inner).remove(number)
 }

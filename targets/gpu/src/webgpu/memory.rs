@@ -117,7 +117,7 @@ impl Side {
 /// Copies bytes. Copies from and to host memory are complete on return; others are queued.
 ///
 /// # Errors
-/// ValueError for unknown buffer numbers, and for regions beyond their buffer; MemoryError; errors of the driver.
+/// ValueError for unknown buffer handles, and for regions beyond their buffer; MemoryError; errors of the driver.
 ///
 /// # Safety
 /// A region in host memory must have `bytes` bytes.

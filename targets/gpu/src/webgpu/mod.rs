@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `adapter`, `device` | selection of adapters, and a device with its queue |
 //! | `kernel`, `binding` | pipelines, and cached bind groups |
-//! | `numbers`, `buffers` | table of values by number, and the buffers by the number that tensors have as `data` |
+//! | `numbers`, `buffers` | table of values by numeric handle, and the buffers, whose handles are the `data` of tensors |
 //! | `memory`, `staging` | allocations and copies |
 //! | `event` | events, as queue submissions |
 //! | `method`, `source` | module functions other than kernels, and text descriptions of a module |

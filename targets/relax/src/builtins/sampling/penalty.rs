@@ -41,8 +41,8 @@ pub(super) fn apply_presence_and_frequency(
 /// Replaces the logits of the last dimension by their softmax at a temperature.
 ///
 /// # Upstream
-/// Starts its search for the maximum at the least positive float instead of the first logit, so logits far below zero do not
-/// give numbers.
+/// There the maximum starts at the least positive float, so logits far below zero give no numbers. Here it starts at the first
+/// logit.
 pub(super) fn apply_softmax(logits: Tensor, temperature: f64) -> Result<()> {
     let len = last_extent(&logits);
     let logits = writable(&logits)?;
