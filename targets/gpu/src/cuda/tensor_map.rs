@@ -37,7 +37,7 @@ const DATA_TYPE: Rule = Rule { name: "tensorDataType", least: -1, most: 15, mult
 struct Arguments<'a, 'b>(&'a [AnyView<'b>]);
 
 impl Arguments<'_, '_> {
-    /// Reads the next number.
+    /// Reads the next number, and checks it against `rule`.
     fn number(&mut self, rule: &Rule) -> Result<i64> {
         let [first, rest @ ..] = self.0 else { plain_bail!(TYPE_ERROR, "{} is missing", rule.name) };
         self.0 = rest;
@@ -55,7 +55,7 @@ impl Arguments<'_, '_> {
         Ok(number)
     }
 
-    /// Reads the next `count` numbers.
+    /// Reads the next `count` numbers, and checks each against `rule`.
     fn numbers<T: TryFrom<i64> + Copy + Default>(
         &mut self,
         rule: &Rule,
@@ -69,7 +69,7 @@ impl Arguments<'_, '_> {
         Ok(numbers)
     }
 
-    /// Reads the next value of a driver enumeration.
+    /// Reads the next value of a driver enumeration, and checks it against `rule`.
     fn choice(&mut self, rule: &Rule) -> Result<i32> {
         Ok(self.number(rule)? as i32)
     }
