@@ -1,12 +1,12 @@
-//! Sets the soname of the shared object, by which clients find it, and keeps it loaded; detects microcontroller cores,
-//! and compiles the C++ part of builds that have one.
+//! Build script: sets linker options of the shared object (its soname, and that it stays loaded), detects
+//! microcontroller cores, and compiles the C++ part of builds with the feature `cxx-abi`.
 
 use std::env;
 
-/// The Arm targets that are microcontrollers.
+/// Prefixes of Arm targets that are microcontrollers.
 const CORTEX_M: [&str; 4] = ["thumbv6m", "thumbv7m", "thumbv7em", "thumbv8m"];
 
-/// The targets for which the host crate defines the symbols of `unwinder.ld`.
+/// Targets for which the host crate defines the symbols in `unwinder.ld`.
 const LATE_UNWINDER: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
 fn main() {
@@ -41,8 +41,8 @@ fn main() {
     compile_cxx();
 }
 
-/// Compiles `cxx/unit.cc` with the compiler that `CXX` names, or the system's, and links that compiler's shared C++ runtime:
-/// exceptions can only cross libraries that share one.
+/// Compiles `cxx/unit.cc` with the compiler in the environment variable `CXX`, or the system's default, and links the
+/// shared C++ runtime of that compiler. Exceptions can cross libraries only if they share a C++ runtime.
 #[cfg(feature = "cxx-abi")]
 fn compile_cxx() {
     println!("cargo:rerun-if-changed=cxx/unit.cc");

@@ -12,11 +12,11 @@
 #include <tvm/ffi/c_api.h>
 
 /**
- * A kernel of a model: its name in the executable, and its code.
+ * Table entry of a kernel of a model: its name in the executable, and its code.
  */
 typedef struct FerriteModelKernel {
   /**
-   * The name, which ends with a zero.
+   * Name, a null-terminated string.
    */
   const char *name;
   /**

@@ -8,7 +8,7 @@ use ferrite_core::{Any, AnyView, plain_ensure, static_function};
 
 use crate::legacy::boxed;
 
-/// Container functions of 0.7 and later.
+/// Container functions of TVM 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
     static_function!(packed "runtime.Array", array),
     static_function!("runtime.ArrayGetItem", array_item),
@@ -20,7 +20,7 @@ pub const RUNTIME: &[StaticFunction] = &[
     static_function!("runtime.MapSize", map_size),
 ];
 
-/// Container functions of 0.5 and 0.6.
+/// Container functions of TVM 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[
     static_function!(packed "_Array", array),
     static_function!("_ArrayGetItem", node_of_array),

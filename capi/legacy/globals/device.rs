@@ -10,7 +10,7 @@ use ferrite_core::{
     Any, AnyView, Shape, String, Tensor, device::kind, plain_bail, plain_ensure, static_function,
 };
 
-/// Device functions of 0.7 and later.
+/// Device functions of TVM 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
     static_function!(packed "runtime.TVMArrayAllocWithScope", allocate_array),
     static_function!("runtime.TVMArrayCreateView", create_view),
@@ -23,7 +23,7 @@ pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] =
 #[cfg(feature = "__gpu")]
 pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] = &[];
 
-/// Device functions of 0.5 and 0.6.
+/// Device functions of TVM 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[static_function!("_GetDeviceAttr", attribute)];
 
 /// Returns a device attribute. Attribute 0 is whether the device exists; the CPU has no others.

@@ -10,7 +10,7 @@ use ferrite_core::{Any, AnyView, String, plain_bail, static_function};
 
 use crate::legacy::module::load;
 
-/// Module functions of 0.7 and later.
+/// Module functions of TVM 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
     static_function!(packed "runtime.ModuleLoadFromFile", load_from_file),
     static_function!("runtime.ModuleGetTypeKey", type_key),
@@ -32,7 +32,7 @@ pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] =
 #[cfg(feature = "__gpu")]
 pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] = &[];
 
-/// Module functions of 0.5 and 0.6.
+/// Module functions of TVM 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[
     static_function!(packed "module._LoadFromFile", load_from_file),
     static_function!(packed "module.loadfile_so", load_from_file),

@@ -10,7 +10,7 @@ use ferrite_core::{Any, AnyView, Function, String, plain_error, static_function}
 
 use crate::legacy::{boxed, object};
 
-/// Object functions of 0.7 and later outside `node.*`.
+/// Object functions of TVM 0.7 and later outside `node.*`.
 pub const RUNTIME: &[StaticFunction] = &[static_function!("runtime.ObjectPtrHash", address)];
 
 /// The `node.*` functions.
@@ -22,7 +22,7 @@ pub const NODE: &[StaticFunction] = &[
     static_function!("node.NodeListAttrNames", attribute_names),
 ];
 
-/// Object functions of 0.5 and 0.6.
+/// Object functions of TVM 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[
     static_function!("_format_str", text_of),
     static_function!("_raw_ptr", address),

@@ -9,7 +9,7 @@ use ferrite_core::{Any, AnyView, Shape, String, plain_bail, plain_ensure, static
 
 use crate::legacy::boxed;
 
-/// Value functions of 0.7 and later.
+/// Value functions of TVM 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
     static_function!("runtime.String", text_object),
     static_function!("runtime.GetFFIString", text),
@@ -26,7 +26,7 @@ pub const RUNTIME: &[StaticFunction] = &[
 /// The `node.*` functions for constants.
 pub const NODE: &[StaticFunction] = &[static_function!(packed "node._const", constant)];
 
-/// Value functions of 0.5 and 0.6.
+/// Value functions of TVM 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[
     static_function!("_str", string_constant),
     static_function!(packed "_const", constant),

@@ -1,6 +1,6 @@
 //! Writes the C headers of `include/` from the Rust sources, or checks that they are up to date.
 //!
-//! `ferrite-headers` writes, `ferrite-headers --check` compares and fails on a difference.
+//! `ferrite-headers` writes the headers. `ferrite-headers --check` compares them, and fails if one differs.
 
 mod render;
 mod source;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-/// A generated header: its path, its cbindgen settings, and its source files in order.
+/// A generated header: its path, its cbindgen configuration, and its source files in order.
 struct Header {
     path: &'static str,
     config: &'static str,
@@ -119,7 +119,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes or checks every header; returns `true` if all are up to date.
+/// Writes or checks all headers. Returns `true` if all are up to date.
 fn run(root: &Path, check: bool) -> io::Result<bool> {
     let mut up_to_date = true;
     for header in HEADERS {

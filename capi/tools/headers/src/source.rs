@@ -1,12 +1,13 @@
-//! Rewrites the library's sources for cbindgen: no macros, no methods, C function types without `Option`.
+//! Rewriting of the library's sources for cbindgen: expands macros, removes methods, and unwraps nullable function
+//! types.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
 
-/// Rewritten copies of source files, removed when dropped.
+/// Rewritten copies of source files in a temporary folder, which is removed on drop.
 pub struct Scratch {
     folder: PathBuf,
-    /// The copies, in order.
+    /// Paths of the copies, in the order of the source files.
     pub files: Vec<PathBuf>,
 }
 
@@ -17,7 +18,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Copies the files, rewritten, to a temporary folder.
+/// Writes rewritten copies of the files to a temporary folder.
 pub fn prepare(root: &Path, sources: &[&str]) -> io::Result<Scratch> {
     let folder = env::temp_dir().join(format!("ferrite-headers-{}", process::id()));
     fs::create_dir_all(&folder)?;
@@ -67,7 +68,7 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Rewrites `pub enum Name: i32 {` to Rust's syntax, which has the integer in an attribute.
+/// Rewrites `pub enum Name: i32 {` to Rust's syntax, which states the integer type in an attribute.
 fn enumeration_line(line: &str) -> String {
     let parts = line.trim().strip_prefix("pub enum ").and_then(|rest| rest.strip_suffix(" {"));
     match parts.and_then(|rest| rest.split_once(": ")) {

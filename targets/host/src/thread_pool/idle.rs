@@ -28,7 +28,7 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// The empty chain.
+    /// A chain without elements.
     pub(super) const EMPTY: Chain = Chain { first: 0, last: 0, len: 0 };
 
     /// Returns the number of elements.

@@ -7,8 +7,8 @@ use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
 use core::slice;
 
-/// Names of system libraries that define no rare names, and neither do their dependencies. File names must match
-/// exactly, since a kernel library may be called `libm.so.kernels`.
+/// Names of system libraries that, like their dependencies, define no rare names. File names must match exactly, since
+/// a kernel library may be called `libm.so.kernels`.
 #[rustfmt::skip]
 const FILES_WITHOUT_RARE_NAMES: &[&CStr] = &[
     c"libtvm_ffi.so", c"libc.so.6", c"libm.so.6", c"libdl.so.2", c"libpthread.so.0", c"librt.so.1", c"libgcc_s.so.1",
