@@ -16,7 +16,7 @@ pub(super) struct Constant<T>(pub T);
 // SAFETY: only read, and all pointers refer to constants.
 unsafe impl<T> Sync for Constant<T> {}
 
-/// A virtual table with `N` functions.
+/// Layout of a virtual table with `N` functions.
 #[repr(C)]
 pub(super) struct VirtualTable<const N: usize> {
     /// Offset from the subobject to the complete object. Zero, since the subobject is at the start.

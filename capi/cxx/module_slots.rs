@@ -1,4 +1,4 @@
-//! The virtual functions of the library's own modules, for C++ callers.
+//! Virtual functions of the library's own modules, which C++ code calls through their virtual table.
 //!
 //! # Safety
 //! C++ calls each with a live module as `this`, references to live values, and writable results.

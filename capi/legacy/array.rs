@@ -24,12 +24,12 @@ pub fn object_of(array: *mut DLTensor) -> *mut TVMFFIObject {
     if array.is_null() { ptr::null_mut() } else { array.cast::<TVMFFIObject>().wrapping_sub(1) }
 }
 
-/// Returns the array handle of a tensor object.
+/// Returns the array handle of a tensor object: the address of its `DLTensor`.
 pub fn handle_of(tensor: *mut TVMFFIObject) -> *mut DLTensor {
     tensor.wrapping_add(1).cast()
 }
 
-/// Converts a tensor into a handle owned by the caller.
+/// Converts a tensor into an array handle that owns a reference.
 fn into_handle(tensor: Tensor) -> *mut DLTensor {
     handle_of(tensor.into_object().into_raw().as_ptr())
 }

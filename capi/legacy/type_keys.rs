@@ -7,7 +7,7 @@ use ferrite_core::type_table::{self, NewTypeRequest};
 
 use super::boxed;
 
-/// Former type keys with their type indices. If a type had several keys, front ends are told the first one.
+/// Former type keys with their type indices. If a type had several keys, the first one is reported to front ends.
 static FORMER_KEYS: &[(&[u8], i32)] = &[
     (b"runtime.Module", type_index::MODULE),
     (b"runtime.NDArray", type_index::TENSOR),
@@ -26,7 +26,7 @@ const STR_MAP: &[u8] = b"StrMap";
 /// Type index of [`STR_MAP`]; 0 until a front end looks it up.
 static STR_MAP_INDEX: AtomicI32 = AtomicI32::new(0);
 
-/// Finds the type index of a former or current type key; `None` if unknown.
+/// Finds the type index of a former or current type key. Returns `None` for an unknown key.
 ///
 /// # Errors
 /// MemoryError.

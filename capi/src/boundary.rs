@@ -17,10 +17,10 @@ use ferrite_core::{plain_error, plain_warn, raised_error, type_table, unwind};
 
 pub(crate) use wording::{Name, arg};
 
-/// The status of a successful call.
+/// Status code of a successful call.
 pub(crate) const SUCCESS: c_int = 0;
 
-/// The status of a failed call, with an error raised.
+/// Status code of a failed call, which has raised an error.
 pub(crate) const FAILURE: c_int = -1;
 
 /// Whether entry points have fast paths. Only speed builds do, since fast paths increase code size.
@@ -65,7 +65,7 @@ pub(crate) fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
     }
 }
 
-/// Raises `error` and returns the status of a failed call.
+/// Raises an error. Returns -1.
 #[cold]
 #[cfg_attr(feature = "speed", inline(never))]
 #[cfg_attr(not(feature = "speed"), inline(always))]

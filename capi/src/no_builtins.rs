@@ -1,4 +1,4 @@
-//! Builds without any group of global functions: the global function table starts empty.
+//! Replacement for `builtins` in builds without built-in functions: the global function table is initially empty.
 
 /// Does nothing: there are no built-in functions.
 #[inline]

@@ -117,8 +117,8 @@ pub unsafe extern "C" fn TVMFFITypeRegisterAttr(
     })
 }
 
-/// Returns the column of an attribute: an array of the attribute's values, indexed by type. Returns null if no type has
-/// the attribute.
+/// Returns the column of an attribute: an array of the attribute's values for consecutive type indices, beginning with
+/// `begin_index`. Returns null if no type has the attribute.
 ///
 /// The column lives as long as the process. Its array may be reallocated when types are registered, so do not cache
 /// `data` across registrations.

@@ -5,7 +5,7 @@
 use ferrite_core::error::Error;
 use ferrite_core::message::Arg;
 
-/// Identifies an argument in error messages by its number.
+/// Identification of an argument in error messages: its number.
 #[derive(Clone, Copy)]
 pub(crate) struct Name(u8);
 

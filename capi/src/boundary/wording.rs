@@ -4,7 +4,7 @@ use ferrite_core::error::Error;
 use ferrite_core::message::Arg;
 use ferrite_core::{plain_error, type_table};
 
-/// Identifies an argument in error messages by its name.
+/// Identification of an argument in error messages: its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Name(&'static str);
 

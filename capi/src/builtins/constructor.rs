@@ -1,4 +1,4 @@
-//! Installs the built-ins when the library is loaded, so that errors have backtraces from the start.
+//! Load-time constructor that installs the built-ins, so that errors have backtraces from the start.
 
 /// Pointer to the constructor. The dynamic linker or the program's startup code calls it before `main`.
 #[used]

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
     }
 }
 
-/// Raises an error of the given kind and message.
+/// Raises an error of the given kind and message. Both strings are copied.
 ///
 /// # Safety
 /// See the crate.
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, messa
 /// Raises an error whose message is the concatenation of parts.
 ///
 /// # Safety
-/// `message_parts` points to `num_parts` strings or nulls.
+/// `message_parts` points to `num_parts` pointers, each null or a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     kind: *const c_char,
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     }
 }
 
-/// Replaces the raised error by `error`, which may be null.
+/// Replaces the raised error by `error`, which may be null, and releases the previous one.
 ///
 /// # Safety
 /// `error` is null, or an error object to which the caller transfers a reference.

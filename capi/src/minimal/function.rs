@@ -77,7 +77,7 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
     0
 }
 
-/// Calls a function object.
+/// Calls a function object. Returns its status: 0, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.

@@ -34,7 +34,7 @@ pub(super) fn mask() -> usize {
     before & MIE
 }
 
-/// Enables interrupts if they were enabled before `mask`.
+/// Restores the interrupt state returned by `mask`.
 ///
 /// # Safety
 /// `before` came from the matching `mask`.

@@ -1309,8 +1309,8 @@ int TVMFFITypeRegisterAttr(int32_t type_index,
                            const TVMFFIAny *attr_value);
 
 /**
- * Returns the column of an attribute: an array of the attribute's values, indexed by type. Returns null if no type has
- * the attribute.
+ * Returns the column of an attribute: an array of the attribute's values for consecutive type indices, beginning with
+ * `begin_index`. Returns null if no type has the attribute.
  *
  * The column lives as long as the process. Its array may be reallocated when types are registered, so do not cache
  * `data` across registrations.

@@ -124,7 +124,7 @@ unsafe fn launch_on(team: &Team, lambda: ParallelLambda, data: *mut c_void, aske
     caller::in_task(|| unsafe { Launch::new(lambda, data, tasks as u32).run_with(team) })
 }
 
-/// Runs a launch as a single task on this thread.
+/// Runs the function of a launch as a single task on this thread.
 ///
 /// # Safety
 /// `lambda` must accept `data`.

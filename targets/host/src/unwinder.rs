@@ -75,8 +75,9 @@ macro_rules! jump {
     };
 }
 
-/// Defines for each function of the unwinder a static with its address, a forwarding function, and the symbol that `--wrap`
-/// refers to. The symbol is hidden; with `no_mangle` it would be exported.
+/// Defines three items for each function of the unwinder: a static with its address, a forwarding function, and the
+/// symbol that `--wrap` refers to. The symbol is defined in assembly, since it must be hidden; `no_mangle` would export
+/// it.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?, or $absent:expr;)*) => {
         static FUNCTIONS: &[&Function] = &[$(&addresses::$name),*];

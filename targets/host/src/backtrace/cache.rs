@@ -74,7 +74,7 @@ impl Cache {
         self.used > MOST_USED || self.text.len() > TEXT_BYTES
     }
 
-    /// Returns the unwinding rule of an address; computes it with `find` on a miss.
+    /// Returns the unwinding rule for an address. On a cache miss, computes it with `find`.
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     pub(super) fn rule(&mut self, pc: usize, find: impl FnOnce() -> Rule) -> Rule {
         if let Some(Slot { rule: Some(rule), .. }) = self.slot(pc) {
@@ -87,7 +87,7 @@ impl Cache {
         rule
     }
 
-    /// Returns the lines of an address as indices for [`Cache::line`]; computes them with `find` on a miss.
+    /// Returns the lines for an address, as indices for [`Cache::line`]. On a cache miss, computes them with `find`.
     ///
     /// The range is empty when out of memory.
     pub(super) fn lines(&mut self, pc: usize, find: impl FnOnce(&mut Cache)) -> Range<usize> {

@@ -65,7 +65,7 @@ fn parent() {
     FORKING.store(false, Ordering::SeqCst);
 }
 
-/// Fork handler of the child: resets the counters, since the forking thread is the only one.
+/// Fork handler of the child: records whether another thread's walk was in progress, and resets the state.
 fn child() {
     if WALKS.load(Ordering::SeqCst) > 0 {
         FORKED_IN_WALK.store(true, Ordering::Relaxed);

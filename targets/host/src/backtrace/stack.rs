@@ -12,7 +12,7 @@ pub(super) use cfi::{Rule, trace};
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub(super) use no_rules::{Rule, trace};
 
-/// A frame on the stack.
+/// A stack frame, as reported by the unwinding method of this platform.
 pub(super) struct Frame<'a> {
     /// Return address: the address at which the frame's code continues.
     pub pc: usize,

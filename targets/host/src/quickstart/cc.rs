@@ -56,7 +56,7 @@ impl Compiler {
         }
     }
 
-    /// Compiles sources into a shared library.
+    /// Compiles sources into a shared library, and returns its path.
     pub fn library(
         &self,
         name: &str,
@@ -71,7 +71,7 @@ impl Compiler {
         Ok(output)
     }
 
-    /// Compiles hand-written sources into a program.
+    /// Compiles hand-written sources into a program, and returns its path.
     pub fn program(&self, name: &str, sources: &[PathBuf]) -> Outcome<PathBuf> {
         let output = self.output.join(name);
         let mut command = self.command(OWN);

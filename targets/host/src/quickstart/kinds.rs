@@ -2,7 +2,7 @@
 
 /// A kind of device: a feature of `ferrite-ffi-capi`, with a network compiled for it in `quickstart/gpu`.
 pub struct Kind {
-    /// Name of the feature, also the name of the device type.
+    /// Name of the cargo feature, which is also the name of the device type.
     pub name: &'static str,
     /// Number of the DLPack device type.
     pub device_type: u32,

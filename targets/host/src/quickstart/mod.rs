@@ -14,7 +14,7 @@ use layout::Layout;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Result of a step; the error is a message that tells the user what to do.
+/// Result of a step. The error is a message that tells the user what to do.
 pub type Outcome<T> = Result<T, String>;
 
 const STEPS: u32 = 4;

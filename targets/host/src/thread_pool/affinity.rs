@@ -44,7 +44,7 @@ impl Affinity {
     }
 }
 
-/// Binds the calling worker to its processors, if any are configured. Has no effect if the system refuses.
+/// Binds the calling worker to its processors, if any are configured. Errors of the system are ignored.
 pub(super) fn bind_worker(number: usize) {
     let mut affinity = AFFINITY.lock();
     if affinity.count == 0 && settings::bind() == Bind::Always {

@@ -66,7 +66,7 @@ impl Launch {
         outcome
     }
 
-    /// Runs the tasks that no worker has begun.
+    /// Takes back the tasks that no worker has begun, and runs them.
     ///
     /// # Safety
     /// Must be called by the launching thread, after the first task.

@@ -29,7 +29,7 @@ pub(super) struct Mailbox<L> {
     launch: AtomicPtr<L>,
 }
 
-/// A task taken from a mailbox.
+/// A task that was taken from a mailbox: its launch and its number.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Delivery<L> {
     pub(super) launch: *const L,

@@ -22,7 +22,7 @@ const ASLEEP: u32 = 1 << 23;
 pub(super) struct TaskGroup {
     word: AtomicU32,
     tasks: u32,
-    /// Process whose threads run the tasks.
+    /// Identity of the process whose threads run the tasks.
     process: u32,
 }
 

@@ -18,15 +18,15 @@ use super::{MAX_TASKS, affinity, caller, detached, process, system};
 pub(super) struct Worker {
     mailbox: Mailbox<Launch>,
     number: usize,
-    /// Process that the thread belongs to.
+    /// Identity of the process that the thread belongs to.
     process: u32,
-    /// The system's identifier of the thread; zero until it runs.
+    /// Thread identifier of the system; zero until the thread runs.
     thread: AtomicI32,
     /// Processor on which the thread last ran, or [`UNKNOWN`].
     processor: AtomicI32,
 }
 
-/// Processor of a sleeping thread.
+/// Value of [`Worker::processor`] while the thread sleeps.
 const UNKNOWN: i32 = -1;
 
 /// Maximum number of workers. The launching thread runs a task, too.

@@ -23,7 +23,7 @@ unsafe extern "C-unwind" {
     fn _Unwind_Backtrace(visit: Visit, walk: *mut c_void) -> c_int;
 }
 
-/// A walk in progress.
+/// State of a walk in progress, to which the unwinder's user pointer refers.
 struct Walk<'a> {
     /// Callback that receives the return address of a frame and its caller's stack pointer. Returns `false` to end the
     /// walk.

@@ -72,7 +72,7 @@ fn speed(processor: u16) -> Option<u32> {
     core::str::from_utf8(text.get(..len)?).ok()?.trim().parse().ok()
 }
 
-/// The kernel's identifier of a thread.
+/// Thread identifier of the kernel.
 pub(super) type Thread = libc::pid_t;
 
 /// Identifier of the calling thread, for [`bind`].
@@ -111,7 +111,7 @@ pub(super) fn coarse_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Binds a thread to these processors. Has no effect if there are none, or if the kernel refuses.
+/// Binds a thread to these processors. Has no effect if there are none. Errors of the kernel are ignored.
 pub(super) fn bind(thread: Thread, processors: &[u16]) {
     if processors.is_empty() {
         return;

@@ -19,7 +19,7 @@ pub(super) type Thread = i32;
 /// Placeholder for the calling thread, for [`bind`].
 pub(super) const THIS_THREAD: Thread = 0;
 
-/// Returns the placeholder.
+/// Returns the placeholder for thread identifiers.
 pub(super) fn this_thread() -> Thread {
     THIS_THREAD
 }

@@ -19,7 +19,7 @@ pub(super) enum Base {
     FramePointer,
 }
 
-/// Step from a frame to its caller.
+/// Rule for getting from a frame to its caller: the result of running a program.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Step {
     /// The caller's stack pointer is the base register plus `distance`. The return address and the saved frame pointer
@@ -41,7 +41,7 @@ enum Saved {
     Elsewhere,
 }
 
-/// Current row of the unwinding table.
+/// Current row of the unwinding table: the rules that apply at a code address.
 #[derive(Clone, Copy)]
 struct Row {
     base: Option<Base>,
