@@ -37,8 +37,8 @@
 #include <stdint.h>
 
 /**
- * Callback that receives a line of the log: `size` bytes that end with a newline, without a null terminator. The line
- * is UTF-8, unless it contains a name that is not or was truncated.
+ * Callback that receives one line of the log. `text` has `size` bytes, ends with a newline and is not null-terminated. It
+ * may be invalid UTF-8: names are copied as they are, and a long line may be truncated in the middle of a character.
  *
  * It is called in the context of the logging code, which may be an interrupt handler. No lock is held during the call.
  */

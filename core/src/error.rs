@@ -157,8 +157,8 @@ impl From<AllocError> for Error {
     }
 }
 
-/// Creates an error of this library, whose site is `site`. Its backtrace is captured when it is raised. When out of
-/// memory, returns the static MemoryError.
+/// Creates an error with `site` as its source location. The backtrace is captured when the error is raised. Returns the
+/// static MemoryError when out of memory.
 fn compose_at(site: Site, kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error {
     match compose(kind, write) {
         Some(error) => {

@@ -84,7 +84,7 @@ impl<'a> Argument<'a> {
         store_forwarding::view(self.view()).to_owned()
     }
 
-    /// Borrows the argument as an owned value after validating its cell. For operations that do not detect an invalid cell,
+    /// Borrows the argument as an [`Any`] after validating its cell. For operations that do not detect an invalid cell,
     /// for example with a null object pointer.
     ///
     /// # Errors

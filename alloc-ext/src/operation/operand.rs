@@ -111,7 +111,7 @@ impl<'a> Argument<'a> {
         self.0
     }
 
-    /// Borrows the argument as an owned value.
+    /// Borrows the argument as an [`Any`], without taking a reference.
     #[inline(always)]
     pub(crate) fn borrow(self) -> &'a Any {
         // SAFETY: accepted arguments have the representation of owned values; both types are transparent over a cell.

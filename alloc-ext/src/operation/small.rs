@@ -36,7 +36,7 @@ impl<'a> Argument<'a> {
         Ok(self.borrow().clone())
     }
 
-    /// Borrows the argument as an owned value. Conversion has validated its cell.
+    /// Borrows the argument as an [`Any`], without taking a reference. Conversion has validated its cell.
     ///
     /// # Errors
     /// None: the argument has been converted.

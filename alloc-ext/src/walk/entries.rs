@@ -59,7 +59,7 @@ impl<'w> OtherMap<'w> {
         self.next.filter(|_| self.left > 0)
     }
 
-    /// Returns the key and value at a slot index in place; `None` if the slot is empty.
+    /// Borrows the key and value at a slot index; `None` if the slot is empty.
     ///
     /// # Safety
     /// Same as for [`Entries::peek`].

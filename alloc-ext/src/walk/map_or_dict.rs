@@ -46,7 +46,7 @@ impl<'a> MapOrDict<'a> {
         }
     }
 
-    /// Returns the key and value at a slot index in place; `None` if the slot is empty.
+    /// Borrows the key and value at a slot index; `None` if the slot is empty.
     ///
     /// # Safety
     /// A Dict must not change while the references are in use; in particular, no user callback may run.

@@ -49,7 +49,7 @@ impl<'w> MapSlots<'w> {
         }
     }
 
-    /// Returns the key and value at a slot index in place; `None` if the slot is empty.
+    /// Borrows the key and value at a slot index; `None` if the slot is empty.
     ///
     /// # Safety
     /// A Dict must not change while the references are in use; in particular, no user callback may run.

@@ -59,7 +59,7 @@ pub(super) fn write_with(
     Ok(())
 }
 
-/// Creates a string object with a copy of `content` in a space.
+/// Allocates a string object in `space` and copies `content` into it.
 pub(super) fn object_in(space: &mut impl Space, content: &[u8]) -> Result<ObjectRef> {
     let init = |record: *mut BytesRecord| {
         // SAFETY: the allocation has space for the record, the content and a NUL.

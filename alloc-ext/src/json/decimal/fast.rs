@@ -12,7 +12,8 @@ use crate::json::number::Number;
 /// Length in bytes from which the digits of a number may offset an exponent that `core` clamps. `core` clamps exponents
 /// from 65536 on.
 const LONG_TEXT: usize = 60_000;
-/// Limit of decimal exponents. Larger numbers overflow to infinity, and numbers below the inverse underflow to zero.
+/// Limit of decimal exponents. Numbers with a larger exponent overflow to infinity, and numbers with an exponent below `-FAR`
+/// underflow to zero.
 const FAR: i64 = 400;
 
 /// Parses an int or float. Returns `None` if the text is not a number, or if the number is out of range.

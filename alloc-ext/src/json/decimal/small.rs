@@ -15,7 +15,8 @@ const _: () = assert!(1 << (MANTISSA_BITS - 1) > 10u64.pow(15) && 1 << MANTISSA_
 const LEAST_EXPONENT: i32 = f64::MIN_EXP - MANTISSA_BITS as i32;
 /// Exponent of the largest floats, relative to [`LEAST_EXPONENT`].
 const MOST_EXPONENT: i32 = f64::MAX_EXP - f64::MIN_EXP;
-/// Limit of decimal exponents. Larger numbers overflow to infinity, and numbers below the inverse underflow to zero.
+/// Limit of decimal exponents. Numbers with a larger exponent overflow to infinity, and numbers with an exponent below the
+/// negated limit underflow to zero.
 const FAR: u32 = 400;
 /// Value that larger exponents are clamped to. No text is long enough for its digits to offset it.
 const FARTHEST: i32 = 1 << 27;

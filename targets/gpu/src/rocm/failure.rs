@@ -26,8 +26,8 @@ impl Api {
         if status == api::SUCCESS { Ok(()) } else { Err(self.error(call, status)) }
     }
 
-    /// Converts the status of a call that returns nothing into a result. A driver that is shutting down is no error, since the
-    /// process ends.
+    /// Converts the status of a call into a result. `DEINITIALIZED` counts as success: the driver is shutting down because the
+    /// process is exiting.
     ///
     /// # Errors
     /// As for [`error`](Api::error).

@@ -7,7 +7,7 @@ use objc2::runtime::ProtocolObject;
 use objc2_foundation::{NSError, NSString};
 use objc2_metal::{MTLCommandBuffer, MTLCommandBufferStatus};
 
-/// Converts a string of the framework to a String.
+/// Converts an `NSString` to a String.
 ///
 /// # Errors
 /// MemoryError.
