@@ -5,6 +5,7 @@ import pathlib
 import sys
 import threading
 
+import ferrite_tvm_ffi  # noqa: F401  # first: tvm_ffi then runs on its library
 import numpy as np
 import tvm_ffi
 

@@ -8,6 +8,7 @@ import json
 import pathlib
 import sys
 
+import ferrite_tvm_ffi  # noqa: F401  # first: tvm_ffi then runs on its library
 import numpy as np
 import tvm_ffi
 
