@@ -11,6 +11,7 @@ use ferrite_core::string::String;
 use ferrite_core::text::Lossy;
 use ferrite_core::{plain_bail, prefetch, type_index, type_table};
 
+use super::active_lists::ActiveLists;
 use crate::containers::{ArrayObject, ListObject, MapObject};
 use crate::json::{number, text};
 
@@ -51,9 +52,9 @@ pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
 struct Writer {
     output: Output,
     open: Buffer<Open>,
-    /// Minimum depth of the next cycle search. Doubles with each search, so that all searches together take time linear in
-    /// the maximum depth.
-    unsearched: usize,
+    /// The lists among `open`. A cycle is found before any part of the list is written twice: siblings on the cycle may be
+    /// long.
+    active: ActiveLists,
 }
 
 /// A container being written, and the position in it.
@@ -70,7 +71,7 @@ enum Entries {
 
 impl Writer {
     fn new(text: Buffer<u8>, indent: i64) -> Self {
-        Self { output: Output { text, indent, margin: 0 }, open: Buffer::new(), unsearched: 1 }
+        Self { output: Output { text, indent, margin: 0 }, open: Buffer::new(), active: ActiveLists::new() }
     }
 
     fn document(&mut self, value: &Any) -> Result<()> {
@@ -92,12 +93,9 @@ impl Writer {
 
     fn begin(&mut self, entries: Entries) -> Result<()> {
         if let Entries::List(list, _) = &entries
-            && self.open.len() >= self.unsearched
+            && !self.active.push(list.as_object().as_ptr().addr())?
         {
-            self.unsearched = 2 * self.open.len();
-            if self.open.iter().any(|open| open.entries.are_of(list)) {
-                plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");
-            }
+            plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");
         }
         self.output.text.try_push(if entries.is_map() { b'{' } else { b'[' })?;
         self.output.margin = self.output.margin.saturating_add(self.output.indent);
@@ -106,6 +104,9 @@ impl Writer {
 
     fn end(&mut self) -> Result<()> {
         let Some(open) = self.open.pop() else { return Ok(()) };
+        if matches!(open.entries, Entries::List(..)) {
+            self.active.pop();
+        }
         self.output.margin = self.output.margin.saturating_sub(self.output.indent);
         self.output.new_line()?;
         Ok(self.output.text.try_push(if open.entries.is_map() { b'}' } else { b']' })?)
@@ -126,10 +127,6 @@ impl Entries {
             }
             _ => plain_bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(value.view())),
         })
-    }
-
-    fn are_of(&self, list: &ListObject) -> bool {
-        matches!(self, Self::List(open, _) if open.as_object().ptr_eq(list.as_object()))
     }
 
     fn is_map(&self) -> bool {

@@ -1,9 +1,11 @@
 //! JSON writer, with an explicit stack instead of recursion.
 //!
-//! Both files implement `stringify` and `write`. `fast.rs` reads containers in place and prefetches; `small.rs` reads
-//! entries by slot. Both detect cycles by searching the stack for the list being entered, at depths that double with each
-//! search.
+//! Both files implement `stringify` and `write`. `fast.rs` reads containers in place, prefetches, and detects cycles with a hash
+//! index of the lists on the current path; `small.rs` reads entries by slot, and searches its stack for the list being entered at
+//! depths that double with each search.
 
+#[cfg(feature = "speed")]
+mod active_lists;
 #[cfg(feature = "speed")]
 mod fast;
 #[cfg(any(test, not(feature = "speed")))]
