@@ -6,6 +6,7 @@ import sys
 import tempfile
 
 import numpy as np
+import ferrite_tvm_ffi  # noqa: F401  # first: tvm_ffi then runs on its library
 import tvm_ffi
 
 FOLDER = pathlib.Path(__file__).parents[2] / "relax" / "models"
