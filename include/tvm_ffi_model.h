@@ -58,7 +58,7 @@ int FerriteModelCreate(const void *executable,
  * model stays usable after an error.
  *
  * The caller must ensure:
- * The same requirements as for `TVMFFIFunctionCall`.
+ * Same requirements as `TVMFFIFunctionCall`.
  */
 TVM_FFI_DLL
 int FerriteModelCall(TVMFFIObjectHandle model,

@@ -48,10 +48,10 @@ pub(super) unsafe fn words(function: *const c_void, args: [*const c_void; 3]) ->
 /// the first half of the result) or 16 bytes (a cell).
 ///
 /// # Errors
-/// The same as for [`words`].
+/// Same errors as [`words`].
 ///
 /// # Safety
-/// The same as for [`words`].
+/// Same requirements as [`words`].
 pub(super) unsafe fn memory(function: *const c_void, args: [*const c_void; 2]) -> Result<TVMFFIAny> {
     let (mut result, mut thrown) = (TVMFFIAny::NONE, None);
     // SAFETY: as for `words`.
@@ -62,7 +62,7 @@ pub(super) unsafe fn memory(function: *const c_void, args: [*const c_void; 2]) -
 /// Calls a C++ hook that hashes or compares map keys; see [`ferrite_alloc_ext::cxx::CxxRuntime`].
 ///
 /// # Errors
-/// The same as for [`words`].
+/// Same errors as [`words`].
 ///
 /// # Safety
 /// The hook must accept the values.

@@ -78,7 +78,7 @@ unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void
 /// Calls a virtual function that returns a cell.
 ///
 /// # Safety
-/// As for [`object`].
+/// Same requirements as [`object`].
 unsafe fn cell(module: &Module, slot: Slot, arg: *const c_void) -> Result<Any> {
     let args = [module.context_address().cast_const(), arg];
     // SAFETY: the caller vouches for the argument; the cell is owned.

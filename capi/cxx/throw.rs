@@ -76,7 +76,7 @@ pub(super) unsafe extern "C" fn destroy(this: *mut Exception) {
 /// Deleting destructor of `tvm::ffi::Error`, which `delete` calls.
 ///
 /// # Safety
-/// The same as for [`destroy`]. The exception must have been allocated with `new`.
+/// Same requirements as [`destroy`]. The exception must have been allocated with `new`.
 pub(super) unsafe extern "C" fn destroy_and_free(this: *mut Exception) {
     // SAFETY: the caller vouches for both.
     unsafe {

@@ -54,7 +54,7 @@ pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize) -> Result<T
 /// Slow path of [`view`], for type codes whose values need a conversion.
 ///
 /// # Safety
-/// As for [`view`].
+/// Same requirements as [`view`].
 unsafe fn view_special(value: TVMValue, type_code: c_int, number: usize) -> Result<TVMFFIAny> {
     // SAFETY: the caller vouches for the value.
     let (bits, pointer) = unsafe { (value.v_bits, value.v_handle) };

@@ -104,7 +104,7 @@ unsafe fn give(returned: TVMFFIAny, ret_val: *mut TVMValue, ret_type_code: *mut 
 /// Slow path of [`TVMFuncCall`]: checks all pointers, and converts any number of arguments of any type.
 ///
 /// # Safety
-/// As for [`TVMFuncCall`].
+/// Same requirements as [`TVMFuncCall`].
 #[inline(never)]
 unsafe extern "C" fn call_carefully(
     func: TVMFunctionHandle,

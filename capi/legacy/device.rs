@@ -44,7 +44,7 @@ impl Copy {
     /// Copies the array to main memory.
     ///
     /// # Safety
-    /// As for [`Copy::fill`].
+    /// Same requirements as [`Copy::fill`].
     pub(super) unsafe fn read(self) -> Result<()> {
         // SAFETY: the caller vouches for array and memory.
         unsafe { self.run(|memory, array| (array, memory)) }
@@ -53,7 +53,7 @@ impl Copy {
     /// Copies in the direction that `direction` selects, and waits until the copy is complete.
     ///
     /// # Safety
-    /// As for [`Copy::fill`].
+    /// Same requirements as [`Copy::fill`].
     unsafe fn run(self, direction: impl FnOnce(Region, Region) -> (Region, Region)) -> Result<()> {
         // SAFETY: the caller vouches for the array.
         let array = unsafe {

@@ -125,7 +125,7 @@ pub unsafe extern "C" fn TVMAPISetLastPythonError(exception: *mut c_void) {
 /// RuntimeError if `Py_IncRef` and `Py_DecRef` are not registered; ValueError for null; MemoryError.
 ///
 /// # Safety
-/// As for [`TVMAPISetLastPythonError`].
+/// Same requirements as [`TVMAPISetLastPythonError`].
 unsafe fn error_of_exception(exception: *mut c_void) -> Result<Error> {
     let Some((retain, release)) = python::counting() else {
         return Err(plain_error!(RUNTIME_ERROR, "Py_IncRef and Py_DecRef were not registered"));

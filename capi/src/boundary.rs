@@ -164,7 +164,7 @@ pub(crate) unsafe fn out<T>(pointer: *mut T, name: Name) -> Result<Out<T>> {
 /// Writes a result to an optional out-parameter, unless the pointer is null.
 ///
 /// # Safety
-/// As for [`out`].
+/// Same requirements as [`out`].
 #[inline(always)]
 #[cfg_attr(not(feature = "alloc"), expect(dead_code, reason = "only the environment has such parameters"))]
 pub(crate) unsafe fn write_optional<T>(pointer: *mut T, result: T) {
@@ -227,7 +227,7 @@ impl CheckedBytes {
 /// Checks a byte array for [`bytes`]. Size-optimised builds share one copy of this function.
 ///
 /// # Safety
-/// As for [`bytes`].
+/// Same requirements as [`bytes`].
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn check_bytes(array: *const TVMFFIByteArray, name: Name) -> CheckedBytes {
@@ -291,7 +291,7 @@ pub(crate) unsafe fn c_str<'a>(text: *const c_char, name: Name) -> Result<&'a [u
 /// Borrows the content of a C string. A null pointer is an empty string.
 ///
 /// # Safety
-/// As for [`c_str`].
+/// Same requirements as [`c_str`].
 #[inline]
 pub(crate) unsafe fn c_str_or_empty<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {

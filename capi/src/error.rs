@@ -140,7 +140,7 @@ pub unsafe extern "C" fn TVMFFIErrorCreateWithCauseAndExtraContext(
 /// Borrows an object of class `T` from a handle that may be null.
 ///
 /// # Safety
-/// As for [`boundary::object_of`].
+/// Same requirements as [`boundary::object_of`].
 unsafe fn optional<T: ObjectClass>(
     handle: TVMFFIObjectHandle,
     name: boundary::Name,

@@ -158,7 +158,7 @@ unsafe fn call_cell(
 /// Slow path of [`TVMFFIFunctionCall`]: checks all arguments, then calls the function or raises an error.
 ///
 /// # Safety
-/// As for [`TVMFFIFunctionCall`].
+/// Same requirements as [`TVMFFIFunctionCall`].
 #[cold]
 #[inline(never)]
 unsafe extern "C" fn call_checked(
@@ -179,7 +179,7 @@ unsafe extern "C" fn call_checked(
 /// Checks the arguments of [`TVMFFIFunctionCall`].
 ///
 /// # Safety
-/// As for [`TVMFFIFunctionCall`].
+/// Same requirements as [`TVMFFIFunctionCall`].
 unsafe fn check_call(
     func: TVMFFIObjectHandle,
     args: *const TVMFFIAny,
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
 /// and metadata, and share one copy of this function.
 ///
 /// # Safety
-/// As for the symbols.
+/// Same requirements as the C symbols.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn set_global(

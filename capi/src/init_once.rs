@@ -40,7 +40,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
 /// Slow path of [`TVMFFIHandleInitOnce`]: runs `init_func`, or waits for the thread that runs it.
 ///
 /// # Safety
-/// As for [`TVMFFIHandleInitOnce`].
+/// Same requirements as [`TVMFFIHandleInitOnce`].
 #[cfg_attr(feature = "speed", cold, inline(never))]
 unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option<InitFunction>) -> c_int {
     boundary::status_of(|| {
@@ -58,7 +58,7 @@ unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option
 /// status is not 0.
 ///
 /// # Safety
-/// As for `TVMFFIHandleInitOnce`.
+/// Same requirements as `TVMFFIHandleInitOnce`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIHandleDeinitOnce(
     handle_addr: *mut *mut c_void,

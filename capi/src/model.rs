@@ -50,7 +50,7 @@ pub unsafe extern "C" fn FerriteModelCreate(
 /// model stays usable after an error.
 ///
 /// # Safety
-/// The same requirements as for `TVMFFIFunctionCall`.
+/// Same requirements as `TVMFFIFunctionCall`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelCall(
     model: TVMFFIObjectHandle,

@@ -112,7 +112,7 @@ pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
 /// Imports a managed tensor, versioned or unversioned.
 ///
 /// # Safety
-/// The same as for the C symbols. `from` is a managed tensor of the given form.
+/// Same requirements as the C symbols. `from` is a managed tensor of the given form.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn import(
@@ -134,7 +134,7 @@ unsafe fn import(
 /// Exports a tensor as a managed tensor, versioned or unversioned.
 ///
 /// # Safety
-/// The same as for the C symbols. `out` is for a managed tensor of the given form.
+/// Same requirements as the C symbols. `out` is for a managed tensor of the given form.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn export(from: TVMFFIObjectHandle, out: *mut *mut c_void, form: DLPackForm) -> Result<()> {

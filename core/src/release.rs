@@ -43,7 +43,7 @@ pub unsafe fn release_object(object: *mut TVMFFIObject) {
 /// The slow path of [`release_object`], for references that may be the last. All callers share one copy.
 ///
 /// # Safety
-/// As [`release_object`].
+/// Same requirements as [`release_object`].
 #[cfg_attr(feature = "speed", inline(never))]
 #[cfg_attr(not(feature = "speed"), inline(always))]
 unsafe fn release_slow(object: *mut TVMFFIObject) {
@@ -59,7 +59,7 @@ unsafe fn release_slow(object: *mut TVMFFIObject) {
 /// several threads concurrently. Returns 0, the status of a C symbol.
 ///
 /// # Safety
-/// As [`release_object`].
+/// Same requirements as [`release_object`].
 #[inline(always)]
 pub unsafe fn release_inline(object: *mut TVMFFIObject) -> c_int {
     let single_threaded = is_single_threaded();
@@ -80,7 +80,7 @@ pub unsafe fn release_inline(object: *mut TVMFFIObject) -> c_int {
 /// are released later in that destruction.
 ///
 /// # Safety
-/// As [`release_object`].
+/// Same requirements as [`release_object`].
 #[cfg(all(feature = "speed", not(feature = "client")))]
 pub unsafe fn release_deferred(object: *mut TVMFFIObject) {
     // SAFETY: the caller transfers the reference, and the outcome says that this thread owns the object exclusively.
@@ -119,7 +119,7 @@ const TAIL_CALLS: bool = cfg!(feature = "speed");
 /// this function and need no stack frame.
 ///
 /// # Safety
-/// As [`finish_release`].
+/// Same requirements as [`finish_release`].
 #[inline(never)]
 unsafe fn finish_release_tail(object: *mut TVMFFIObject, outcome: Release) -> c_int {
     // SAFETY: the caller's promise.
@@ -188,7 +188,7 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
 /// taken branch if the object stays alive.
 ///
 /// # Safety
-/// As [`destroy`], and the process is single-threaded.
+/// Same requirements as [`destroy`], and the process is single-threaded.
 #[cfg(not(feature = "client"))]
 #[cold]
 #[inline(never)]
@@ -200,7 +200,7 @@ unsafe fn destroy_single_threaded(object: *mut TVMFFIObject) {
 /// Destroys a dead object, or adds it to `queue` if destructions are nested too deep.
 ///
 /// # Safety
-/// As [`destroy`].
+/// Same requirements as [`destroy`].
 #[cfg(not(feature = "client"))]
 #[inline(always)]
 unsafe fn destroy_or_queue(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queue) {
@@ -218,7 +218,7 @@ unsafe fn destroy_or_queue(object: *mut TVMFFIObject, queue: impl FnOnce() -> Qu
 /// frame.
 ///
 /// # Safety
-/// As [`destroy`].
+/// Same requirements as [`destroy`].
 #[cfg(not(feature = "client"))]
 #[cfg_attr(feature = "speed", inline(never))]
 unsafe fn destroy_nested(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queue) {

@@ -28,6 +28,10 @@ class Comments(unittest.TestCase):
         self.assertEqual(found("a.rs", "/// Ends when memory\n/// is refused."), ["`memory is refused`"])
         self.assertEqual([line for line, _ in prose.findings(Path("a.c"), ["int a;", "/* one", " * lent */"])], [3])
 
+    def test_openings_of_sections(self):
+        self.assertEqual(found("a.rs", "/// Ends.\n///\n/// # Safety\n/// As for [`b`].\nfn a() {"), ["`Safety As`"])
+        self.assertEqual(found("a.rs", "/// Ends.\n///\n/// # Errors\n/// Same errors as [`b`].\nfn a() {"), [])
+
     def test_code_is_not_prose(self):
         self.assertEqual(found("a.rs", 'let lent = "lent";'), [])
         self.assertEqual(found("a.md", "```\nlent\n```\n`lent`"), [])

@@ -80,7 +80,7 @@ pub unsafe extern "C" fn TVMFuncCall(
 /// Calls a function of generated code. Ensures that an error is raised if it fails.
 ///
 /// # Safety
-/// As for [`TVMFuncCall`].
+/// Same requirements as [`TVMFuncCall`].
 unsafe fn call_packed(
     packed: PackedFunction,
     values: *mut TVMValue,
@@ -101,7 +101,7 @@ unsafe fn call_packed(
 /// Calls a function object of tvm-ffi with `TVMValue` arguments, and converts its result.
 ///
 /// # Safety
-/// As for [`TVMFuncCall`]. The handle is a function object, and the pointers are not null.
+/// Same requirements as [`TVMFuncCall`]. The handle is a function object, and the pointers are not null.
 #[inline(never)]
 unsafe fn call_object(
     func: TVMFunctionHandle,

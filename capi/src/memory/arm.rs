@@ -15,7 +15,7 @@ weak! {
 /// Implements `__aeabi_memset`: fills a buffer with a byte value.
 ///
 /// # Safety
-/// As for [`fill`].
+/// Same requirements as [`fill`].
 unsafe extern "C" fn fill_up(to: *mut c_void, bytes: usize, byte: c_int) {
     // SAFETY: the caller's promise.
     unsafe { fill(to, byte, bytes) };
@@ -24,7 +24,7 @@ unsafe extern "C" fn fill_up(to: *mut c_void, bytes: usize, byte: c_int) {
 /// Implements `__aeabi_memclr`: fills a buffer with zeros.
 ///
 /// # Safety
-/// As for [`fill`].
+/// Same requirements as [`fill`].
 unsafe extern "C" fn clear(to: *mut c_void, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { fill(to, 0, bytes) };

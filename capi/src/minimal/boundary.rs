@@ -67,7 +67,7 @@ pub(super) unsafe fn bytes<'a>(array: *const TVMFFIByteArray) -> Result<&'a TVMF
 /// Checks a byte array for [`bytes`]. All callers share one copy of this function.
 ///
 /// # Safety
-/// As for [`bytes`].
+/// Same requirements as [`bytes`].
 #[inline(never)]
 unsafe fn checked_bytes<'a>(array: *const TVMFFIByteArray) -> Option<&'a TVMFFIByteArray> {
     // SAFETY: the caller's promise.

@@ -28,7 +28,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
 /// Releases a handle exactly once.
 ///
 /// # Safety
-/// As for `TVMFFIHandleInitOnce`.
+/// Same requirements as `TVMFFIHandleInitOnce`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIHandleDeinitOnce(
     handle_addr: *mut *mut c_void,

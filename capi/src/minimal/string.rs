@@ -38,7 +38,7 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
 /// Creates a string or bytes value, as `kind` says.
 ///
 /// # Safety
-/// As for the symbols above.
+/// Same requirements as the symbols above.
 unsafe fn create(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, kind: StringKind) -> c_int {
     // SAFETY: the caller's promise.
     status(|| match unsafe { bytes(input) } {

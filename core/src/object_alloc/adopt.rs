@@ -18,7 +18,7 @@ pub(crate) fn takes_blocks() -> bool {
 /// write every other field.
 ///
 /// # Safety
-/// As [`allocate`](super::allocate); the block comes from [`crate::memory`], is aligned to 16, has space for
+/// Same requirements as [`allocate`](super::allocate); the block comes from [`crate::memory`], is aligned to 16, has space for
 /// [`LEAD_BYTES`] and the record, and is owned by the caller.
 pub(crate) unsafe fn adopt<R: ObjectRecord>(
     type_index: i32,

@@ -80,7 +80,7 @@ pub trait Space {
     /// Allocates memory for an object and sets up its header.
     ///
     /// # Errors
-    /// As [`allocate`].
+    /// Same errors as [`allocate`].
     #[doc(hidden)]
     fn allocate(
         &mut self,
@@ -133,10 +133,10 @@ pub unsafe fn allocate<R: ObjectRecord>(
 /// Allocates an object in a space and initialises it like [`allocate`].
 ///
 /// # Errors
-/// As [`allocate`].
+/// Same errors as [`allocate`].
 ///
 /// # Safety
-/// As [`allocate`].
+/// Same requirements as [`allocate`].
 pub unsafe fn allocate_in<R: ObjectRecord>(
     space: &mut impl Space,
     type_index: i32,
@@ -217,7 +217,7 @@ pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, fla
 /// flags while it destroys the content.
 ///
 /// # Safety
-/// As [`delete`].
+/// Same requirements as [`delete`].
 #[cold]
 unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
     // SAFETY: the caller's promise.

@@ -105,7 +105,7 @@ pub unsafe fn try_release_shared(object: *mut TVMFFIObject) -> bool {
 /// `single_threaded` is the result of [`is_single_threaded`](crate::sync::is_single_threaded).
 ///
 /// # Safety
-/// As [`release`].
+/// Same requirements as [`release`].
 #[inline]
 pub unsafe fn release_contended(object: *mut TVMFFIObject, single_threaded: bool) -> Release {
     // SAFETY: the caller's promise.
@@ -115,7 +115,7 @@ pub unsafe fn release_contended(object: *mut TVMFFIObject, single_threaded: bool
 /// Adds a strong reference in a critical section, for programs on one core.
 ///
 /// # Safety
-/// As [`retain`].
+/// Same requirements as [`retain`].
 #[inline]
 pub unsafe fn retain_masked(object: *mut TVMFFIObject) {
     // SAFETY: the caller's promise.

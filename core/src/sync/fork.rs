@@ -49,7 +49,7 @@ pub trait AtFork: Sync {
     /// of other threads.
     ///
     /// # Safety
-    /// As [`parent`](Self::parent).
+    /// Same requirements as [`parent`](Self::parent).
     unsafe fn child(&'static self);
 }
 

@@ -39,7 +39,7 @@ impl<T> Mutex<T> {
 /// Enters a critical section and marks a mutex as locked. Shared by all mutexes.
 ///
 /// # Safety
-/// As for [`critical_section::acquire`]: [`leave`] follows, in the reverse order.
+/// Same requirements as [`critical_section::acquire`]; [`leave`] follows, in the reverse order.
 #[inline(never)]
 unsafe fn enter(held: &Cell<bool>) -> RestoreState {
     // SAFETY: the caller's promise.

@@ -183,7 +183,7 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
 /// Creates a tensor like [`make`] for an import that has strides, so that no list is copied.
 ///
 /// # Safety
-/// As [`make`].
+/// Same requirements as [`make`].
 #[inline(always)]
 pub(super) unsafe fn make_without_lists(
     prototype: &DLTensor,

@@ -54,11 +54,11 @@ impl Tensor {
     /// Exports of the tensor have the same flags.
     ///
     /// # Errors
-    /// As [`Tensor::from_dlpack`]. RuntimeError if the major version is not supported, in which case the caller may
+    /// Same errors as [`Tensor::from_dlpack`]. RuntimeError if the major version is not supported, in which case the caller may
     /// only call the deleter, or if the flags say that elements narrower than a byte are padded.
     ///
     /// # Safety
-    /// As [`Tensor::from_dlpack`].
+    /// Same requirements as [`Tensor::from_dlpack`].
     ///
     /// # Upstream
     /// `TVMFFITensorFromDLPackVersioned`, which does not check the version.
@@ -76,10 +76,10 @@ impl Tensor {
 /// [`Tensor::from_dlpack_versioned`].
 ///
 /// # Errors
-/// As the function for this form.
+/// Same errors as the function for this form.
 ///
 /// # Safety
-/// As the function for this form.
+/// Same requirements as the function for this form.
 #[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn import(
     managed: *mut c_void,
@@ -102,7 +102,7 @@ pub unsafe fn import(
 /// builds.
 ///
 /// # Safety
-/// As [`import`]; `managed` is not null.
+/// Same requirements as [`import`]; `managed` is not null.
 #[inline(always)]
 unsafe fn needs_no_checks(managed: *mut c_void, form: DLPackForm) -> bool {
     // SAFETY: the caller vouches for the record, whose layout is known if its major version is supported, and for
@@ -144,7 +144,7 @@ unsafe fn described(managed: *mut c_void, form: DLPackForm) -> (*const DLTensor,
 /// The slow path of [`import`], with all checks.
 ///
 /// # Safety
-/// As [`import`].
+/// Same requirements as [`import`].
 #[inline(never)]
 unsafe fn import_checked(
     managed: *mut c_void,

@@ -102,7 +102,7 @@ impl Tensor {
     /// Borrows the elements as a slice; see [`TensorRef::data`].
     ///
     /// # Errors
-    /// As [`TensorRef::data`].
+    /// Same errors as [`TensorRef::data`].
     pub fn data<T: Element>(&self) -> Result<&[T]> {
         self.as_tensor_ref().data()
     }
@@ -110,10 +110,10 @@ impl Tensor {
     /// Borrows the elements as a mutable slice; see [`TensorRef::data_mut`].
     ///
     /// # Errors
-    /// As [`TensorRef::data`].
+    /// Same errors as [`TensorRef::data`].
     ///
     /// # Safety
-    /// As [`TensorRef::data_mut`].
+    /// Same requirements as [`TensorRef::data_mut`].
     #[allow(clippy::mut_from_ref, reason = "the caller vouches that nobody else uses the data")]
     pub unsafe fn data_mut<T: Element>(&self) -> Result<&mut [T]> {
         // SAFETY: the caller's promise.

@@ -149,7 +149,7 @@ impl<'a> TensorRef<'a> {
     /// Borrows the elements of a contiguous tensor in host-accessible memory for writing.
     ///
     /// # Errors
-    /// As [`TensorRef::data`].
+    /// Same errors as [`TensorRef::data`].
     ///
     /// # Safety
     /// No one else may read or write the elements while the result is in use, and the producer must allow writes.

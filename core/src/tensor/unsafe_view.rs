@@ -36,7 +36,7 @@ impl Tensor {
     /// ValueError if the shape of the prototype is invalid, as in [`Tensor::from_dlpack`]. MemoryError.
     ///
     /// # Safety
-    /// As [`Tensor::create_unsafe_view`], with data that lives as long as `owner`.
+    /// Same requirements as [`Tensor::create_unsafe_view`], with data that lives as long as `owner`.
     pub unsafe fn from_owner(owner: &ObjectRef, prototype: &DLTensor) -> Result<Tensor> {
         // SAFETY: the caller vouches for the lists, and the tensor owns a reference to `owner`.
         unsafe {

@@ -1391,7 +1391,7 @@ int TVMFFIHandleInitOnce(void **handle_addr,
  * status is not 0.
  *
  * The caller must ensure:
- * As for `TVMFFIHandleInitOnce`.
+ * Same requirements as `TVMFFIHandleInitOnce`.
  */
 TVM_FFI_DLL
 int TVMFFIHandleDeinitOnce(void **handle_addr,

@@ -59,7 +59,7 @@ pub trait Driver: Send + Sync + Sized + 'static {
     /// [`prepare`](Driver::prepare).
     ///
     /// # Errors
-    /// As for [`prepare`](Driver::prepare).
+    /// Same errors as [`prepare`](Driver::prepare).
     fn prepare_created(payload: &Payload) -> Result<Self::Code> {
         Self::prepare(payload)
     }

@@ -30,7 +30,7 @@ pub(crate) fn install() {
 /// Records that a driver is about to be opened.
 ///
 /// # Errors
-/// As for [`check`].
+/// Same errors as [`check`].
 pub fn begin_use() -> Result<()> {
     check()?;
     IN_USE.store(true, Ordering::Relaxed);

@@ -93,7 +93,7 @@ pub const MAX_TASKS: usize = 1024;
 ///
 /// # Safety
 ///
-/// As for [`Launcher::launch`].
+/// Same requirements as [`Launcher::launch`].
 unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()> {
     let asked = usize::try_from(num_task).unwrap_or(0);
     ensure!(asked <= MAX_TASKS, RUNTIME_ERROR, "cannot run {asked} tasks at once, only {MAX_TASKS}");
@@ -112,7 +112,7 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
 /// Runs a launch on a team of workers. Returns an error if the team is too small for the requested number of tasks.
 ///
 /// # Safety
-/// As for [`Launcher::launch`].
+/// Same requirements as [`Launcher::launch`].
 unsafe fn launch_on(team: &Team, lambda: ParallelLambda, data: *mut c_void, asked: usize) -> Result<()> {
     let tasks = team.len() + 1;
     ensure!(asked <= tasks, RUNTIME_ERROR, "cannot run {asked} tasks at once, only {tasks} threads are left");
@@ -138,7 +138,7 @@ unsafe fn run_single(lambda: ParallelLambda, data: *mut c_void) -> Result<()> {
 ///
 /// # Safety
 ///
-/// As for [`Launcher::barrier`].
+/// Same requirements as [`Launcher::barrier`].
 unsafe fn barrier(env: *mut ParallelGroupEnv) -> Result<()> {
     // SAFETY: several tasks share `env`, so a launch of this module created it and lives until the calling task ends.
     let launch = unsafe { &*(*env).sync_handle.cast::<Launch>() };

@@ -48,7 +48,7 @@ impl Launch {
     /// Runs one task of a launch.
     ///
     /// # Safety
-    /// As for `TaskGroup::end_task`.
+    /// Same requirements as `TaskGroup::end_task`.
     unsafe fn run(this: *const Launch, task: u32) {
         // SAFETY: the caller's promise.
         unsafe {

@@ -38,7 +38,7 @@ macro_rules! atomic {
             /// Borrows the atomic at an address.
             ///
             /// # Safety
-            /// As for the method of `core`'s type.
+            /// Same requirements as the method of `core`'s type.
             #[inline(always)]
             pub const unsafe fn from_ptr<'a>(place: *mut $value) -> &'a Self {
                 // SAFETY: the caller's promise; the type is transparent over a type of the same layout as its value.

@@ -103,7 +103,7 @@ pub(in crate::type_table) unsafe fn has_field(type_index: i32, name: &TVMFFIByte
 /// The out-of-line part of [`has_field`], for type indices of the library.
 ///
 /// # Safety
-/// As for [`has_field`].
+/// Same requirements as [`has_field`].
 #[inline(never)]
 unsafe fn finds_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
     type_info(type_index).is_some_and(|entry| {
@@ -126,7 +126,7 @@ pub(in crate::type_table) unsafe fn has_method(type_index: i32, name: &TVMFFIByt
 /// The out-of-line part of [`has_method`], for type indices of the library.
 ///
 /// # Safety
-/// As for [`has_method`].
+/// Same requirements as [`has_method`].
 #[inline(never)]
 unsafe fn finds_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
     type_info(type_index).is_some_and(|entry| {

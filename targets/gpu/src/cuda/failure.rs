@@ -33,7 +33,7 @@ pub(super) use {done, made};
 /// Converts the status of a call that returns something into a result.
 ///
 /// # Errors
-/// As for [`error`].
+/// Same errors as [`error`].
 #[inline]
 pub(super) fn check_made(api: &Api, call: &str, status: Status) -> Result<()> {
     if status == api::SUCCESS { Ok(()) } else { Err(error(api, call, status)) }
@@ -42,7 +42,7 @@ pub(super) fn check_made(api: &Api, call: &str, status: Status) -> Result<()> {
 /// Converts the status of a call that returns nothing into a result. A driver that is shutting down is no error.
 ///
 /// # Errors
-/// As for [`error`].
+/// Same errors as [`error`].
 #[inline]
 pub(super) fn check_done(api: &Api, call: &str, status: Status) -> Result<()> {
     if is_done(status) { Ok(()) } else { Err(error(api, call, status)) }

@@ -101,7 +101,7 @@ impl Platform {
 /// Returns the device with this id.
 ///
 /// # Errors
-/// As for [`platform`] and [`Platform::device`].
+/// Same errors as [`platform`] and [`Platform::device`].
 #[inline]
 pub(super) fn device(id: i32) -> Result<&'static Device> {
     platform()?.device(id)
@@ -110,7 +110,7 @@ pub(super) fn device(id: i32) -> Result<&'static Device> {
 /// Returns the device of the current context, or device 0 if there is none. Makes its primary context current.
 ///
 /// # Errors
-/// As for [`platform`]; errors of the driver.
+/// Same errors as [`platform`]; errors of the driver.
 #[inline]
 pub(super) fn current_device() -> Result<&'static Device> {
     let platform = platform()?;

@@ -70,7 +70,7 @@ impl<D: Driver> Loading<D> {
     /// Returns a kernel loaded on a device. The first call loads it.
     ///
     /// # Errors
-    /// As for [`DeviceModule::with_kernel`](super::DeviceModule::with_kernel).
+    /// Same errors as [`DeviceModule::with_kernel`](super::DeviceModule::with_kernel).
     #[inline]
     pub(super) fn kernel(&self, source: &Source<'_, D>, kernel: usize, device: i32) -> Result<&D::Kernel> {
         // A negative id becomes an index beyond the table.

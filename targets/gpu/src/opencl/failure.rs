@@ -9,7 +9,7 @@ use super::api::{self, Status};
 /// Converts a status into a result.
 ///
 /// # Errors
-/// As for [`error`].
+/// Same errors as [`error`].
 #[inline]
 pub(super) fn check(status: Status) -> Result<()> {
     if status == api::SUCCESS { Ok(()) } else { Err(error(status)) }

@@ -20,7 +20,7 @@ impl Api {
     /// Converts the status of a call into a result.
     ///
     /// # Errors
-    /// As for [`error`](Api::error).
+    /// Same errors as [`error`](Api::error).
     #[inline]
     pub(super) fn check(&self, call: &str, status: Status) -> Result<()> {
         if status == api::SUCCESS { Ok(()) } else { Err(self.error(call, status)) }
@@ -30,7 +30,7 @@ impl Api {
     /// process is exiting.
     ///
     /// # Errors
-    /// As for [`error`](Api::error).
+    /// Same errors as [`error`](Api::error).
     #[inline]
     pub(super) fn check_done(&self, call: &str, status: Status) -> Result<()> {
         if is_done(status) { Ok(()) } else { Err(self.error(call, status)) }

@@ -145,7 +145,7 @@ impl Kernel {
     /// Queues a launch with any number of arguments.
     ///
     /// # Safety
-    /// As for [`launch`](Kernel::launch).
+    /// Same requirements as [`launch`](Kernel::launch).
     #[cold]
     unsafe fn launch_many(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
         let mut arguments = Arguments([0; MAX_PARAMETERS * 8]);
@@ -159,7 +159,7 @@ impl Kernel {
     /// Passes packed arguments to the driver and queues the launch.
     ///
     /// # Safety
-    /// As for [`launch`](Kernel::launch); `arguments` must have `bytes` bytes.
+    /// Same requirements as [`launch`](Kernel::launch); `arguments` must have `bytes` bytes.
     #[inline]
     unsafe fn queue(
         &self,

@@ -61,7 +61,7 @@ pub(super) unsafe fn free(memory: *mut c_void) {
 /// Allocates pinned host memory, which devices copy from and to directly.
 ///
 /// # Errors
-/// As for [`allocate`].
+/// Same errors as [`allocate`].
 pub(super) fn allocate_pinned(id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void> {
     let device = on(id)?;
     check_alignment(alignment)?;

@@ -45,7 +45,7 @@ pub(super) fn platform() -> Result<&'static Platform> {
 /// Makes device `id` current until the result is dropped.
 ///
 /// # Errors
-/// As for [`platform`]; ValueError if there is no such device.
+/// Same errors as [`platform`]; ValueError if there is no such device.
 pub(super) fn on(id: i32) -> Result<OnDevice> {
     let platform = platform()?;
     platform.device(id)?;

@@ -52,7 +52,7 @@ fn allocate(device_type: i32, device_id: i32, bytes: u64) -> Result<NonNull<c_vo
 /// Frees a workspace, here or through `libtvm_runtime`.
 ///
 /// # Safety
-/// As for [`device::free_workspace`].
+/// Same requirements as [`device::free_workspace`].
 unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the caller's promise; `allocate` made the same choice.
     unsafe {
@@ -166,7 +166,7 @@ unsafe extern "C" fn allocate_in_slot(
 /// Frees a workspace, for the function slots of compiled code.
 ///
 /// # Safety
-/// As for [`device::free_workspace`]; null is allowed.
+/// Same requirements as [`device::free_workspace`]; null is allowed.
 unsafe extern "C" fn free_in_slot(device_type: c_int, device_id: c_int, workspace: *mut c_void) -> c_int {
     if device::find(device_type).is_none() {
         // SAFETY: as in `allocate_in_slot`.

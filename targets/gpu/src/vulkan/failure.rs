@@ -30,7 +30,7 @@ pub(super) fn error(code: vk::Result) -> Error {
 /// Converts a failed outcome into an error.
 ///
 /// # Errors
-/// As for [`error`].
+/// Same errors as [`error`].
 pub(super) fn raise<T>(outcome: Outcome<T>) -> Result<T> {
     outcome.map_err(error)
 }

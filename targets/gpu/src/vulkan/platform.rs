@@ -85,7 +85,7 @@ pub(super) fn device(id: i32) -> Result<&'static Device> {
 /// Returns the adapter with this id.
 ///
 /// # Errors
-/// As for [`device`].
+/// Same errors as [`device`].
 pub(super) fn adapter(id: i32) -> Result<&'static Adapter> {
     slot(id).map(|(_, slot)| &slot.adapter)
 }

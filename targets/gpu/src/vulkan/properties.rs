@@ -52,7 +52,7 @@ fn warp_size(adapter: &Adapter) -> u32 {
 /// Implements `device_api.vulkan.get_target_property`. Returns `None` for an unknown property.
 ///
 /// # Errors
-/// As for [`platform::adapter`]; ValueError for a device of another type.
+/// Same errors as [`platform::adapter`]; ValueError for a device of another type.
 pub(super) fn target_property(device: DLDevice, name: String) -> Result<Any> {
     plain_ensure!(
         device.device_type == kind::VULKAN,

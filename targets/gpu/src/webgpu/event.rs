@@ -65,7 +65,7 @@ impl Event {
     /// another device, the calling thread waits.
     ///
     /// # Errors
-    /// As for [`wait`](Event::wait).
+    /// Same errors as [`wait`](Event::wait).
     pub(super) fn order(&self, device: &'static Device) -> Result<()> {
         let is_elsewhere =
             self.recorded().as_ref().is_some_and(|record| !core::ptr::eq(record.device, device));

@@ -40,7 +40,7 @@ pub fn count(body: impl FnOnce()) -> u32 {
 /// Counts an allocation by C's `malloc`.
 ///
 /// # Safety
-/// The same requirements as in C.
+/// Same requirements as in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
     note();
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
 /// Counts an allocation by C's `calloc`.
 ///
 /// # Safety
-/// The same requirements as in C.
+/// Same requirements as in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
     note();
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
 /// Counts an allocation by C's `realloc`.
 ///
 /// # Safety
-/// The same requirements as in C.
+/// Same requirements as in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void {
     note();
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_voi
 /// Counts an allocation by C's `aligned_alloc`.
 ///
 /// # Safety
-/// The same requirements as in C.
+/// Same requirements as in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> *mut c_void {
     note();
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> *mut c
 /// Counts an allocation by C's `posix_memalign`.
 ///
 /// # Safety
-/// The same requirements as in C.
+/// Same requirements as in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, alignment: usize, bytes: usize) -> c_int {
     const NO_MEMORY: c_int = 12;

@@ -91,7 +91,7 @@ impl Launch {
     /// Runs one task on a worker. On return, the launch may be destroyed.
     ///
     /// # Safety
-    /// As for [`Launch::run`].
+    /// Same requirements as [`Launch::run`].
     pub(super) unsafe fn run_on_worker(delivery: Delivery<Launch>) {
         // SAFETY: the caller's promise.
         unsafe {

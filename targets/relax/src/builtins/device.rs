@@ -48,7 +48,7 @@ pub(crate) fn copy_to(tensor: &Tensor, device: DLDevice) -> Result<Tensor> {
 /// Returns a tensor in main memory: the tensor itself, or a copy if it is on a device.
 ///
 /// # Errors
-/// As for [`copy_to`].
+/// Same errors as [`copy_to`].
 pub(crate) fn on_host(tensor: Tensor) -> Result<Tensor> {
     match tensor.device().device_type {
         kind::CPU => Ok(tensor),

@@ -40,7 +40,7 @@ impl<'a> ShapeHeap<'a> {
     /// Stores a value at an index.
     ///
     /// # Errors
-    /// As for [`get`](Self::get).
+    /// Same errors as [`get`](Self::get).
     pub(super) fn set(self, index: i64, value: i64) -> Result<()> {
         let values = match self.0 {
             // SAFETY: only the running function uses its heap, and it waits for this builtin.

@@ -37,7 +37,7 @@ pub unsafe fn set_packed_arg(list: *mut c_void, index: i32, args: *mut TVMFFIAny
 /// Replaces an element by None, and releases its value.
 ///
 /// # Errors
-/// As for [`set_packed_arg`].
+/// Same errors as [`set_packed_arg`].
 ///
 /// # Safety
 /// The list must have the element, which must be an owned value.
@@ -51,7 +51,7 @@ pub unsafe fn reset_item(list: *mut c_void, index: i32) -> Result<()> {
 /// Moves the result of a call into an element, and releases the element's old value. The result's cell is None afterwards.
 ///
 /// # Errors
-/// As for [`set_packed_arg`].
+/// Same errors as [`set_packed_arg`].
 ///
 /// # Safety
 /// Both lists must have the given elements. The result must be an owned value.

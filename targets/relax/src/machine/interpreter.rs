@@ -206,7 +206,7 @@ impl Interpreter<'_> {
     /// Calls a function with the instrument around the call.
     ///
     /// # Safety
-    /// As for [`call`](Self::call).
+    /// Same requirements as [`call`](Self::call).
     #[cold]
     unsafe fn call_with_instrument(
         &self,

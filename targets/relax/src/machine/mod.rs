@@ -131,7 +131,7 @@ impl Machine {
     /// Initializes the machine for the CPU alone, like [`initialize`](Machine::initialize).
     ///
     /// # Errors
-    /// As for [`initialize`](Machine::initialize).
+    /// Same errors as [`initialize`](Machine::initialize).
     pub fn initialize_on_cpu(&self, kind: Kind, resolve: &Resolve<'_>) -> Result<()> {
         let mut allocators = Buffer::new();
         allocators.try_push(Allocator::new(Allocator::host().device(), kind)?)?;
@@ -151,7 +151,7 @@ impl Machine {
     /// Calls a closure or a packed function.
     ///
     /// # Errors
-    /// As for [`call`](Machine::call); TypeError for any other value.
+    /// Same errors as [`call`](Machine::call); TypeError for any other value.
     pub fn invoke(&self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
         let object: ObjectRef = callee.get()?;
         if let Some(function) = object.as_class::<Function>() {

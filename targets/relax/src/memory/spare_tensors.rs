@@ -32,10 +32,10 @@ impl SpareTensors {
     /// Creates a tensor like the function [`tensor_over`], but reuses a spare tensor object if there is one.
     ///
     /// # Errors
-    /// As for [`tensor_over`].
+    /// Same errors as [`tensor_over`].
     ///
     /// # Safety
-    /// As for [`tensor_over`].
+    /// Same requirements as [`tensor_over`].
     #[inline(always)]
     pub(crate) unsafe fn tensor_over(
         &mut self,

@@ -125,7 +125,7 @@ impl SpareTensor {
     /// Reuses the object for a tensor over memory that `owner` owns.
     ///
     /// # Safety
-    /// As for [`tensor_over`]; the shape must have as many dimensions as this object.
+    /// Same requirements as [`tensor_over`]; the shape must have as many dimensions as this object.
     #[inline(always)]
     pub(super) unsafe fn place(self, owner: &ObjectRef, placement: &Placement, shape: &[i64]) -> Tensor {
         // SAFETY: the tensor is one of this file that nobody else has; the caller vouches for the rest.

@@ -41,7 +41,7 @@ impl Model {
     /// Creates a model from an executable. `resolve` finds the functions that are not builtins.
     ///
     /// # Errors
-    /// As for [`Machine::initialize_on_cpu`].
+    /// Same errors as [`Machine::initialize_on_cpu`].
     pub fn new(executable: Executable, kind: Kind, resolve: &Resolve<'_>) -> Result<Model> {
         let index = CLASS.register()?;
         let mut machine = Some(Machine::new(executable));

@@ -101,7 +101,7 @@ impl Device {
     /// Compiles or loads a kernel.
     ///
     /// # Errors
-    /// As for [`Kernel::load`].
+    /// Same errors as [`Kernel::load`].
     pub(in super::super) fn load(&'static self, name: &[u8], code: Code<'_>) -> Result<Kernel> {
         Kernel::load(self, name, code)
     }
@@ -156,7 +156,7 @@ impl Device {
     /// InternalError if a command failed and the failure was not reported yet.
     ///
     /// # Safety
-    /// As for [`stream`](Device::stream).
+    /// Same requirements as [`stream`](Device::stream).
     pub(in super::super) unsafe fn synchronize(&self, handle: *mut c_void) -> Result<()> {
         // SAFETY: the caller's promise.
         let stream = unsafe { self.stream(handle) };
@@ -198,10 +198,10 @@ impl Device {
     /// to the device is queued.
     ///
     /// # Errors
-    /// As for [`read`](Device::read).
+    /// Same errors as [`read`](Device::read).
     ///
     /// # Safety
-    /// As for [`read`](Device::read).
+    /// Same requirements as [`read`](Device::read).
     pub(in super::super) unsafe fn write(
         &self,
         stream: *mut c_void,
@@ -231,10 +231,10 @@ impl Device {
     /// Queues a copy within the device.
     ///
     /// # Errors
-    /// As for [`read`](Device::read).
+    /// Same errors as [`read`](Device::read).
     ///
     /// # Safety
-    /// As for [`read`](Device::read).
+    /// Same requirements as [`read`](Device::read).
     pub(in super::super) unsafe fn copy(
         &self,
         stream: *mut c_void,

@@ -144,7 +144,7 @@ impl Stream {
     /// Waits for all committed command buffers.
     ///
     /// # Errors
-    /// As for [`finish`](Stream::finish).
+    /// Same errors as [`finish`](Stream::finish).
     pub(super) fn synchronize(&self) -> Result<()> {
         self.completion.wait(self.committed.load(Ordering::Relaxed))
     }

@@ -48,7 +48,7 @@ impl Axis {
     /// Returns the axis with this number like [`of`](Self::of), but with the error message of `topk`.
     ///
     /// # Errors
-    /// As for [`of`](Self::of).
+    /// Same errors as [`of`](Self::of).
     pub(super) fn in_range(tensor: TensorRef<'_>, number: i64) -> Result<Axis> {
         let ndim = tensor.ndim();
         let index = if number < 0 { number.saturating_add(ndim as i64) } else { number };

@@ -65,7 +65,7 @@ pub(super) fn for_each_line<K: Key>(
 /// Sorts the first `counts[i]` values of each line `i`, and passes the sorted entries to `write`.
 ///
 /// # Errors
-/// As for [`for_each_line`].
+/// Same errors as [`for_each_line`].
 pub(super) fn for_each_start<K: Key>(
     input: TensorRef<'_>,
     axis: Axis,

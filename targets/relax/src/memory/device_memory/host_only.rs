@@ -62,7 +62,7 @@ pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
 /// Creates a compact row-major tensor of zeros in main memory.
 ///
 /// # Errors
-/// As for [`Tensor::empty`].
+/// Same errors as [`Tensor::empty`].
 pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
     Tensor::empty(shape, dtype, device)
 }

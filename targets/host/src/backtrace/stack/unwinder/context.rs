@@ -27,7 +27,7 @@ pub(super) unsafe fn pc(context: *mut Context) -> usize {
 /// Returns the stack pointer of the frame's caller.
 ///
 /// # Safety
-/// As for [`pc`].
+/// Same requirements as [`pc`].
 pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
     // SAFETY: the caller vouches for the context.
     unsafe { _Unwind_GetCFA(context) }

@@ -42,7 +42,7 @@ pub(super) unsafe fn pc(context: *mut Context) -> usize {
 /// Returns the stack pointer of the frame's caller.
 ///
 /// # Safety
-/// As for [`pc`].
+/// Same requirements as [`pc`].
 pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
     // SAFETY: the caller vouches for the context.
     unsafe { register(context, STACK_POINTER) }
@@ -51,7 +51,7 @@ pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
 /// Returns the value of a core register.
 ///
 /// # Safety
-/// As for [`pc`].
+/// Same requirements as [`pc`].
 unsafe fn register(context: *mut Context, register: u32) -> usize {
     let mut value = 0_usize;
     // SAFETY: the caller vouches for the context; the value has 32 bits.
