@@ -21,7 +21,10 @@ from results import Result
 
 # Files that compile programs: started first, to keep all processors busy.
 _SLOW = ("test_rust_static_init", "test_stl", "test_dataclass_gen_abi_cpp", "test_build", "test_load")
+# Tests that compare wall-clock times: another process can delay one of the two measured parts, so only a repeated failure counts.
+_TIMED = ("::test_shared_dag_hash_scaling_not_exponential",)
 _MAX_STARTS = 300
+_MAX_REPEATS = 4
 
 
 @dataclass
@@ -54,8 +57,19 @@ class FileRun:
                 break
         else:
             self.problems.append(f"{self.name}: given up after {_MAX_STARTS} starts")
+        self.repeat_timed()
         for test in self.collected:
             self.done.setdefault(test, Result(test, self.name, "notrun", text="; ".join(self.problems)))
+
+    def repeat_timed(self) -> None:
+        """Run the tests that compare times again while they fail."""
+        for repeat in range(_MAX_REPEATS):
+            failed = [id for id, result in self.done.items() if id.endswith(_TIMED) and result.status == "failed"]
+            if not failed:
+                break
+            for test in failed:
+                del self.done[test]
+            self.attempt(_MAX_STARTS + repeat)
 
     def attempt(self, number: int) -> bool:
         """Run the remaining tests; return whether to restart."""
