@@ -194,8 +194,9 @@ mod tests {
     #[test]
     fn other_memory_is_refused() {
         let mut memory = [0u64; 64];
-        for place in [&raw mut memory[20], &raw mut memory[21]] {
-            let place = NonNull::new(place.cast()).unwrap();
+        let memory = (&raw mut memory).cast::<u64>();
+        for index in [20, 21] {
+            let place = NonNull::new(memory.wrapping_add(index).cast()).unwrap();
             // SAFETY: the memory before the place is readable.
             assert_eq!(unsafe { release(place) }.unwrap_err().kind(), b"ValueError");
         }
