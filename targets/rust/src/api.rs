@@ -1,0 +1,46 @@
+//! The interface of `ferrite-ffi` and of `ferrite-ffi-sys`: the types that programs name, and the modules with the rest.
+
+pub use ferrite_core::any::{Any, AnyView};
+pub use ferrite_core::big_int::BigInt;
+pub use ferrite_core::convert::AnyCompatible;
+pub use ferrite_core::error::{Error, Result};
+pub use ferrite_core::function::Function;
+pub use ferrite_core::object::{ObjectClass, ObjectRef};
+pub use ferrite_core::shape::Shape;
+pub use ferrite_core::string::{Bytes, String};
+pub use ferrite_core::tensor::{Tensor, TensorView};
+pub use ferrite_core::weak::WeakObjectRef;
+
+pub use ferrite_core::{
+    abi, any, big_int, convert, dtype, error, export, function, log, object, object_alloc, opaque,
+    raised_error, shape, string, tensor, type_index, type_table, typed, weak,
+};
+pub use ferrite_core::{bail, ensure, export_function, object_class};
+
+#[cfg(feature = "alloc")]
+pub use ferrite_alloc_ext::containers::{Array, Dict, List, Map, Tuple};
+#[cfg(feature = "alloc")]
+pub use ferrite_alloc_ext::module::Module;
+#[cfg(feature = "alloc")]
+pub use ferrite_alloc_ext::{
+    base64, containers, dataclass, env, graph, json, module, reflection, structural,
+};
+
+/// Devices: their types and names, and with the feature `alloc` their memory, streams and events.
+pub mod device {
+    #[cfg(feature = "alloc")]
+    pub use ferrite_alloc_ext::device::*;
+    pub use ferrite_core::device::*;
+}
+
+#[cfg(feature = "macros")]
+#[allow(unused_imports, reason = "the package of macros decides what there is")]
+pub use ferrite_macros::*;
+
+/// The crates that the expansion of macros names.
+#[doc(hidden)]
+pub mod __private {
+    #[cfg(feature = "alloc")]
+    pub use ferrite_alloc_ext as alloc;
+    pub use ferrite_core as core;
+}

@@ -1,0 +1,24 @@
+//! The TVM-FFI ABI for Rust programs and firmware: values, functions, objects, containers, tensors and modules, with the whole
+//! library inside.
+//!
+//! ```
+//! use ferrite::{Function, Result};
+//!
+//! fn main() -> Result<()> {
+//!     let add = Function::from_typed(|a: i64, b: i64| a + b)?;
+//!     assert_eq!(add.call(&[2i64.into(), 3i64.into()])?.get::<i64>()?, 5);
+//!     Ok(())
+//! }
+//! ```
+#![no_std]
+
+// The library installs its global functions, its loaders and its providers when the program starts.
+#[cfg(feature = "host")]
+extern crate ferrite_library as _;
+
+mod api;
+pub use api::*;
+
+/// Whole models: the Relax executables that TVM compiles, and the virtual machine that runs them.
+#[cfg(feature = "relax")]
+pub use ferrite_relax as relax;
