@@ -9,10 +9,12 @@
 //! | `packed` | libraries compiled by TVM before tvm-ffi, with the feature `packed` |
 //! | [`context`], [`backend_slots`] | context symbols: addresses for the pointer slots of libraries |
 //! | [`system_lib`], `symbol_table`, [`globals`] | modules of symbols linked into the program, and modules that stay loaded |
+//! | `by_name` | loading and lookups by name, for programs in Rust |
 //! | [`functions`], `calls` | the global functions `ffi.Module*` |
 
 pub mod backend_slots;
 mod bin_reader;
+mod by_name;
 mod calls;
 mod class;
 pub mod context;
@@ -50,6 +52,7 @@ use ferrite_core::{
     stack, type_index, type_table,
 };
 
+pub use by_name::FileName;
 pub use ops::{ModuleOps, Query};
 use symbol_name::SymbolName;
 

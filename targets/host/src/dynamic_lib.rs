@@ -16,6 +16,7 @@ mod contexts;
 pub mod driver;
 mod loading;
 mod name_filter;
+pub mod program_symbols;
 
 use contexts::LoadId;
 pub(crate) use contexts::STORED_CONTEXTS;
@@ -51,6 +52,7 @@ impl DynamicLibrary {
     /// # Safety
     /// Opening the file runs the object's initialisers.
     unsafe fn open(path: &CStr) -> Option<DynamicLibrary> {
+        program_symbols::show();
         // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
         let open = || unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
         let handle = NonNull::new(apart_from_forks(open))?;

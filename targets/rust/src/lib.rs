@@ -16,7 +16,13 @@
 #[cfg(feature = "host")]
 extern crate ferrite_library as _;
 
+#[cfg(test)]
+extern crate std;
+
 mod api;
+#[cfg(feature = "host")]
+mod symbols;
+
 pub use api::*;
 
 /// Whole models: the Relax executables that TVM compiles, and the virtual machine that runs them.

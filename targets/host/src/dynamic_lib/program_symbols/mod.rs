@@ -1,0 +1,119 @@
+//! C symbols of a program that contains the library, for the libraries that it loads.
+//!
+//! A linker exports the symbols of a shared library, but not those of a program, unless the program is linked with
+//! `-rdynamic`, which a dependency cannot demand. A library that is linked with `libtvm_ffi` must find its symbols when it is
+//! opened, though.
+
+use core::ffi::{CStr, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+#[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), path = "other.rs")]
+mod object;
+
+/// A C symbol: its name and its address.
+pub struct Symbol {
+    name: &'static CStr,
+    address: *const c_void,
+}
+
+// SAFETY: addresses of functions, which any thread may call.
+unsafe impl Sync for Symbol {}
+
+impl Symbol {
+    /// Creates a symbol.
+    pub const fn new(name: &'static CStr, address: *const c_void) -> Symbol {
+        Symbol { name, address }
+    }
+
+    /// Returns the name.
+    pub const fn name(&self) -> &'static CStr {
+        self.name
+    }
+}
+
+/// Symbols of a program.
+pub struct SymbolTable {
+    /// The symbols, in any order. The first one tells whether the process shows them already.
+    pub symbols: &'static [Symbol],
+}
+
+/// Table of the symbols that are yet to be shown; null if there is none.
+static HIDDEN: AtomicPtr<SymbolTable> = AtomicPtr::new(ptr::null_mut());
+
+/// Offers symbols of the program to the libraries that it will load. They are shown when the first one is opened, unless the
+/// process shows a symbol of the first name by then: its own, or that of a `libtvm_ffi.so`.
+///
+/// # Threads
+/// Any thread, also before `main`.
+pub fn offer(table: &'static SymbolTable) {
+    HIDDEN.store(ptr::from_ref(table).cast_mut(), Ordering::Release);
+}
+
+/// Shows the symbols that were offered to libraries that are opened after this call. If that fails, the dynamic linker names the
+/// symbol that a library lacks.
+pub(super) fn show() {
+    // SAFETY: the table was stored by `offer`, and is static.
+    let Some(table) = (unsafe { HIDDEN.load(Ordering::Acquire).as_ref() }) else {
+        return;
+    };
+    // Two threads may both show them: the addresses are the same.
+    if !is_shown(table) {
+        object::load(table.symbols);
+    }
+    HIDDEN.store(ptr::null_mut(), Ordering::Release);
+}
+
+/// Returns `true` if the dynamic linker finds a symbol with the name of the first one.
+fn is_shown(table: &SymbolTable) -> bool {
+    // SAFETY: the name ends in a NUL; only the address is taken.
+    table
+        .symbols
+        .first()
+        .is_none_or(|symbol| unsafe { !libc::dlsym(libc::RTLD_DEFAULT, symbol.name.as_ptr()).is_null() })
+}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu", not(miri)))]
+mod tests {
+    use super::*;
+
+    extern "C" fn two() -> i32 {
+        2
+    }
+
+    /// Returns the address that the dynamic linker finds.
+    fn found(name: &CStr) -> *mut c_void {
+        // SAFETY: the name ends in a NUL; only the address is taken.
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+    }
+
+    #[test]
+    fn offered_symbols_are_shown_once() {
+        static TABLE: SymbolTable = SymbolTable {
+            symbols: &[
+                Symbol::new(c"ferrite_test_two", two as *const c_void),
+                Symbol::new(c"ferrite_test_again", two as *const c_void),
+            ],
+        };
+        offer(&TABLE);
+        assert!(found(c"ferrite_test_two").is_null());
+        show();
+        for name in [c"ferrite_test_two", c"ferrite_test_again"] {
+            assert!(ptr::eq(found(name), two as *const c_void), "{name:?}");
+        }
+        assert!(HIDDEN.load(Ordering::Acquire).is_null() && found(c"ferrite_test_three").is_null());
+        // Libraries that name `libtvm_ffi.so` as a dependency need no file of that name.
+        let flags = libc::RTLD_NOW | libc::RTLD_NOLOAD;
+        // SAFETY: the name ends in a NUL; nothing is loaded, so no initialiser runs.
+        assert!(!unsafe { libc::dlopen(c"libtvm_ffi.so".as_ptr(), flags) }.is_null());
+    }
+
+    #[test]
+    fn symbols_that_the_process_shows_stay() {
+        static TABLE: SymbolTable = SymbolTable { symbols: &[Symbol::new(c"malloc", two as *const c_void)] };
+        assert!(is_shown(&TABLE));
+        offer(&TABLE);
+        show();
+        assert!(!ptr::eq(found(c"malloc"), two as *const c_void));
+    }
+}
