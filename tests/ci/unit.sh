@@ -64,9 +64,14 @@ arm() { # arm EMULATED TARGET GNU DEBIAN: the names of a machine for qemu, Rust,
   need "$gcc" "apt-get install gcc-$3 libc6-dev-$4-cross" &&
     need "qemu-$1" "apt-get install qemu-user" && need_target "$target_name" || return 1
   local -x "${of_cargo//-/_}_LINKER=$gcc" "${of_cargo//-/_}_RUNNER=$qemu"
-  # The excluded test forks, and qemu 7.2 fails an internal assertion when the child starts threads.
-  cargo test --target "$target_name" -p ferrite-ffi-core -p ferrite-ffi-alloc -p ferrite-ffi-host -p ferrite-ffi-capi \
-    --features ferrite-ffi-core/std,ferrite-ffi-alloc/std -- --skip a_child_makes_threads_of_its_own &&
+  local tests=(
+    cargo test --target "$target_name" -p ferrite-ffi-core -p ferrite-ffi-alloc -p ferrite-ffi-host -p ferrite-ffi-capi
+    --features ferrite-ffi-core/std,ferrite-ffi-alloc/std
+  )
+  # The excluded test forks, and qemu 7.2 fails an internal assertion when the child starts threads. The examples of one package
+  # run in one process here, so one after the other: some of them install types, which must precede the work of other threads.
+  "${tests[@]}" --lib --bins --tests -- --skip a_child_makes_threads_of_its_own &&
+    "${tests[@]}" --doc -- --test-threads=1 &&
     cargo build --release --target "$target_name" -p ferrite-ffi-capi --features backend &&
     # For backtraces: on 32-bit Arm, C has no unwind tables by default.
     CC="$gcc -funwind-tables" FERRITE_RUNNER=$qemu FERRITE_LIBRARY_DIR=$target/$target_name/release \
