@@ -75,6 +75,11 @@ impl TypeText {
         TypeText { name, key, args }
     }
 
+    /// Returns the key of the type in schemas, without parameters.
+    pub const fn key(&self) -> &'static str {
+        self.key
+    }
+
     /// Writes the type as spelled in signatures: `int`, `Array<str>`.
     pub fn write_name(&self, out: &mut Writer<'_>) {
         out.put(self.name.as_bytes());

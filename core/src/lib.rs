@@ -16,11 +16,12 @@
 //! |---|---|
 //! | [`abi`], [`type_index`] | the C records, with their layout asserted for 32 and 64 bit, and the indices of built-in types |
 //! | [`any`], [`convert`] | the owned [`Any`], the borrowed [`AnyView`], and conversions to and from Rust types |
+//! | [`class`] | classes defined in Rust: fields, methods and constructors, borrowing, and registration |
 //! | [`object`], [`weak`], [`refcount`], [`release`] | references to counted objects, their counts, and the destruction of objects |
 //! | [`object_alloc`], [`memory`] | allocators of objects, and of all other memory |
 //! | [`string`], [`shape`], [`tensor`], [`opaque`], [`big_int`] | strings, shapes, tensors, opaque objects and large integers |
 //! | [`mod@error`], [`message`], [`raised_error`] | errors, their messages, and the raised error of each thread |
-//! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
+//! | [`function`], [`typed`], [`export`], [`registration`] | packed calls, typed calls, functions exported from a kernel library, and global functions with documentation |
 //! | [`dtype`], [`device`] | data types and devices, and their names |
 //! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the map from names that both use |
 //! | [`upstream_release`] | compatibility with earlier releases of upstream |
@@ -67,6 +68,7 @@ pub mod backtrace;
 pub mod big_int;
 #[cfg(not(feature = "client"))]
 pub mod builtins;
+pub mod class;
 mod config;
 pub mod convert;
 #[cfg(not(feature = "client"))]
@@ -104,6 +106,7 @@ pub mod platform;
 pub mod prefetch;
 pub mod raised_error;
 pub mod refcount;
+pub mod registration;
 pub mod release;
 pub mod shape;
 pub mod stack;
@@ -122,6 +125,7 @@ pub mod weak;
 pub mod words;
 
 pub use any::{Any, AnyView};
+pub use class::{Object, ObjectArc};
 pub use convert::AnyCompatible;
 pub use error::{Error, Result};
 pub use function::Function;
@@ -129,3 +133,20 @@ pub use object::{ObjectClass, ObjectRef};
 pub use shape::Shape;
 pub use string::{Bytes, String};
 pub use tensor::Tensor;
+
+/// What the code names that the macros of `ferrite-ffi-macros` write.
+#[doc(hidden)]
+pub mod __macros {
+    pub use core::mem::offset_of;
+
+    pub use crate::class::{
+        Class, ClassOptions, DerivedFrom, Field, FieldDefault, Frozen, Method, MethodKind, MethodResult,
+        Mutable, NoMethods, Object, ObjectArc, ObjectRecordOf, Probe, ProbeFallback, ZeroFallback, ZeroProbe,
+        create, initial, method, shallow_copy,
+    };
+    pub use crate::convert::{AnyCompatible, TypeText};
+    pub use crate::error::Result;
+    pub use crate::registration::{DescribedFunction, GlobalFunction};
+    pub use crate::typed::IntoResult;
+    pub use crate::{Any, Function, export_function};
+}

@@ -28,11 +28,11 @@ impl<T: AnyCompatible> IntoResult for T {
     }
 }
 
-impl<T: AnyCompatible> IntoResult for Result<T> {
-    const TEXT: &'static TypeText = T::RESULT_TEXT;
+impl<T: IntoResult> IntoResult for Result<T> {
+    const TEXT: &'static TypeText = T::TEXT;
 
     fn into_result(self) -> Result<Any> {
-        self.map(AnyCompatible::into_any)
+        self.and_then(T::into_result)
     }
 }
 

@@ -3,7 +3,12 @@
 //! With the feature `client` a binary has no type table, raised error or allocator of its own. Its objects of built-in
 //! classes are created by the loaded library, whose code outlives the kernel library.
 
-use crate::abi::{TVMFFITypeInfo, client};
+use crate::abi::{
+    TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeInfo, TVMFFITypeMetadata, client,
+};
+use crate::any::AnyView;
+use crate::error::Result;
+use crate::function::{check_status, take_raised};
 use crate::type_index;
 
 /// Returns the type registered at an index, or `None`.
@@ -32,4 +37,174 @@ pub fn is_instance(index: i32, target: i32) -> bool {
     // SAFETY: a type of depth n has n ancestors, whose records live as long as the process (ABI).
     info.type_depth > wanted.type_depth
         && unsafe { (*(*info.type_ancestors.add(wanted.type_depth as usize))).type_index == target }
+}
+
+/// A request to register a type, or to query its index.
+#[derive(Clone, Copy, Debug)]
+pub struct NewTypeRequest<'a> {
+    /// The key of the type.
+    pub type_key: &'a [u8],
+    /// The required index of the type; if negative, the next free index is assigned.
+    pub static_type_index: i32,
+    /// The number of ancestors.
+    pub type_depth: i32,
+    /// Number of indices to reserve for children.
+    pub num_child_slots: i32,
+    /// Whether children may get other indices when all reserved indices are in use.
+    pub child_slots_can_overflow: bool,
+    /// The index of the parent.
+    pub parent_type_index: i32,
+}
+
+/// Returns the index of the type with this key. Registers the type if it is unknown.
+///
+/// # Errors
+/// InternalError for a contradictory request; MemoryError.
+///
+/// # Upstream
+/// `TVMFFITypeGetOrAllocIndex`.
+pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
+    // SAFETY: the key is valid for the call, which copies it.
+    let index = unsafe {
+        client::TVMFFITypeGetOrAllocIndex(
+            &TVMFFIByteArray::from_slice(request.type_key),
+            request.static_type_index,
+            request.type_depth,
+            request.num_child_slots,
+            request.child_slots_can_overflow.into(),
+            request.parent_type_index,
+        )
+    };
+    if index < 0 { Err(take_raised()) } else { Ok(index) }
+}
+
+/// Adds a field to a type.
+///
+/// # Errors
+/// The errors of the loaded library's `TVMFFITypeRegisterField`.
+///
+/// # Safety
+/// The pointers in the record must be valid for the call, and its flags must describe setter and default correctly.
+pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
+    // SAFETY: the caller's promise.
+    check_status(unsafe { client::TVMFFITypeRegisterField(type_index, info) })
+}
+
+/// Adds a method to a type.
+///
+/// # Errors
+/// The errors of the loaded library's `TVMFFITypeRegisterMethod`.
+///
+/// # Safety
+/// The pointers in the record must be valid for the call.
+pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
+    // SAFETY: the caller's promise.
+    check_status(unsafe { client::TVMFFITypeRegisterMethod(type_index, info) })
+}
+
+/// Sets the metadata of a type.
+///
+/// # Errors
+/// The errors of the loaded library's `TVMFFITypeRegisterMetadata`.
+///
+/// # Safety
+/// The doc must be valid for the call.
+pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) -> Result<()> {
+    // SAFETY: the caller's promise.
+    check_status(unsafe { client::TVMFFITypeRegisterMetadata(type_index, metadata) })
+}
+
+/// Sets an attribute of a type. The value is retained forever.
+///
+/// # Errors
+/// The errors of the loaded library's `TVMFFITypeRegisterAttr`.
+pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
+    let name = TVMFFIByteArray::from_slice(name);
+    // SAFETY: name and value are valid for the call, which copies and retains them.
+    check_status(unsafe { client::TVMFFITypeRegisterAttr(type_index, &name, value.as_raw()) })
+}
+
+/// Returns an attribute of a type, or None if the type does not have it.
+pub fn attr(type_index: i32, name: &[u8]) -> AnyView<'static> {
+    // SAFETY: columns and their values live as long as the process (ABI).
+    unsafe {
+        let column = client::TVMFFIGetTypeAttrColumn(&TVMFFIByteArray::from_slice(name));
+        let Some(column) = column.as_ref() else { return AnyView::NONE };
+        match type_index.checked_sub(column.begin_index) {
+            Some(place @ 0..) if place < column.size => {
+                AnyView::from_raw(column.data.add(place as usize).read())
+            }
+            _ => AnyView::NONE,
+        }
+    }
+}
+
+/// The members that a type has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Members {
+    /// Number of fields, without those of ancestors.
+    pub fields: usize,
+    /// Number of methods, without those of ancestors.
+    pub methods: usize,
+    /// The size of an object in bytes, or 0 if unknown; `None` if the type has no metadata.
+    pub total_size: Option<i32>,
+}
+
+/// Returns the members that a registered type has. An unregistered type has none.
+pub fn members(type_index: i32) -> Members {
+    type_info(type_index).map_or(Members { fields: 0, methods: 0, total_size: None }, |info| Members {
+        fields: info.num_fields as usize,
+        methods: info.num_methods as usize,
+        // SAFETY: metadata lives as long as the process (ABI).
+        total_size: unsafe { info.metadata.as_ref() }.map(|metadata| metadata.total_size),
+    })
+}
+
+/// Returns the number of ancestors of a type, or `None` if it is not registered.
+pub fn depth(type_index: i32) -> Option<i32> {
+    type_info(type_index).map(|info| info.type_depth)
+}
+
+/// Finds a field by name: of the type itself, or of its nearest ancestor that has one.
+pub fn find_field(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIFieldInfo> {
+    find_member(type_index, |info| {
+        // SAFETY: fields live as long as the process (ABI).
+        let fields = unsafe { array(info.fields, info.num_fields) };
+        fields.iter().find(|field| is_named(&field.name, name))
+    })
+}
+
+/// Finds a method by name: of the type itself, or of its nearest ancestor that has one.
+pub fn find_method(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIMethodInfo> {
+    find_member(type_index, |info| {
+        // SAFETY: methods live as long as the process (ABI).
+        let methods = unsafe { array(info.methods, info.num_methods) };
+        methods.iter().find(|method| is_named(&method.name, name))
+    })
+}
+
+/// Compares the name of a registered member.
+fn is_named(member: &TVMFFIByteArray, name: &[u8]) -> bool {
+    // SAFETY: names of registered members live as long as the process (ABI).
+    unsafe { member.as_slice() == name }
+}
+
+/// Borrows an array of a type's record.
+///
+/// # Safety
+/// `data` must point to that many records that live as long as the process, unless there are none.
+unsafe fn array<T>(data: *const T, len: i32) -> &'static [T] {
+    // SAFETY: the caller's promise.
+    if len <= 0 { &[] } else { unsafe { core::slice::from_raw_parts(data, len as usize) } }
+}
+
+/// Searches a type, then its ancestors, from the parent to the root.
+fn find_member<R>(type_index: i32, find: impl Fn(&'static TVMFFITypeInfo) -> Option<R>) -> Option<R> {
+    let info = type_info(type_index)?;
+    // SAFETY: a type of depth n has n ancestors, whose records live as long as the process (ABI).
+    let ancestors = unsafe { array(info.type_ancestors, info.type_depth) };
+    find(info).or_else(|| {
+        // SAFETY: as above.
+        ancestors.iter().rev().find_map(|ancestor| find(unsafe { &**ancestor }))
+    })
 }

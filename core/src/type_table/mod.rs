@@ -25,6 +25,8 @@ mod slots;
 
 use core::cell::Cell;
 
+use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo};
+
 use crate::sync::Lock;
 use crate::type_index::{DYN_OBJECT_BEGIN, OBJECT, STATIC_OBJECT_BEGIN, STATIC_OBJECT_END, VISIT_INTERRUPT};
 
@@ -70,6 +72,57 @@ pub fn type_info(type_index: i32) -> Option<&'static TypeEntry> {
 /// Returns the key of a type, or a placeholder for an unregistered type.
 pub fn type_key_of(type_index: i32) -> &'static [u8] {
     known_key(type_index).unwrap_or(b"<unregistered type>")
+}
+
+/// The members that a type has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Members {
+    /// Number of fields, without those of ancestors.
+    pub fields: usize,
+    /// Number of methods, without those of ancestors.
+    pub methods: usize,
+    /// The size of an object in bytes, or 0 if unknown; `None` if the type has no metadata.
+    pub total_size: Option<i32>,
+}
+
+/// Returns the members that a registered type has. An unregistered type has none.
+pub fn members(type_index: i32) -> Members {
+    type_info(type_index).map_or(Members { fields: 0, methods: 0, total_size: None }, |entry| Members {
+        fields: entry.fields().len(),
+        methods: entry.methods().len(),
+        total_size: entry.metadata().map(|metadata| metadata.total_size),
+    })
+}
+
+/// Finds a field by name: of the type itself, or of its nearest ancestor that has one.
+pub fn find_field(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIFieldInfo> {
+    find_member(type_index, |entry| entry.fields().iter().find(|field| is_named(&field.name, name)))
+}
+
+/// Finds a method by name: of the type itself, or of its nearest ancestor that has one.
+pub fn find_method(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIMethodInfo> {
+    find_member(type_index, |entry| entry.methods().iter().find(|method| is_named(&method.name, name)))
+}
+
+/// Compares the name of a registered member.
+fn is_named(member: &TVMFFIByteArray, name: &[u8]) -> bool {
+    // SAFETY: names of registered members live forever.
+    unsafe { member.as_slice() == name }
+}
+
+/// Searches a type, then its ancestors, from the parent to the root.
+fn find_member<R>(type_index: i32, find: impl Fn(&'static TypeEntry) -> Option<R>) -> Option<R> {
+    let entry = type_info(type_index)?;
+    find(entry).or_else(|| {
+        // SAFETY: ancestors are registered types, whose records live forever.
+        let indices = entry.ancestors().iter().rev().map(|ancestor| unsafe { (**ancestor).type_index });
+        indices.filter_map(type_info).find_map(find)
+    })
+}
+
+/// Returns the number of ancestors of a type, or `None` if it is not registered.
+pub fn depth(type_index: i32) -> Option<i32> {
+    type_info(type_index).map(TypeEntry::type_depth)
 }
 
 /// Returns the key of a registered type, or `None` for an unregistered one.

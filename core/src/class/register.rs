@@ -1,0 +1,272 @@
+//! Registration of classes in the type table, of this binary or of the loaded `libtvm_ffi`.
+
+use core::sync::atomic::Ordering;
+
+use crate::abi::{
+    TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeMetadata,
+    kTVMFFIFieldFlagBitMaskIsStaticMethod,
+};
+use crate::any::{Any, AnyView};
+use crate::convert::TypeText;
+use crate::error::Result;
+use crate::export::metadata_text;
+use crate::function::Function;
+use crate::sync::{critical, current_thread, pause};
+use crate::type_table::{self, NewTypeRequest};
+use crate::{plain_error, type_index};
+
+use super::access::call_creator;
+use super::description::{Class, Default, Field, Method, MethodKind};
+
+/// Placeholder for the index of a class that is not registered. No object has this type index.
+pub(super) const UNREGISTERED: i32 = -2;
+
+/// Progress of a registration that has not begun, or that failed.
+pub(super) const NEW: usize = 0;
+/// Progress of a complete registration.
+const DONE: usize = 1;
+/// Progress while a thread that cannot be identified registers the class. Other values are the identities of threads.
+const RUNNING: usize = 2;
+
+impl Class {
+    /// Returns the type index. Registers the class if it is not registered. Returns an index that no object has if that
+    /// fails.
+    pub(super) fn index(&self) -> i32 {
+        self.registered_index().unwrap_or(UNREGISTERED)
+    }
+
+    /// Returns the type index. Registers the class if it is not registered.
+    ///
+    /// # Errors
+    /// The errors of [`register`](Class::register).
+    #[inline]
+    pub(super) fn registered_index(&self) -> Result<i32> {
+        if self.progress.load(Ordering::Acquire) != DONE {
+            self.register()?;
+        }
+        Ok(self.index.load(Ordering::Acquire))
+    }
+
+    /// Registers the class and its ancestors, unless they are registered. If another thread registers the class, waits until
+    /// it has finished. A default value that uses the class while this thread registers it sees the members registered so
+    /// far.
+    ///
+    /// # Errors
+    /// The errors of [`Object::register`](super::Object::register). A later call resumes the registration.
+    #[cold]
+    pub fn register(&self) -> Result<()> {
+        let me = current_thread().map_or(RUNNING, |thread| thread.get().max(RUNNING));
+        let mut round = 0;
+        loop {
+            // Cores without compare-and-swap exchange it in a critical section.
+            let found = critical(|| {
+                let found = self.progress.load(Ordering::Acquire);
+                if found == NEW {
+                    self.progress.store(me, Ordering::Release);
+                }
+                found
+            });
+            match found {
+                DONE => return Ok(()),
+                NEW => break,
+                // This thread, or interrupts, which must not wait for what they interrupted.
+                other if other == me => return self.allocate_index().map(|_index| ()),
+                _ => pause(round),
+            }
+            round += 1;
+        }
+        let outcome = self.register_members();
+        self.progress.store(if outcome.is_ok() { DONE } else { NEW }, Ordering::Release);
+        outcome
+    }
+
+    /// Returns the type index, which the type table assigns on the first call.
+    fn allocate_index(&self) -> Result<i32> {
+        let known = self.index.load(Ordering::Acquire);
+        if known != UNREGISTERED {
+            return Ok(known);
+        }
+        let parent_type_index = match self.options.parent {
+            Some(parent) => parent().registered_index()?,
+            None => type_index::OBJECT,
+        };
+        let index = type_table::get_or_alloc_index(&NewTypeRequest {
+            type_key: self.key.as_bytes(),
+            static_type_index: -1,
+            type_depth: self.depth(),
+            num_child_slots: self.options.child_slots,
+            child_slots_can_overflow: true,
+            parent_type_index,
+        })?;
+        self.check_ancestor(index, parent_type_index)?;
+        self.index.store(index, Ordering::Release);
+        Ok(index)
+    }
+
+    /// Checks that a type found by its key has the parent of this class.
+    fn check_ancestor(&self, index: i32, parent: i32) -> Result<()> {
+        let fits = type_table::depth(index) == Some(self.depth()) && type_table::is_instance(index, parent);
+        if fits { Ok(()) } else { Err(self.conflict("parent")) }
+    }
+
+    /// Creates the error for a key that belongs to another class.
+    #[cold]
+    fn conflict(&self, what: &str) -> crate::Error {
+        plain_error!(
+            TYPE_ERROR,
+            "The class `{}` is registered already, with another {}",
+            self.key,
+            what;
+            "another `{}` exists",
+            self.key
+        )
+    }
+
+    /// Registers fields, methods, attributes and metadata, unless the type has metadata. Members that a failed registration
+    /// added are skipped.
+    fn register_members(&self) -> Result<()> {
+        let index = self.allocate_index()?;
+        let found = type_table::members(index);
+        if let Some(size) = found.total_size {
+            // The class is defined elsewhere, as in C++: this description only binds to it.
+            let fits = size == 0 || size as usize == self.size;
+            return if fits { Ok(()) } else { Err(self.conflict("size")) };
+        }
+        let options = &self.options;
+        options.fields.iter().skip(found.fields).try_for_each(|field| field.register(index))?;
+        let methods = options.methods.iter().filter(|method| method.kind != MethodKind::Hook);
+        methods.skip(found.methods).try_for_each(|method| method.register(index))?;
+        options.methods.iter().try_for_each(|method| method.register_attr(index))?;
+        self.register_attrs(index)?;
+        let metadata = TVMFFITypeMetadata {
+            doc: bytes(options.doc.as_bytes()),
+            creator: options.creator,
+            total_size: self.size as i32,
+            structural_eq_hash_kind: options.structural,
+        };
+        // SAFETY: the doc is static.
+        unsafe { type_table::register_metadata(index, &metadata)? };
+        self.register_constructors(index)
+    }
+
+    /// Registers finality and the copy function.
+    fn register_attrs(&self, index: i32) -> Result<()> {
+        if let Some(copy) = self.options.copy {
+            register_once(index, b"__ffi_shallow_copy__", || Ok(copy()?.into()))?;
+        }
+        register_once(index, b"__ffi_type_final__", || Ok(self.options.is_final.into()))
+    }
+
+    /// Registers the constructors that follow from the creator: one without arguments, and, for a class without a
+    /// constructor of its own, one that takes the fields, where the library offers it.
+    fn register_constructors(&self, index: i32) -> Result<()> {
+        let Some(creator) = self.options.creator else { return Ok(()) };
+        let new = || Function::from_packed(move |_| call_creator(creator).map(Any::from));
+        register_once(index, b"__ffi_new__", || Ok(new()?.into()))?;
+        if self.options.methods.iter().any(|method| method.kind == MethodKind::Constructor) {
+            return Ok(());
+        }
+        match Function::global("ffi._RegisterFFIInit")? {
+            Some(register) => register_init(&register, index),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Registers the constructor that takes the fields, unless the type has a constructor.
+fn register_init(register: &Function, index: i32) -> Result<()> {
+    if type_table::attr(index, b"__ffi_init__").is_none() {
+        register.call(&[AnyView::from(index)])?;
+    }
+    Ok(())
+}
+
+/// Registers an attribute unless the type has it.
+fn register_once(index: i32, name: &[u8], value: impl FnOnce() -> Result<Any>) -> Result<()> {
+    if type_table::attr(index, name).is_none() {
+        type_table::register_attr(index, name, value()?.view())?;
+    }
+    Ok(())
+}
+
+impl Field {
+    fn register(&self, type_index: i32) -> Result<()> {
+        let metadata = metadata_text(&|out| self.text.write_schema(out))?;
+        let default = match self.default {
+            None => Any::NONE,
+            Some(Default::Value(make)) => make()?,
+            Some(Default::Factory(make)) => Function::from_packed(move |_| make())?.into(),
+        };
+        let info = TVMFFIFieldInfo {
+            name: bytes(self.name.as_bytes()),
+            doc: bytes(self.doc.as_bytes()),
+            metadata: bytes(metadata.as_bytes()),
+            flags: i64::from(self.flags),
+            size: self.size as i64,
+            alignment: self.alignment as i64,
+            offset: self.offset as i64,
+            getter: Some(self.getter),
+            setter: self.setter as *mut core::ffi::c_void,
+            default_value_or_factory: *default.as_raw(),
+            field_static_type_index: static_type_index(self.text),
+        };
+        // SAFETY: strings and default outlive the call; the setter is a C function, as the flags say.
+        unsafe { type_table::register_field(type_index, &info) }
+    }
+}
+
+impl Method {
+    fn register(&self, type_index: i32) -> Result<()> {
+        let described = (self.function)()?;
+        let metadata = metadata_text(&|out| described.signature.write_schema(out))?;
+        let info = TVMFFIMethodInfo {
+            name: bytes(self.name.as_bytes()),
+            doc: bytes(self.doc.as_bytes()),
+            metadata: bytes(metadata.as_bytes()),
+            flags: match self.kind {
+                MethodKind::Instance | MethodKind::Hook => 0,
+                MethodKind::Static | MethodKind::Constructor => {
+                    i64::from(kTVMFFIFieldFlagBitMaskIsStaticMethod)
+                }
+            },
+            method: *AnyView::from(&described.function).as_raw(),
+        };
+        // SAFETY: strings and function outlive the call.
+        unsafe { type_table::register_method(type_index, &info) }
+    }
+
+    /// Registers the type attribute of a constructor or hook.
+    fn register_attr(&self, type_index: i32) -> Result<()> {
+        match self.kind {
+            MethodKind::Constructor | MethodKind::Hook => {
+                register_once(type_index, self.name.as_bytes(), || Ok((self.function)()?.function.into()))
+            }
+            MethodKind::Instance | MethodKind::Static => Ok(()),
+        }
+    }
+}
+
+/// Borrows bytes as a C byte array, whose pointer is null if there are none.
+fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
+    let data = if bytes.is_empty() { core::ptr::null() } else { bytes.as_ptr().cast() };
+    TVMFFIByteArray { data, size: bytes.len() }
+}
+
+/// Returns the declared type of a field, for its record.
+///
+/// # Upstream
+/// `TypeToFieldStaticTypeIndex` in `type_traits.h`.
+fn static_type_index(text: &TypeText) -> i32 {
+    match text.key() {
+        "int" => type_index::INT,
+        "float" => type_index::FLOAT,
+        "bool" => type_index::BOOL,
+        "ffi.Function" => type_index::FUNCTION,
+        "ffi.Tensor" => type_index::TENSOR,
+        "ffi.Array" => type_index::ARRAY,
+        "ffi.List" => type_index::LIST,
+        "ffi.Map" => type_index::MAP,
+        "ffi.Dict" => type_index::DICT,
+        _ => type_index::ANY,
+    }
+}
