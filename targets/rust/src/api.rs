@@ -2,6 +2,7 @@
 
 pub use ferrite_core::any::{Any, AnyView};
 pub use ferrite_core::big_int::BigInt;
+pub use ferrite_core::class::{Object, ObjectArc};
 pub use ferrite_core::convert::AnyCompatible;
 pub use ferrite_core::error::{Error, Result};
 pub use ferrite_core::function::Function;
@@ -12,10 +13,10 @@ pub use ferrite_core::tensor::{Tensor, TensorView};
 pub use ferrite_core::weak::WeakObjectRef;
 
 pub use ferrite_core::{
-    abi, any, big_int, convert, dtype, error, export, function, log, object, object_alloc, opaque,
-    raised_error, shape, string, tensor, type_index, type_table, typed, weak,
+    abi, any, big_int, class, convert, dtype, error, export, function, log, object, object_alloc, opaque,
+    raised_error, registration, shape, string, tensor, type_index, type_table, typed, weak,
 };
-pub use ferrite_core::{bail, ensure, export_function, object_class};
+pub use ferrite_core::{bail, ensure, export_function, match_type, object_class, register_all};
 
 #[cfg(feature = "alloc")]
 pub use ferrite_alloc_ext::containers::{Array, Dict, List, Map, Tuple};
@@ -36,6 +37,9 @@ pub mod device {
 #[cfg(feature = "macros")]
 #[allow(unused_imports, reason = "the package of macros decides what there is")]
 pub use ferrite_macros::*;
+
+#[doc(hidden)]
+pub use ferrite_core::__macros;
 
 /// The crates that the expansion of macros names.
 #[doc(hidden)]

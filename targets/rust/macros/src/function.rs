@@ -1,0 +1,101 @@
+//! The attribute `function`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{FnArg, ItemFn, LitStr, Signature};
+
+use crate::attribute;
+
+pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let (name, root) = attribute::name_and_crate(options)?;
+    let item: ItemFn = syn::parse2(item)?;
+    check_signature(&item.sig)?;
+    let (visibility, function) = (&item.vis, &item.sig.ident);
+    let name =
+        name.unwrap_or_else(|| LitStr::new(function.to_string().trim_start_matches("r#"), function.span()));
+    let (items, doc) = (root.items(), attribute::doc(&item.attrs));
+    let at_load = at_load();
+    Ok(quote! {
+        #item
+
+        // Types and functions have namespaces of their own.
+        #[doc(hidden)]
+        #[allow(non_camel_case_types)]
+        #visibility enum #function {}
+
+        impl #function {
+            /// Returns the description of the global function.
+            #[allow(dead_code)]
+            #visibility fn global_function() -> &'static #items::GlobalFunction {
+                static FUNCTION: #items::GlobalFunction = #items::GlobalFunction::new(#name, #doc, || {
+                    #items::DescribedFunction::new(#name, #function)
+                });
+                &FUNCTION
+            }
+        }
+
+        const _: () = {
+            fn register_at_load() {
+                #function::global_function().register_at_load();
+            }
+            #at_load
+        };
+    })
+}
+
+/// Writes the static by which the loader calls `register_at_load`, where it does such calls.
+fn at_load() -> TokenStream {
+    let unix = quote!(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly",
+        target_os = "illumos"
+    ));
+    let apple = quote!(target_vendor = "apple");
+    quote! {
+        #[cfg(any(#unix, #apple, windows))]
+        const _: () = {
+            extern "C" fn call() {
+                register_at_load();
+            }
+
+            #[used]
+            #[cfg_attr(#unix, unsafe(link_section = ".init_array"))]
+            #[cfg_attr(#apple, unsafe(link_section = "__DATA,__mod_init_func"))]
+            #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
+            static CALL: extern "C" fn() = call;
+        };
+        #[cfg(not(any(#unix, #apple, windows)))]
+        const _: fn() = register_at_load;
+    }
+}
+
+/// Refuses functions that cannot be called with values.
+pub fn check_signature(signature: &Signature) -> syn::Result<()> {
+    let refuse = |tokens: &dyn quote::ToTokens, what: &str| Err(syn::Error::new_spanned(tokens, what));
+    if let Some(asyncness) = &signature.asyncness {
+        return refuse(asyncness, "an async function cannot be called from other languages");
+    }
+    if let Some(unsafety) = &signature.unsafety {
+        return refuse(unsafety, "callers in other languages make no promises: the function must be safe");
+    }
+    let generics = &signature.generics;
+    if generics.type_params().next().is_some() || generics.const_params().next().is_some() {
+        return refuse(generics, "a generic function has no single signature: write one for each type");
+    }
+    if let Some(variadic) = &signature.variadic {
+        return refuse(
+            variadic,
+            "a variadic function takes its arguments from a slice: register a packed function",
+        );
+    }
+    match signature.receiver() {
+        Some(receiver) if matches!(signature.inputs.first(), Some(FnArg::Receiver(_))) => {
+            refuse(receiver, "a method belongs into the `#[object_methods]` block of its class")
+        }
+        _ => Ok(()),
+    }
+}
