@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn bad_text_is_refused() {
-        let kind = |text: &[u8]| decode(text).map(|_| ()).expect_err("bad").kind().to_vec();
+        let kind = |text: &[u8]| decode(text).map(|_| ()).expect_err("bad").kind_bytes().to_vec();
         assert_eq!(kind(b"Zg="), b"InternalError");
         for text in
             [&b"Zg-="[..], b"Zg\xff=", b"====", b"Z===", b"Zg==Zg==", b"=g==", b"Zm=v", b"Z\0==", b"Zm9v===="]

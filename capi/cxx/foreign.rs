@@ -71,7 +71,7 @@ unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void
     };
     match object.map(ObjectRef::downcast).transpose() {
         Ok(object) => Ok(object),
-        Err(_) => bail!(INTERNAL_ERROR, "A module gave an object that is no {}", T::TYPE_KEY),
+        Err(_) => bail!(InternalError, "A module gave an object that is no {}", T::TYPE_KEY),
     }
 }
 

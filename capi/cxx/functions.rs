@@ -68,7 +68,7 @@ unsafe extern "C-unwind" fn json_parse(
         let Some(message) = message else { return parsed };
         *message = match &parsed {
             Ok(_) => String::new("")?,
-            Err(error) => String::from_bytes(error.message())?,
+            Err(error) => String::from_bytes(error.message_bytes())?,
         };
         Ok(parsed.unwrap_or(Any::NONE))
     };
@@ -125,7 +125,7 @@ unsafe extern "C-unwind" fn find_access_paths(
 ) -> *mut c_void {
     let paths = || match (root, context) {
         (Some(root), Some(context)) => visit::find_access_paths(root.clone(), context, allow_prefix_match),
-        _ => Err(error!(VALUE_ERROR, "FindAccessPaths needs a root and a context")),
+        _ => Err(error!(ValueError, "FindAccessPaths needs a root and a context")),
     };
     // SAFETY: see the file.
     unsafe { object(out, paths) }
@@ -208,7 +208,7 @@ unsafe extern "C-unwind" fn recursive_ge(lhs: &Any, rhs: &Any) -> bool {
 unsafe extern "C-unwind" fn visit_context_symbols(callback: &Option<Function>) {
     or_throw(|| {
         let Some(callback) = callback else {
-            return Err(error!(VALUE_ERROR, "VisitContextSymbols needs a callback"));
+            return Err(error!(ValueError, "VisitContextSymbols needs a callback"));
         };
         context::for_each(&mut |name, address| visit_symbol(callback, name, address))
     });
@@ -216,5 +216,5 @@ unsafe extern "C-unwind" fn visit_context_symbols(callback: &Option<Function>) {
 
 fn visit_symbol(callback: &Function, name: &CStr, address: *mut c_void) -> Result<()> {
     let name = String::from_bytes(name.to_bytes())?;
-    callback.call(&[AnyView::from(&name), AnyView::from(&address)]).map(drop)
+    callback.call_packed(&[AnyView::from(&name), AnyView::from(&address)]).map(drop)
 }

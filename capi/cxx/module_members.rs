@@ -88,7 +88,7 @@ pub(super) unsafe extern "C-unwind" fn import_module(this: This, other: &Option<
         let module = unsafe { borrow(this)? };
         match other {
             Some(other) => imports::append(&module, other),
-            None => Err(error!(VALUE_ERROR, "Cannot import a null module")),
+            None => Err(error!(ValueError, "Cannot import a null module")),
         }
     });
 }

@@ -95,7 +95,7 @@ pub(super) unsafe extern "C" fn what(this: *const Exception) -> *const c_char {
         .map(|error| ManuallyDrop::new(unsafe { Error::from_object_unchecked(ObjectRef::from_raw(error)) }));
     match &error {
         // Messages of errors are terminated by a zero (ABI).
-        Some(error) if !error.message().is_empty() => error.message().as_ptr().cast(),
+        Some(error) if !error.message_bytes().is_empty() => error.message_bytes().as_ptr().cast(),
         _ => c"".as_ptr(),
     }
 }

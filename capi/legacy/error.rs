@@ -40,9 +40,9 @@ fn split_kind(text: &[u8]) -> (&[u8], &[u8]) {
 /// kind.
 fn keep(slots: &Slots, error: &Error) -> Result<()> {
     let mut text = slots.error.borrow_mut();
-    match error.kind() {
-        WITHOUT_KIND => text.set(&[error.message()])?,
-        kind => text.set(&[kind, b": ", error.message()])?,
+    match error.kind_bytes() {
+        WITHOUT_KIND => text.set(&[error.message_bytes()])?,
+        kind => text.set(&[kind, b": ", error.message_bytes()])?,
     };
     *slots.last.borrow_mut() = Some(error.clone());
     Ok(())

@@ -36,7 +36,7 @@ pub(super) fn load(file: &[u8], format: &[u8]) -> Result<Module> {
         plain_bail!(INTERNAL_ERROR, "Loader for {} files is not enabled", format);
     };
     let (file, format) = (String::from_bytes(file)?, String::from_bytes(format)?);
-    loader.call(&[AnyView::from(&file), AnyView::from(&format)])?.get()
+    loader.call_packed(&[AnyView::from(&file), AnyView::from(&format)])?.get()
 }
 
 /// Loads a module from a file. A null or empty `format` selects the format by the file name's extension.

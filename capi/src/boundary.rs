@@ -89,7 +89,7 @@ pub(crate) fn logged<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
 
 #[cold]
 fn log_failure(error: Error) {
-    plain_warn!("{}: {}", error.kind(), error.message());
+    plain_warn!("{}: {}", error.kind_bytes(), error.message_bytes());
     raised_error::set(error);
 }
 

@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn half_a_word_is_refused() {
         let error = from_native_bytes(&[0; 12]).map(|_| ()).unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
+        assert_eq!(error.kind_bytes(), b"ValueError");
     }
 
     #[test]

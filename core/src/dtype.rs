@@ -81,8 +81,8 @@ mod tests {
     #[test]
     fn text_that_names_no_dtype_is_a_value_error() {
         let error = AnyView::from(c"flot32").try_get::<DLDataType>().unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
-        assert_eq!(error.message(), b"unknown dtype `flot32`");
+        assert_eq!(error.kind_bytes(), b"ValueError");
+        assert_eq!(error.message_bytes(), b"unknown dtype `flot32`");
     }
 
     #[test]

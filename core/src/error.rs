@@ -2,6 +2,7 @@
 
 #[cfg(not(feature = "client"))]
 mod block;
+mod error_kind;
 mod out_of_memory;
 #[cfg(feature = "client")]
 #[path = "error/client.rs"]
@@ -27,6 +28,7 @@ use crate::object::{self, ObjectClass, ObjectRef};
 use crate::text::{Lossy, Writer};
 use crate::{release, type_index};
 
+pub use error_kind::ErrorKind;
 pub use site::{Site, SourceLocation};
 
 /// The kinds of error that the library raises. Users may raise errors of any other kind.
@@ -104,27 +106,65 @@ unsafe impl AnyCompatible for Error {
     }
 }
 
-/// Creates an [`Error`]: `error!(VALUE_ERROR, "expected {} items", n)`. The kind is a constant of
-/// [`kind`](mod@crate::error::kind).
+/// Creates an [`Error`] from a kind and a message with arguments.
+///
+/// The kind is a variant of [`ErrorKind`], without a path, or the name of a kind of one's own as a literal.
+///
+/// ```
+/// use ferrite_core::error;
+///
+/// let error = error!(ValueError, "expected {} items", 3);
+/// assert_eq!(error.to_string(), "ValueError: expected 3 items");
+/// assert_eq!(error!("MyError", "mine").to_string(), "MyError: mine");
+/// ```
 #[macro_export]
 macro_rules! error {
+    ($kind:literal, $($message:tt)+) => {
+        $crate::error::Error::at($crate::__error_site!(), $kind, ::core::format_args!($($message)+))
+    };
     ($kind:ident, $($message:tt)+) => {
-        $crate::error::Error::at($crate::__error_site!(), $crate::error::kind::$kind, ::core::format_args!($($message)+))
+        $crate::error::Error::at(
+            $crate::__error_site!(),
+            const { $crate::error::ErrorKind::$kind.as_str() },
+            ::core::format_args!($($message)+),
+        )
     };
 }
 
-/// Returns an [`Error`] from the enclosing function: `bail!(VALUE_ERROR, "expected {} items", n)`.
+/// Returns an [`Error`] from the enclosing function, with the arguments of [`error!`](crate::error!).
+///
+/// ```
+/// use ferrite_core::{Result, bail};
+///
+/// fn positive(x: i64) -> Result<i64> {
+///     if x <= 0 {
+///         bail!(ValueError, "{x} is not positive");
+///     }
+///     Ok(x)
+/// }
+/// assert_eq!(positive(-1).unwrap_err().message(), "-1 is not positive");
+/// ```
 #[macro_export]
 macro_rules! bail {
-    ($kind:ident, $($message:tt)+) => {
+    ($kind:tt, $($message:tt)+) => {
         return Err($crate::error!($kind, $($message)+))
     };
 }
 
 /// Returns an [`Error`] from the enclosing function unless a condition holds.
+///
+/// ```
+/// use ferrite_core::{Result, ensure};
+///
+/// fn half(x: i64) -> Result<i64> {
+///     ensure!(x % 2 == 0, ValueError, "{x} is odd");
+///     Ok(x / 2)
+/// }
+/// assert_eq!(half(3).unwrap_err().message(), "3 is odd");
+/// ```
 #[macro_export]
 macro_rules! ensure {
-    ($condition:expr, $kind:ident, $($message:tt)+) => {
+    ($condition:expr, $kind:tt, $($message:tt)+) => {
         if !$condition {
             $crate::bail!($kind, $($message)+);
         }
@@ -253,8 +293,8 @@ impl Error {
     #[must_use]
     pub fn with_message(&self, message: &[u8]) -> Error {
         match self.site() {
-            Some(site) => compose_at(site, self.kind(), &|out| out.put(message)),
-            None => self.with_backtrace(|text| Error::from_bytes(self.kind(), message, text)),
+            Some(site) => compose_at(site, self.kind_bytes(), &|out| out.put(message)),
+            None => self.with_backtrace(|text| Error::from_bytes(self.kind_bytes(), message, text)),
         }
     }
 
@@ -321,14 +361,14 @@ impl Error {
         unsafe { self.0.as_ptr().add(1).cast() }
     }
 
-    /// Returns the kind of the error, such as `TypeError`.
-    pub fn kind(&self) -> &[u8] {
+    /// Borrows the name of the kind, such as `TypeError`, as C code wrote it.
+    pub fn kind_bytes(&self) -> &[u8] {
         // SAFETY: kind and message of an error object never change while it lives (ABI).
         unsafe { (*self.cell_ptr()).kind.as_slice() }
     }
 
-    /// Returns the message of the error.
-    pub fn message(&self) -> &[u8] {
+    /// Borrows the message of the error, in any encoding.
+    pub fn message_bytes(&self) -> &[u8] {
         // SAFETY: as for `kind`.
         unsafe { (*self.cell_ptr()).message.as_slice() }
     }
@@ -378,7 +418,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", Lossy(self.kind()), Lossy(self.message()))
+        write!(f, "{}: {}", Lossy(self.kind_bytes()), Lossy(self.message_bytes()))
     }
 }
 
@@ -397,11 +437,14 @@ mod tests {
 
     #[test]
     fn an_error_carries_its_parts() {
-        let cause = error!(VALUE_ERROR, "inner");
+        let cause = error!(ValueError, "inner");
         let error =
-            error!(TYPE_ERROR, "expected {} but got {}", "int", 5).with_cause_and_context(Some(cause), None);
-        assert_eq!((error.kind(), error.message()), (&b"TypeError"[..], &b"expected int but got 5"[..]));
-        assert_eq!(error.cause().map(|cause| cause.message() == b"inner"), Some(true));
+            error!(TypeError, "expected {} but got {}", "int", 5).with_cause_and_context(Some(cause), None);
+        assert_eq!(
+            (error.kind_bytes(), error.message_bytes()),
+            (&b"TypeError"[..], &b"expected int but got 5"[..])
+        );
+        assert_eq!(error.cause().map(|cause| cause.message_bytes() == b"inner"), Some(true));
         assert!(error.extra_context().is_none());
     }
 
@@ -423,19 +466,22 @@ mod tests {
             let error = static_error::out_of_memory();
             // SAFETY: the update of this error changes nothing.
             unsafe { error.set_backtrace(b"ignored", false) };
-            assert_eq!((error.kind(), error.message()), (&b"MemoryError"[..], &b"Out of memory"[..]));
+            assert_eq!(
+                (error.kind_bytes(), error.message_bytes()),
+                (&b"MemoryError"[..], &b"Out of memory"[..])
+            );
         }
     }
 
     #[test]
     fn the_context_of_a_shared_error_is_replaced() {
-        let error = error!(VALUE_ERROR, "outer");
+        let error = error!(ValueError, "outer");
         let _other_holder = error.clone();
         for text in ["first", "second"] {
             // SAFETY: the other holder does not use the error.
-            unsafe { error.set_extra_context(error!(VALUE_ERROR, "{text}").into_object()) };
+            unsafe { error.set_extra_context(error!(ValueError, "{text}").into_object()) };
             let context = error.extra_context().and_then(|context| context.downcast::<Error>().ok());
-            assert_eq!(context.map(|context| context.message() == text.as_bytes()), Some(true));
+            assert_eq!(context.map(|context| context.message_bytes() == text.as_bytes()), Some(true));
         }
         let last_resort = static_error::out_of_memory();
         // SAFETY: nothing is changed in this error.
@@ -445,7 +491,7 @@ mod tests {
 
     #[test]
     fn an_error_is_the_cause_of_two_at_once() {
-        let cause = error!(VALUE_ERROR, "cause");
+        let cause = error!(ValueError, "cause");
         let make = || Error::with_causes(b"K", b"m", b"", Some(&cause), None);
         std::thread::scope(|threads| {
             let other = threads.spawn(make);
@@ -457,9 +503,9 @@ mod tests {
 
     #[test]
     fn a_long_cause_chain_is_released_without_recursion() {
-        let mut error = error!(VALUE_ERROR, "first");
+        let mut error = error!(ValueError, "first");
         for _ in 0..if cfg!(feature = "std") && !cfg!(miri) { 300_000 } else { 100 } {
-            error = error!(VALUE_ERROR, "next").with_cause_and_context(Some(error), None);
+            error = error!(ValueError, "next").with_cause_and_context(Some(error), None);
         }
         drop(error);
     }

@@ -131,7 +131,7 @@ mod tests {
     use core::ffi::c_int;
 
     fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
-        FUNCTIONS.iter().find(|function| function.name() == name).unwrap().to_function()?.call(args)
+        FUNCTIONS.iter().find(|function| function.name() == name).unwrap().to_function()?.call_packed(args)
     }
 
     fn text(text: &str) -> String {
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(call("ffi.String", &[(&name).into()])?.get::<String>()?.as_bytes(), b"ab");
         let error = call("ffi.Bytes", &[(&name).into()]).unwrap_err();
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             b"Mismatched type on argument #0 when calling: `ffi.Bytes(0: bytes) -> bytes`. \
               Expected `bytes` but got `ffi.SmallStr`"
         );
@@ -154,12 +154,12 @@ mod tests {
     #[test]
     fn names_are_listed_by_a_function() -> Result<()> {
         let names = call("ffi.FunctionListGlobalNamesFunctor", &[])?.get::<Function>()?;
-        let count = names.call(&[(-1i64).into()])?.get::<i64>()?;
-        let error = names.call(&[count.into()]).unwrap_err();
-        assert_eq!(error.kind(), b"IndexError");
-        let error = names.call(&[]).unwrap_err();
+        let count = names.call_packed(&[(-1i64).into()])?.get::<i64>()?;
+        let error = names.call_packed(&[count.into()]).unwrap_err();
+        assert_eq!(error.kind_bytes(), b"IndexError");
+        let error = names.call_packed(&[]).unwrap_err();
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             b"Mismatched number of arguments when calling: `(0: int) -> Any`. Expected 1 but got 0 arguments"
         );
         Ok(())
@@ -170,7 +170,7 @@ mod tests {
         let name = text("nope");
         let error = call("ffi.GetGlobalFuncMetadata", &[(&name).into()]).unwrap_err();
         assert_eq!(
-            (error.kind(), error.message()),
+            (error.kind_bytes(), error.message_bytes()),
             (&b"RuntimeError"[..], &b"Global Function is not found: nope"[..])
         );
     }
@@ -197,10 +197,10 @@ mod tests {
         let address = seven as *mut c_void;
         let null = core::ptr::null_mut::<c_void>();
         let made = call("ffi.FunctionFromExternC", &[(&null).into(), (&address).into(), (&null).into()])?;
-        assert_eq!(made.get::<Function>()?.call(&[])?.get::<i64>()?, 7);
+        assert_eq!(made.get::<Function>()?.call_packed(&[])?.get::<i64>()?, 7);
         let error =
             call("ffi.FunctionFromExternC", &[(&null).into(), (&null).into(), (&null).into()]).unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
+        assert_eq!(error.kind_bytes(), b"ValueError");
         Ok(())
     }
 
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(made.get::<Shape>()?.as_slice(), &[2, 3]);
         let error = call("ffi.Shape", &[AnyView::NONE]).unwrap_err();
         assert_eq!(
-            (error.kind(), error.message()),
+            (error.kind_bytes(), error.message_bytes()),
             (&b"ValueError"[..], &b"Expect shape to take list of int arguments"[..])
         );
         Ok(())

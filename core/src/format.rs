@@ -14,7 +14,7 @@ fn text(bytes: &[u8]) -> &str {
 /// Formats the error as `KIND: message`.
 impl Format for Error {
     fn format(&self, to: Formatter<'_>) {
-        write!(to, "{=str}: {=str}", text(self.kind()), text(self.message()));
+        write!(to, "{=str}: {=str}", text(self.kind_bytes()), text(self.message_bytes()));
     }
 }
 

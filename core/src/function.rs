@@ -121,7 +121,7 @@ impl Function {
     /// # use ferrite_core::{Function, Result};
     /// # fn main() -> Result<()> {
     /// let add = Function::from_typed(|a: i64, b: i64| a + b)?;
-    /// assert_eq!(add.call(&[2i64.into(), 3i64.into()])?.get::<i64>()?, 5);
+    /// assert_eq!(add.call_packed(&[2i64.into(), 3i64.into()])?.get::<i64>()?, 5);
     /// # Ok(())
     /// # }
     /// ```
@@ -175,7 +175,7 @@ impl Function {
     ///
     /// # Upstream
     /// `TVMFFIFunctionCall`.
-    pub fn call(&self, args: &[AnyView<'_>]) -> Result<Any> {
+    pub fn call_packed(&self, args: &[AnyView<'_>]) -> Result<Any> {
         // SAFETY: a function's safe call takes the function itself as its handle (ABI).
         unsafe { invoke_safe_call(self.safe_call()?, self.as_object().as_ptr().cast(), args) }
     }
@@ -212,6 +212,29 @@ impl Function {
             .ok_or_else(|| plain_error!(VALUE_ERROR, "The function object has no safe_call"; "no safe_call"))
     }
 
+    /// Looks up a global function by name.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::{Function, error::ErrorKind};
+    ///
+    /// let error = Function::global("no.such.function").unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::ValueError);
+    /// assert_eq!(error.message(), "Function no.such.function not found");
+    /// ```
+    ///
+    /// # Errors
+    /// ValueError that names the function if it does not exist; the errors of [`Function::find_global`].
+    ///
+    /// # Upstream
+    /// `Function::GetGlobalRequired`.
+    pub fn global(name: &str) -> Result<Function> {
+        match Function::find_global(name)? {
+            Some(function) => Ok(function),
+            None => Err(plain_error!(VALUE_ERROR, "Function {} not found", name)),
+        }
+    }
+
     /// Looks up a global function by name. Returns `None` if it does not exist.
     ///
     /// # Errors
@@ -220,7 +243,7 @@ impl Function {
     /// # Upstream
     /// `TVMFFIFunctionGetGlobal`.
     #[cfg(not(feature = "client"))]
-    pub fn global(name: &str) -> Result<Option<Function>> {
+    pub fn find_global(name: &str) -> Result<Option<Function>> {
         crate::global_table::get(name.as_bytes())
     }
 
@@ -241,7 +264,7 @@ impl Function {
     /// # Errors
     /// MemoryError.
     #[cfg(feature = "client")]
-    pub fn global(name: &str) -> Result<Option<Function>> {
+    pub fn find_global(name: &str) -> Result<Option<Function>> {
         let name = crate::abi::TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
         let mut handle = ptr::null_mut();
         // SAFETY: both pointers are valid for the call; the returned reference is owned here.
@@ -360,7 +383,7 @@ mod tests {
         let alive = Arc::new(());
         let held = alive.clone();
         let count = Function::from_packed(move |args| Ok((args.len() + Arc::strong_count(&held)).into()))?;
-        assert_eq!(count.call(&[1i64.into(), true.into()])?.get::<i64>()?, 4);
+        assert_eq!(count.call_packed(&[1i64.into(), true.into()])?.get::<i64>()?, 4);
         drop(count);
         assert_eq!(Arc::strong_count(&alive), 1);
         Ok(())
@@ -370,16 +393,16 @@ mod tests {
     fn typed_closures_check_their_arguments() -> Result<()> {
         let greet = Function::from_typed(|name: String, n: i64| String::format(format_args!("{name} {n}")))?;
         let name = String::new("ferrite")?;
-        assert_eq!(greet.call(&[(&name).into(), 2i64.into()])?.get::<String>()?, "ferrite 2");
-        let error = greet.call(&[1i64.into(), 2i64.into()]).unwrap_err();
+        assert_eq!(greet.call_packed(&[(&name).into(), 2i64.into()])?.get::<String>()?, "ferrite 2");
+        let error = greet.call_packed(&[1i64.into(), 2i64.into()]).unwrap_err();
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             b"Mismatched type on argument #0 when calling: `(0: str, 1: int) -> str`. Expected `str` but got `int`"
         );
-        let error = greet.call(&[]).unwrap_err();
-        assert_eq!(error.kind(), b"TypeError");
+        let error = greet.call_packed(&[]).unwrap_err();
+        assert_eq!(error.kind_bytes(), b"TypeError");
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             b"Mismatched number of arguments when calling: `(0: str, 1: int) -> str`. Expected 2 but got 0 arguments"
         );
         Ok(())
@@ -409,7 +432,7 @@ mod tests {
         // SAFETY: the context outlives the function.
         let function =
             unsafe { Function::from_extern_c((&raw const calls).cast_mut().cast(), add, Some(deleter))? };
-        assert_eq!(function.call(&[AnyView::NONE, AnyView::NONE])?.get::<i64>()?, 7);
+        assert_eq!(function.call_packed(&[AnyView::NONE, AnyView::NONE])?.get::<i64>()?, 7);
         drop(function);
         assert_eq!(calls.load(Ordering::Relaxed), 102);
         Ok(())
@@ -457,7 +480,7 @@ mod tests {
         ] {
             // SAFETY: the function must refuse these bad arguments.
             assert_eq!(unsafe { safe_call(handle, args, count, out) }, -1);
-            assert_eq!(take_raised().kind(), b"ValueError");
+            assert_eq!(take_raised().kind_bytes(), b"ValueError");
         }
         Ok(())
     }
@@ -466,8 +489,11 @@ mod tests {
     #[test]
     fn panics_become_errors() -> Result<()> {
         let function = Function::from_packed(|_| std::panic!("on purpose"))?;
-        let error = function.call(&[]).unwrap_err();
-        assert_eq!((error.kind(), error.message()), (&b"InternalError"[..], &b"panic: on purpose"[..]));
+        let error = function.call_packed(&[]).unwrap_err();
+        assert_eq!(
+            (error.kind_bytes(), error.message_bytes()),
+            (&b"InternalError"[..], &b"panic: on purpose"[..])
+        );
         Ok(())
     }
 }

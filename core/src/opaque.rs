@@ -121,7 +121,7 @@ mod tests {
     fn other_types_are_refused() {
         // SAFETY: there is no deleter to accept the handle.
         let error = unsafe { create_opaque(core::ptr::null_mut(), type_index::OBJECT, None) }.unwrap_err();
-        assert_eq!(error.kind(), b"RuntimeError");
-        assert_eq!(error.message(), b"Only kTVMFFIOpaquePyObject is supported for now");
+        assert_eq!(error.kind_bytes(), b"RuntimeError");
+        assert_eq!(error.message_bytes(), b"Only kTVMFFIOpaquePyObject is supported for now");
     }
 }

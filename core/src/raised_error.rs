@@ -102,23 +102,23 @@ mod tests {
 
     #[test]
     fn an_error_is_taken_once() {
-        set(error!(VALUE_ERROR, "first"));
-        set(error!(VALUE_ERROR, "second"));
-        assert_eq!(take().map(|error| error.message() == b"second"), Some(true));
+        set(error!(ValueError, "first"));
+        set(error!(ValueError, "second"));
+        assert_eq!(take().map(|error| error.message_bytes() == b"second"), Some(true));
         assert!(take().is_none());
     }
 
     #[cfg(feature = "std")]
     #[test]
     fn each_thread_has_its_own() {
-        set(error!(VALUE_ERROR, "here"));
+        set(error!(ValueError, "here"));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 assert!(take().is_none());
-                set(error!(VALUE_ERROR, "there"));
+                set(error!(ValueError, "there"));
             });
         });
-        assert_eq!(take().map(|error| error.message() == b"here"), Some(true));
+        assert_eq!(take().map(|error| error.message_bytes() == b"here"), Some(true));
     }
 
     #[cfg(feature = "std")]
@@ -130,9 +130,9 @@ mod tests {
 
         impl Drop for Late {
             fn drop(&mut self) {
-                set(error!(VALUE_ERROR, "first"));
-                set(error!(VALUE_ERROR, "second"));
-                let taken = take().is_some_and(|error| error.message() == b"second");
+                set(error!(ValueError, "first"));
+                set(error!(ValueError, "second"));
+                let taken = take().is_some_and(|error| error.message_bytes() == b"second");
                 let _ = self.0.send(taken && take().is_none());
             }
         }
@@ -142,7 +142,7 @@ mod tests {
         let thread = std::thread::spawn(|| {
             LATE.with(|late| late.set(Late(sender)).is_ok());
             // Where std chooses, thread-local values are destroyed in the reverse order of first use.
-            set(error!(VALUE_ERROR, "nobody takes it"));
+            set(error!(ValueError, "nobody takes it"));
         });
         assert!(thread.join().is_ok());
         assert_eq!(receiver.recv(), Ok(true));

@@ -260,7 +260,7 @@ mod tests {
         let callee = Callee { name: "f", signature: signature_of(&function) };
         let error = function.invoke(&callee, &[]).unwrap_err();
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             b"Mismatched number of arguments when calling: `f(0: int) -> void`. Expected 1 but got 0 arguments"
         );
     }

@@ -81,7 +81,7 @@ fn install() {
 }
 
 fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
-    Function::global(name)?.expect("a function of the library").call(args)
+    Function::find_global(name)?.expect("a function of the library").call_packed(args)
 }
 
 /// Clears a mutable container, which may contain itself.
@@ -104,7 +104,7 @@ fn append(list: &Any, args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 fn failure() -> Error {
-    error!(VALUE_ERROR, "as the program says")
+    error!(ValueError, "as the program says")
 }
 
 fn function(kind: Callback, own: Any) -> Result<Any> {
@@ -154,7 +154,7 @@ impl Values {
             return Ok(());
         }
         let args: Vec<_> = args.iter().map(|(value, _)| value.view()).collect();
-        let answer = function.call(&args)?;
+        let answer = function.call_packed(&args)?;
         // A mutable value grows by the size of the argument.
         self.values.iter_mut().for_each(|(_, before)| *before += if *before > 1 { size } else { 0 });
         self.push(answer, size + 1);
@@ -202,7 +202,7 @@ fuzz_target!(init: install(), |program: Vec<Step>| {
     let mut values = Values::default();
     for step in program.into_iter().take(60) {
         if let Err(error) = values.run(step) {
-            assert!(!error.kind().is_empty());
+            assert!(!error.kind_bytes().is_empty());
         }
     }
 });

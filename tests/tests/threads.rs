@@ -58,8 +58,8 @@ fn functions_are_registered_found_and_called() {
 }
 
 fn call(name: &str, argument: i64) -> Option<i64> {
-    let function = Function::global(name).unwrap()?;
-    Some(function.call(&[argument.into()]).unwrap().get().unwrap())
+    let function = Function::find_global(name).unwrap()?;
+    Some(function.call_packed(&[argument.into()]).unwrap().get().unwrap())
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn a_name_that_all_override_always_has_a_living_function() {
             if round % 4 == 0 {
                 Function::set_global("shared.name", &make(), true).unwrap();
             }
-            let function = Function::global("shared.name").unwrap().unwrap();
-            assert_eq!(function.call(&[]).unwrap().get::<i64>().unwrap(), 42);
+            let function = Function::find_global("shared.name").unwrap().unwrap();
+            assert_eq!(function.call_packed(&[]).unwrap().get::<i64>().unwrap(), 42);
         }
     });
     assert!(global_table::remove(b"shared.name").unwrap());
@@ -163,7 +163,7 @@ fn an_object_dies_once_however_its_references_go() {
         for (strong, weak) in mine {
             let upgraded = weak.as_ref().and_then(WeakObjectRef::upgrade);
             if let Some(function) = strong.as_ref().or(upgraded.as_ref()) {
-                assert_eq!(function.call(&[]).unwrap().get::<i64>().unwrap(), 0);
+                assert_eq!(function.call_packed(&[]).unwrap().get::<i64>().unwrap(), 0);
             }
         }
     });
@@ -187,16 +187,16 @@ fn a_unique_object_is_seen_to_be_unique_by_one_thread_only() {
 #[test]
 fn each_thread_takes_the_error_that_it_raised() {
     let failing = Function::from_typed(|number: i64| -> Result<i64> {
-        ferrite_core::bail!(VALUE_ERROR, "from {number}");
+        ferrite_core::bail!(ValueError, "from {number}");
     })
     .unwrap();
     together(|number| {
         for _ in 0..FUNCTIONS / 50 {
-            let error = failing.call(&[(number as i64).into()]).err().unwrap();
-            assert_eq!(error.message(), format!("from {number}").as_bytes());
+            let error = failing.call_packed(&[(number as i64).into()]).err().unwrap();
+            assert_eq!(error.message_bytes(), format!("from {number}").as_bytes());
             assert!(raised_error::take().is_none());
         }
         // Left to the end of the thread, which releases it.
-        raised_error::set(ferrite_core::error!(VALUE_ERROR, "never taken"));
+        raised_error::set(ferrite_core::error!(ValueError, "never taken"));
     });
 }

@@ -179,11 +179,11 @@ impl Comparer {
         if self.equality_only
             && let Some(hook) = self.eq_hooks.of_type(index)?
         {
-            let equal = self.call_hook(pair, Self::eq_callback, |args| hook.call(args)?.get::<bool>());
+            let equal = self.call_hook(pair, Self::eq_callback, |args| hook.call_packed(args)?.get::<bool>());
             return equal.map(|equal| Some(i32::from(!equal)));
         }
         let Some(hook) = self.compare_hooks.of_type(index)? else { return Ok(None) };
-        self.call_hook(pair, Self::compare_callback, |args| hook.call(args)?.get::<i32>()).map(Some)
+        self.call_hook(pair, Self::compare_callback, |args| hook.call_packed(args)?.get::<i32>()).map(Some)
     }
 
     fn call_hook<R>(

@@ -275,7 +275,7 @@ impl Copier<'_> {
             type_index::DICT => DictObject::with_capacity(0).map(Unfinished::Dict),
             other => match self.hooks.of_type(other)? {
                 Some(hook) => {
-                    checked_copy(hook.call(&[AnyView::from(object)])?, other).map(Unfinished::Object)
+                    checked_copy(hook.call_packed(&[AnyView::from(object)])?, other).map(Unfinished::Object)
                 }
                 None => plain_bail!(
                     INTERNAL_ERROR,
@@ -466,16 +466,16 @@ mod tests {
     fn objects_without_a_hook_are_refused() -> Result<()> {
         let function = Any::new(Function::from_typed(|| 1i64)?);
         let error = deep_copy(&list(&[function])?).map(drop).expect_err("functions are not copied");
-        assert_eq!(error.kind(), b"InternalError");
+        assert_eq!(error.kind_bytes(), b"InternalError");
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             b"Check failed: (copy_fn.has_value()) is false: Cannot deep copy object of type \"ffi.Function\" because \
               it is not copy-constructible"
         );
         let index = pair_type("test.copy.Wrong", [0, 0])?;
         add_hook(index, "__ffi_shallow_copy__", &Function::from_typed(|_: Any| 1i64)?)?;
         let error = deep_copy(&pair(index, Any::NONE, Any::NONE)?).map(drop).expect_err("an int is no copy");
-        assert_eq!(error.kind(), b"TypeError");
+        assert_eq!(error.kind_bytes(), b"TypeError");
         Ok(())
     }
 }

@@ -222,7 +222,7 @@ impl Hasher {
         let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(None) };
         self.visited.insert(object, State::Open)?;
         let answer = with_callback(self, Self::callback, |callback| {
-            hook.call(&[AnyView::from(&**object), AnyView::from(callback)])?.get::<i64>()
+            hook.call_packed(&[AnyView::from(&**object), AnyView::from(callback)])?.get::<i64>()
         });
         match answer {
             Ok(hash) => {

@@ -277,7 +277,7 @@ impl Printer {
         let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(false) };
         self.visited.insert(object, State::Open)?;
         let answer = with_callback(self, Self::callback, |callback| {
-            hook.call(&[AnyView::from(&**object), callback.into()])?.get::<String>()
+            hook.call_packed(&[AnyView::from(&**object), callback.into()])?.get::<String>()
         });
         match answer {
             Ok(text) => self.text.try_extend_from_slice(text.as_bytes())?,

@@ -145,6 +145,6 @@ pub(crate) fn array(values: &[Any]) -> Result<Any> {
 pub(crate) fn message<T>(outcome: Result<T>) -> std::string::String {
     match outcome {
         Ok(_) => std::string::String::from("no error"),
-        Err(error) => std::string::String::from_utf8_lossy(error.message()).into_owned(),
+        Err(error) => std::string::String::from_utf8_lossy(error.message_bytes()).into_owned(),
     }
 }

@@ -85,7 +85,7 @@ fn class_with_hook(key: &str) -> Result<i32> {
     let index = pair_type(key, [0, 0])?;
     let hook = Function::from_typed(|value: Any, print: Function| -> Result<String> {
         let first = super::testing::part(&value, 0);
-        let inner = print.call(&[first.view()])?.get::<String>()?;
+        let inner = print.call_packed(&[first.view()])?.get::<String>()?;
         String::format(format_args!("<{inner}>"))
     })?;
     add_hook(index, "__ffi_repr__", &hook)?;
@@ -111,7 +111,7 @@ fn hooks_print_their_objects_and_may_ask_for_others() -> Result<()> {
 fn errors_of_hooks_come_out() -> Result<()> {
     let index = pair_type("test.repr.Refuses", [0, 0])?;
     let hook = Function::from_packed(|_: &[AnyView<'_>]| -> Result<Any> {
-        Err(ferrite_core::error!(VALUE_ERROR, "no text"))
+        Err(ferrite_core::error!(ValueError, "no text"))
     })?;
     add_hook(index, "__ffi_repr__", &hook)?;
     assert_eq!(text(&list(&[pair(index, Any::NONE, Any::NONE)?])?), "no text");
@@ -145,8 +145,8 @@ fn a_callback_works_only_while_its_hook_runs() -> Result<()> {
     add_hook(index, "__ffi_repr__", &hook)?;
     assert_eq!(text(&pair(index, Any::NONE, Any::NONE)?), "kept");
     let kept = KEPT.lock().take().expect("the hook ran");
-    let error: Error = kept.call(&[AnyView::NONE]).map(drop).expect_err("the hook has returned");
-    assert_eq!(error.kind(), b"RuntimeError");
+    let error: Error = kept.call_packed(&[AnyView::NONE]).map(drop).expect_err("the hook has returned");
+    assert_eq!(error.kind_bytes(), b"RuntimeError");
     Ok(())
 }
 

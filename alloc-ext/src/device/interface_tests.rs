@@ -170,7 +170,7 @@ impl Backend for Logging {
 }
 
 fn kind_of<T>(result: Result<T>) -> String {
-    String::from_utf8(result.map(drop).unwrap_err().kind().to_vec()).unwrap()
+    String::from_utf8(result.map(drop).unwrap_err().kind_bytes().to_vec()).unwrap()
 }
 
 #[test]

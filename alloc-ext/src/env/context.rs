@@ -150,16 +150,16 @@ mod tests {
         unsafe {
             let error = register(b"PyErr_Print", ptr::null_mut()).unwrap_err();
             assert_eq!(
-                (error.kind(), error.message()),
+                (error.kind_bytes(), error.message_bytes()),
                 (&b"ValueError"[..], &b"Unknown env API PyErr_Print"[..])
             );
             register(b"PyErr_CheckSignals", check as *mut c_void)?;
-            assert_eq!(check_signals().unwrap_err().kind(), b"InternalError");
+            assert_eq!(check_signals().unwrap_err().kind_bytes(), b"InternalError");
             register(b"PyGILState_Ensure", ensure as *mut c_void)?;
             register(b"PyGILState_Release", release as *mut c_void)?;
             check_signals()?;
             ANSWER.store(-1, Ordering::SeqCst);
-            assert_eq!(check_signals().unwrap_err().kind(), b"EnvErrorAlreadySet");
+            assert_eq!(check_signals().unwrap_err().kind_bytes(), b"EnvErrorAlreadySet");
             assert_eq!(HELD.load(Ordering::SeqCst), 0);
             register(b"PyErr_CheckSignals", ptr::null_mut())?;
             check_signals()

@@ -266,20 +266,20 @@ mod tests {
         let _order = one_at_a_time();
         let error = allocate_with(None).unwrap_err();
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             b"TVMFFIEnvTensorAlloc: allocator is nullptr, likely because \
               TVMFFIEnvSetDLPackManagedTensorAllocator has not been called."
         );
         let error = allocate_with(Some(failing)).unwrap_err();
-        assert_eq!((error.kind(), error.message()), (&b"ValueError"[..], &b"no room"[..]));
+        assert_eq!((error.kind_bytes(), error.message_bytes()), (&b"ValueError"[..], &b"no room"[..]));
         let error = allocate_with(Some(nothing)).unwrap_err();
         assert!(
             error
-                .message()
+                .message_bytes()
                 .ends_with(b"TVMFFIEnvTensorAlloc: failed to allocate a tensor from the allocator")
         );
         let before = RELEASED.load(Ordering::SeqCst);
-        assert_eq!(allocate_with(Some(wrong_version)).unwrap_err().kind(), b"RuntimeError");
+        assert_eq!(allocate_with(Some(wrong_version)).unwrap_err().kind_bytes(), b"RuntimeError");
         assert_eq!(RELEASED.load(Ordering::SeqCst), before + 1);
     }
 

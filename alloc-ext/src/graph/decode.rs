@@ -272,7 +272,7 @@ impl<'t> Decoder<'t> {
             return Enum::with_index(index, &name).map(|found| Whole::Value(Any::new(found)));
         }
         match self.hooks.of_type(index)? {
-            Some(hook) => hook.call(&[data.into_any()?.view()]).map(Whole::Value),
+            Some(hook) => hook.call_packed(&[data.into_any()?.view()]).map(Whole::Value),
             None => Ok(Whole::Fields(data)),
         }
     }

@@ -138,7 +138,7 @@ impl Encoder<'_> {
             let is_number = type_table::is_instance(index, IntEnum::type_index());
             if is_number { Any::from(instance.int_index()) } else { Any::new(instance.str_index()) }
         } else if let Some(hook) = self.hooks.of(value)? {
-            hook.call(&[value.view()])?
+            hook.call_packed(&[value.view()])?
         } else if type_table::type_info(index).is_some_and(has_creator) {
             return Ok(false);
         } else {

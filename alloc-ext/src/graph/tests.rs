@@ -121,7 +121,7 @@ fn objects_are_their_fields() -> Result<()> {
         from_json_graph_string(br#"{"root_index":0,"nodes":[{"type":"ffi.VisitInterrupt","data":{}}]}"#)?;
     assert!(defaults.get::<VisitInterrupt>()?.value().is_none());
     let error = refusal(r#"{"root_index":0,"nodes":[{"type":"ffi.reflection.AccessStep","data":{}}]}"#);
-    assert_eq!(error.message(), b"Required field `kind` not set in type `ffi.reflection.AccessStep`");
+    assert_eq!(error.message_bytes(), b"Required field `kind` not set in type `ffi.reflection.AccessStep`");
     Ok(())
 }
 
@@ -142,7 +142,7 @@ fn metadata_is_at_the_end() -> Result<()> {
     assert_eq!(graph.at(self::text("metadata")?.view())?.get::<i64>()?, 2);
     let error =
         to_json_graph_string(&Any::NONE, &Any::new(Bytes::new(b"x")?)).expect_err("bytes are no JSON");
-    assert_eq!(error.message(), b"Unsupported type: `ffi.SmallBytes`");
+    assert_eq!(error.message_bytes(), b"Unsupported type: `ffi.SmallBytes`");
     Ok(())
 }
 
@@ -150,23 +150,23 @@ fn metadata_is_at_the_end() -> Result<()> {
 fn values_without_a_form_are_refused() -> Result<()> {
     let refused = |value: &Any| to_json_graph(value, &Any::NONE).map(drop).expect_err("refused");
     let error = refused(&Any::new(Function::from_typed(|| 1i64)?));
-    assert_eq!(error.kind(), b"TypeError");
+    assert_eq!(error.kind_bytes(), b"TypeError");
     assert_eq!(
-        error.message(),
+        error.message_bytes(),
         b"Type `ffi.Function` does not support ToJSONGraph (no native creator or __ffi_new__ type attr)"
     );
     let error = refused(&Any::from(core::ptr::without_provenance_mut::<core::ffi::c_void>(8)));
     assert_eq!(
-        (error.kind(), error.message()),
+        (error.kind_bytes(), error.message_bytes()),
         (&b"RuntimeError"[..], &b"Cannot serialize type `void*`"[..])
     );
     let list = ListObject::with_capacity(0)?;
     list.push(array(&[Any::new(list.clone())])?)?;
     let error = refused(&Any::new(list.clone()));
-    assert_eq!(error.message(), b"Cycle detected during serialization: a List contains itself");
+    assert_eq!(error.message_bytes(), b"Cycle detected during serialization: a List contains itself");
     // The Array is the first object in the cycle, but upstream tracks mutable containers only.
     let error = refused(&list.get(0)?);
-    assert_eq!(error.message(), b"Cycle detected during serialization: a List contains itself");
+    assert_eq!(error.message_bytes(), b"Cycle detected during serialization: a List contains itself");
     list.clear();
     Ok(())
 }
@@ -192,7 +192,7 @@ fn bad_graphs_are_refused() {
         (r#"{"root_index":0}"#, "ValueError", "Invalid JSON Object Graph, expected `nodes` array field"),
     ] {
         let error = refusal(graph);
-        assert_eq!((error.kind(), error.message()), (kind.as_bytes(), message.as_bytes()));
+        assert_eq!((error.kind_bytes(), error.message_bytes()), (kind.as_bytes(), message.as_bytes()));
     }
     for (nodes, kind, message) in [
         ("", "ValueError", "Invalid JSON Object Graph: invalid node index 0"),
@@ -232,7 +232,7 @@ fn bad_graphs_are_refused() {
     ] {
         let error = refusal(&format!(r#"{{"root_index":0,"nodes":[{nodes}]}}"#));
         assert_eq!(
-            (error.kind(), std::str::from_utf8(error.message())),
+            (error.kind_bytes(), std::str::from_utf8(error.message_bytes())),
             (kind.as_bytes(), Ok(message)),
             "{nodes}"
         );
@@ -243,7 +243,7 @@ fn bad_graphs_are_refused() {
 fn outcome(decoded: Result<Any>) -> Result<std::string::String> {
     match decoded {
         Ok(value) => Ok(to_json_graph_string(&value, &Any::NONE)?.as_str().expect("UTF-8").to_string()),
-        Err(error) => Ok(format!("{:?} {:?}", error.kind(), error.message())),
+        Err(error) => Ok(format!("{:?} {:?}", error.kind_bytes(), error.message_bytes())),
     }
 }
 

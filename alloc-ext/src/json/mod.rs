@@ -19,7 +19,7 @@
 //! let value = json::parse(br#"{"axes": [0, 1.5]}"#)?;
 //! assert_eq!(json::stringify(&value, None)?, r#"{"axes":[0,1.5]}"#);
 //! let error = json::parse(b"[1 2]").expect_err("no comma");
-//! assert_eq!(error.message(), b"Expecting ',' delimiter: line 1 column 4 (char 3)");
+//! assert_eq!(error.message(), "Expecting ',' delimiter: line 1 column 4 (char 3)");
 //! # Ok(())
 //! # }
 //! ```

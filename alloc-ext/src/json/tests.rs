@@ -20,8 +20,8 @@ fn error_of(text: &str) -> String {
     match parse(text.as_bytes()) {
         Ok(value) => panic!("{text:?} is {value:?}"),
         Err(error) => {
-            assert_eq!(error.kind(), b"ValueError");
-            String::from_utf8_lossy(error.message()).into_owned()
+            assert_eq!(error.kind_bytes(), b"ValueError");
+            String::from_utf8_lossy(error.message_bytes()).into_owned()
         }
     }
 }
@@ -122,7 +122,7 @@ fn lines_are_indented() -> Result<()> {
 fn the_writer_of_boards_answers_the_same() -> Result<()> {
     let outcome = |text: Result<ferrite_core::string::String>| match text {
         Ok(text) => (std::vec![], text.as_bytes().to_vec()),
-        Err(error) => (error.kind().to_vec(), error.message().to_vec()),
+        Err(error) => (error.kind_bytes().to_vec(), error.message_bytes().to_vec()),
     };
     let value =
         parse(br#" [null, true, -7, 1.5e300, -0.0, "a\"b", {"a": [[], {"key of a map": [1, 2]}]}, {}] "#)?;
@@ -147,8 +147,8 @@ fn the_writer_of_boards_answers_the_same() -> Result<()> {
 fn values_without_a_json_form_are_refused() -> Result<()> {
     let message = |value: Any| {
         let error = stringify(&value, None).expect_err("not JSON");
-        assert_eq!(error.kind(), b"ValueError");
-        String::from_utf8_lossy(error.message()).into_owned()
+        assert_eq!(error.kind_bytes(), b"ValueError");
+        String::from_utf8_lossy(error.message_bytes()).into_owned()
     };
     assert_eq!(message(Any::new(Shape::from_slice(&[1])?)), "Unsupported type: `ffi.Shape`");
     let dict = Dict::<i64, i64>::new()?;
@@ -170,7 +170,7 @@ fn lists_are_written_unless_they_are_inside_themselves() -> Result<()> {
     inner.push(Any::new(Array::from_slice(&[Any::new(outer.clone())])?.into_untyped()))?;
     let error = stringify(&Any::new(outer), None).expect_err("a cycle");
     assert_eq!(
-        (error.kind(), error.message()),
+        (error.kind_bytes(), error.message_bytes()),
         (&b"ValueError"[..], &b"Cycle detected: List contains itself"[..])
     );
     inner.clear();

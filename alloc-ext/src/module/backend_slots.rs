@@ -106,13 +106,13 @@ mod tests {
     #[test]
     fn failures_are_raised() {
         assert!(alloc(kDLCPU, 0, u64::MAX, 2, 32).is_null());
-        assert_eq!(raised_error::take().unwrap().kind(), b"MemoryError");
+        assert_eq!(raised_error::take().unwrap().kind_bytes(), b"MemoryError");
         // SAFETY: there is not a function to receive the data, and null is allowed.
         unsafe {
             assert_eq!(launch(None, ptr::null_mut(), 0), -1);
-            assert_eq!(raised_error::take().unwrap().kind(), b"ValueError");
+            assert_eq!(raised_error::take().unwrap().kind_bytes(), b"ValueError");
             assert_eq!(barrier(0, ptr::null_mut()), -1);
         }
-        assert_eq!(raised_error::take().unwrap().kind(), b"ValueError");
+        assert_eq!(raised_error::take().unwrap().kind_bytes(), b"ValueError");
     }
 }

@@ -132,10 +132,10 @@ mod tests {
         let mut reader = BinReader::new(&[1, 0, 0]);
         let error = reader.word("row pointer count").unwrap_err();
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             b"Malformed library binary: row pointer count at offset 8 needs 8 bytes but 3 are left"
         );
-        assert_eq!(error.kind(), b"InternalError");
+        assert_eq!(error.kind_bytes(), b"InternalError");
     }
 
     #[test]

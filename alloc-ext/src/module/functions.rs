@@ -48,7 +48,7 @@ mod tests {
 
     fn call(function: &str, args: &[AnyView<'_>]) -> Result<Any> {
         let found = FUNCTIONS.iter().find(|known| known.name() == function).unwrap();
-        found.to_function()?.call(args)
+        found.to_function()?.call_packed(args)
     }
 
     #[test]
@@ -61,13 +61,13 @@ mod tests {
         call("ffi.ModuleImportModule", &[root, leaf])?;
         assert!(call("ffi.ModuleGetFunction", &[root, g, false.into()])?.is_none());
         let function = call("ffi.ModuleGetFunction", &[root, g, true.into()])?.get::<Function>()?;
-        assert_eq!(function.call(&[])?.get::<i64>()?, 2);
+        assert_eq!(function.call_packed(&[])?.get::<i64>()?, 2);
         assert!(call("ffi.ModuleImplementsFunction", &[root, g, true.into()])?.get::<bool>()?);
         assert!(call("ffi.ModuleGetFunctionDoc", &[root, g, true.into()])?.is_none());
         assert!(call("ffi.ModuleGetFunctionMetadata", &[root, g, true.into()])?.is_none());
         assert_eq!(call("ffi.ModuleInspectSource", &[root, g])?.get::<String>()?, "");
         assert_eq!(
-            call("ffi.ModuleWriteToFile", &[root, g, g]).map(drop).unwrap_err().kind(),
+            call("ffi.ModuleWriteToFile", &[root, g, g]).map(drop).unwrap_err().kind_bytes(),
             b"RuntimeError"
         );
         call("ffi.ModuleGlobalsAdd", &[root])?;
@@ -81,8 +81,8 @@ mod tests {
     fn the_file_name_says_which_loader() -> Result<()> {
         let error = |file: &str| {
             let error = call("ffi.ModuleLoadFromFile", &[AnyView::from(&name(file))]).map(drop).unwrap_err();
-            assert_eq!(error.kind(), b"RuntimeError");
-            std::string::String::from_utf8_lossy(error.message()).into_owned()
+            assert_eq!(error.kind_bytes(), b"RuntimeError");
+            std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
         };
         assert_eq!(error("no_dot"), "Failed to get file format from no_dot");
         let missing = if SHORT {
@@ -112,8 +112,8 @@ mod tests {
         Function::set_global("ffi.Module.load_from_file.itself", &loader, false)?;
         let error =
             call("ffi.ModuleLoadFromFile", &[AnyView::from(&name("a.itself"))]).map(drop).unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
-        assert!(error.message().starts_with(b"Calls are nested too deep: "));
+        assert_eq!(error.kind_bytes(), b"ValueError");
+        assert!(error.message_bytes().starts_with(b"Calls are nested too deep: "));
         Ok(())
     }
 
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(call("ffi.SystemLib", &[])?.get::<Module>()?.kind()?, c"library");
         let prefix = name("functions_");
         assert_eq!(call("ffi.SystemLib", &[AnyView::from(&prefix)])?.get::<Module>()?.kind()?, c"library");
-        assert_eq!(call("ffi.SystemLib", &[5i64.into()]).map(drop).unwrap_err().kind(), b"TypeError");
+        assert_eq!(call("ffi.SystemLib", &[5i64.into()]).map(drop).unwrap_err().kind_bytes(), b"TypeError");
         Ok(())
     }
 }

@@ -291,7 +291,7 @@ mod tests {
         let module = create_library_module(library)?;
         assert_eq!((module.kind()?, module.property_mask()?), (c"library", 3));
         let function = module.get_function(&name("double"), false)?.unwrap();
-        assert_eq!(function.call(&[21i64.into()])?.get::<i64>()?, 42);
+        assert_eq!(function.call_packed(&[21i64.into()])?.get::<i64>()?, 42);
         assert!(module.implements_function(&name("main"), false)?);
         assert!(!module.implements_function(&name("triple"), true)?);
         assert!(module.get_function(&name("double\0"), true)?.is_none());
@@ -302,9 +302,9 @@ mod tests {
         assert!(module.inspect_source(&name(""))?.as_bytes().is_empty());
         assert!(module.write_formats()?.is_empty());
         let error = module.write_to_file(&name("f"), &name("o")).unwrap_err();
-        assert_eq!(error.message(), b"Module[library] does not support WriteToFile");
+        assert_eq!(error.message_bytes(), b"Module[library] does not support WriteToFile");
         let error = module.save_to_bytes().map(drop).unwrap_err();
-        assert_eq!(error.message(), b"Module[library] does not support SaveToBytes");
+        assert_eq!(error.message_bytes(), b"Module[library] does not support SaveToBytes");
         Ok(())
     }
 
@@ -312,7 +312,7 @@ mod tests {
     fn errors_of_a_symbol_reach_the_caller() -> Result<()> {
         let (library, _) = FakeLibrary::new(&[(c"__tvm_ffi_double", address(double))]);
         let function = create_library_module(library)?.get_function(&name("double"), false)?.unwrap();
-        assert_eq!(function.call(&[]).map(drop).unwrap_err().kind(), b"TypeError");
+        assert_eq!(function.call_packed(&[]).map(drop).unwrap_err().kind_bytes(), b"TypeError");
         Ok(())
     }
 
@@ -328,10 +328,10 @@ mod tests {
         let mut result = TVMFFIAny { type_index: type_index::FUNCTION, ..TVMFFIAny::NONE };
         // SAFETY: calls the function with its own handle.
         let status = unsafe { call(handle.cast(), ptr::null(), 0, &mut result) };
-        assert_eq!((status, raised_error::take().unwrap().kind()), (-1, &b"InternalError"[..]));
+        assert_eq!((status, raised_error::take().unwrap().kind_bytes()), (-1, &b"InternalError"[..]));
         // SAFETY: as above.
         let status = unsafe { call(handle.cast(), ptr::null(), 0, ptr::null_mut()) };
-        assert_eq!((status, raised_error::take().unwrap().kind()), (-1, &b"ValueError"[..]));
+        assert_eq!((status, raised_error::take().unwrap().kind_bytes()), (-1, &b"ValueError"[..]));
         Ok(())
     }
 
@@ -342,7 +342,7 @@ mod tests {
         let function = module.get_function(&name("double"), false)?.unwrap();
         drop(module);
         assert_eq!(open.load(Ordering::Relaxed), 1);
-        assert_eq!(function.call(&[1i64.into()])?.get::<i64>()?, 2);
+        assert_eq!(function.call_packed(&[1i64.into()])?.get::<i64>()?, 2);
         drop(function);
         assert_eq!(open.load(Ordering::Relaxed), 0);
         Ok(())
@@ -406,12 +406,12 @@ mod tests {
             (c"__tvm_ffi__library_ctx", slot_address(&slot)),
         ]);
         let error = create_library_module(library).map(drop).unwrap_err();
-        assert_eq!(error.kind(), b"InternalError");
+        assert_eq!(error.kind_bytes(), b"InternalError");
         let expected = std::format!(
             "Malformed library binary: length {} at offset 0 exceeds the address space",
             usize::MAX
         );
-        assert_eq!(error.message(), expected.as_bytes());
+        assert_eq!(error.message_bytes(), expected.as_bytes());
         assert_eq!(open.load(Ordering::Relaxed), 0);
         assert!(slot.get().is_null());
     }

@@ -139,8 +139,8 @@ mod tests {
 
     fn message_of(bytes: &[u8]) -> Text {
         let error = load(bytes, own).map(drop).unwrap_err();
-        assert_eq!(error.kind(), b"InternalError");
-        Text::from_utf8_lossy(error.message()).into_owned()
+        assert_eq!(error.kind_bytes(), b"InternalError");
+        Text::from_utf8_lossy(error.message_bytes()).into_owned()
     }
 
     fn register_loader(kind: &str) {
@@ -160,7 +160,7 @@ mod tests {
         assert!(root.get_function(&name("own"), false)?.is_some());
         assert_eq!(own.unwrap().context_address(), root.context_address());
         let kernel = root.get_function(&name("device"), true)?.unwrap();
-        assert_eq!(kernel.call(&[])?.get::<i64>()?, 7);
+        assert_eq!(kernel.call_packed(&[])?.get::<i64>()?, 7);
         Ok(())
     }
 
@@ -175,14 +175,14 @@ mod tests {
     fn a_kind_without_loader_is_named() {
         let bytes = stream(&[0, 0], &[], &[("no_such_kind", Some(""))]);
         let error = load(&bytes, own).map(drop).unwrap_err();
-        assert_eq!(error.kind(), b"RuntimeError");
+        assert_eq!(error.kind_bytes(), b"RuntimeError");
         let missing: &[u8] = if SHORT {
             b"There is no ffi.Module.load_from_bytes.no_such_kind"
         } else {
             b"Library binary was created using {no_such_kind} but a loader of that name is not registered. Make sure to \
               have runtime that registers ffi.Module.load_from_bytes.no_such_kind"
         };
-        assert_eq!(error.message(), missing);
+        assert_eq!(error.message_bytes(), missing);
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
             [(&[0, 1][..], &[0][..], &[lib][..]), (&[0, 1, 2], &[1, 0], &[lib; 2])]
         {
             let error = load(&stream(rows, children, modules), own).map(drop).unwrap_err();
-            assert_eq!(error.message(), b"Cyclic dependency detected during import");
+            assert_eq!(error.message_bytes(), b"Cyclic dependency detected during import");
         }
     }
 
@@ -254,7 +254,7 @@ mod tests {
         let loader = Function::from_typed(|_: Bytes| 5i64).unwrap();
         Function::set_global("ffi.Module.load_from_bytes.bin_int", &loader, true).unwrap();
         let bytes = stream(&[0, 0], &[], &[("bin_int", Some(""))]);
-        assert_eq!(load(&bytes, own).map(drop).unwrap_err().kind(), b"TypeError");
+        assert_eq!(load(&bytes, own).map(drop).unwrap_err().kind_bytes(), b"TypeError");
     }
 
     #[test]
@@ -263,6 +263,6 @@ mod tests {
         let loader = Function::from_typed(move |_: Bytes| only.clone()).unwrap();
         Function::set_global("ffi.Module.load_from_bytes.bin_only", &loader, true).unwrap();
         let bytes = stream(&[0, 1, 1], &[1], &[("bin_only", Some("")), ("bin_only", Some(""))]);
-        assert_eq!(load(&bytes, own).map(drop).unwrap_err().kind(), b"RuntimeError");
+        assert_eq!(load(&bytes, own).map(drop).unwrap_err().kind_bytes(), b"RuntimeError");
     }
 }

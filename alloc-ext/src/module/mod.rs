@@ -101,7 +101,7 @@ object_class! {
 /// # fn main() -> Result<()> {
 /// let module = Module::from_impl(Adder)?;
 /// let add = module.get_function(&String::new("add")?, false)?.expect("the module has it");
-/// assert_eq!(add.call(&[AnyView::from(1i64), AnyView::from(2i64)])?.get::<i64>()?, 3);
+/// assert_eq!(add.call_packed(&[AnyView::from(1i64), AnyView::from(2i64)])?.get::<i64>()?, 3);
 /// # Ok(())
 /// # }
 /// ```
@@ -420,7 +420,7 @@ impl SearchTarget<'_> {
 fn load(prefix: &[u8], kind: &[u8], args: &[AnyView<'_>], missing: fn(&[u8]) -> Error) -> Result<Module> {
     match global_table::get(SymbolName::join(&[prefix, kind])?.as_bytes())? {
         // Nested, since the loader may load the same file again.
-        Some(loader) => stack::nest(|| loader.call(args))?.get(),
+        Some(loader) => stack::nest(|| loader.call_packed(args))?.get(),
         None => Err(missing(kind)),
     }
 }

@@ -99,7 +99,7 @@ mod tests {
         let module = module(&name("sysa_"))?;
         assert_eq!(module.kind()?, c"library");
         let function = module.get_function(&name("double"), false)?.unwrap();
-        assert_eq!(function.call(&[4i64.into()])?.get::<i64>()?, 8);
+        assert_eq!(function.call_packed(&[4i64.into()])?.get::<i64>()?, 8);
         assert!(module.get_function(&name("sysa_double"), false)?.is_some());
         assert!(module.implements_function(&name("sys_plain"), false)?);
         assert!(module.function_doc(&name("sys_plain"), false)?.is_some());
@@ -128,7 +128,9 @@ mod tests {
         register(b"__tvm_ffi_sysd_late", address(double))?;
         assert!(module.implements_function(&name("late"), false)?);
         register(b"__tvm_ffi_sysd_late", address(text))?;
-        assert!(module.get_function(&name("late"), false)?.unwrap().call(&[])?.get::<String>().is_ok());
+        assert!(
+            module.get_function(&name("late"), false)?.unwrap().call_packed(&[])?.get::<String>().is_ok()
+        );
         Ok(())
     }
 }

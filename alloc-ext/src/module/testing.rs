@@ -66,7 +66,7 @@ pub(super) unsafe extern "C" fn double(
     result: *mut TVMFFIAny,
 ) -> c_int {
     if !handle.is_null() || count != 1 {
-        raised_error::set(ferrite_core::error!(TYPE_ERROR, "expected one argument and no handle"));
+        raised_error::set(ferrite_core::error!(TypeError, "expected one argument and no handle"));
         return -1;
     }
     // SAFETY: one argument was passed, and the result is writable.

@@ -236,7 +236,7 @@ fn repr(path: AccessPath, print: Function) -> Result<String> {
     let mut text = Buffer::new();
     text.try_extend_from_slice(b"<root>")?;
     for step in path.to_steps()?.as_slice() {
-        let step = print.call(&[step.view()])?.get::<String>()?;
+        let step = print.call_packed(&[step.view()])?.get::<String>()?;
         text.try_extend_from_slice(step.as_bytes())?;
     }
     String::from_bytes(&text)
@@ -284,7 +284,7 @@ mod tests {
         let step = AccessStep::new(AccessKind::ArrayItem, Any::from(1i64))?;
         let parent = Some(step.clone().into_object());
         let bad: AccessPath = record::make(PathContent { parent, step: Some(step), depth: 1 })?;
-        assert_eq!(bad.to_steps().map(|_| ()).unwrap_err().kind(), b"InternalError");
+        assert_eq!(bad.to_steps().map(|_| ()).unwrap_err().kind_bytes(), b"InternalError");
         Ok(())
     }
 

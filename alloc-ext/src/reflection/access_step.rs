@@ -111,7 +111,7 @@ impl AccessStep {
 /// Implements `__ffi_repr__`: formats the step as a suffix such as `.name` or `[0]`. `print` formats keys.
 fn repr(step: AccessStep, print: Function) -> Result<String> {
     let StepContent { kind, key } = record::content_of(&step);
-    let printed = || print.call(&[key.view()])?.get::<String>();
+    let printed = || print.call_packed(&[key.view()])?.get::<String>();
     match kind {
         0 => {
             let name = key.get::<String>()?;
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(shown(AccessKind::ArrayItemMissing, Any::from(2i64))?, "[<missing:2>]");
         assert_eq!(shown(AccessKind::MapItemMissing, Any::NONE)?, "[<missing:key>]");
         let error = shown(AccessKind::Attr, Any::from(1i64)).unwrap_err();
-        assert_eq!(error.kind(), b"TypeError");
+        assert_eq!(error.kind_bytes(), b"TypeError");
         Ok(())
     }
 

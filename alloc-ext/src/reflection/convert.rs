@@ -71,7 +71,7 @@ mod tests {
         let list = List::<Any>::from_slice(&[Any::from(1i64)])?;
         assert_eq!(convert::<Array<Any>>(Any::new(list))?.len(), 1);
         let error = convert::<Array<Any>>(Any::from(1i64)).map(|_| ()).unwrap_err();
-        assert_eq!(error.message(), b"Cannot cast from `int` to `Array<Any>`");
+        assert_eq!(error.message_bytes(), b"Cannot cast from `int` to `Array<Any>`");
         Ok(())
     }
 
@@ -80,7 +80,7 @@ mod tests {
         register()?;
         for (type_index, _) in CONVERSIONS {
             let conversion = type_table::attr(*type_index, b"__ffi_convert__");
-            let converted = conversion.get::<Function>()?.call(&[AnyView::NONE]);
+            let converted = conversion.get::<Function>()?.call_packed(&[AnyView::NONE]);
             let is_nullable =
                 matches!(*type_index, type_index::OBJECT | type_index::FUNCTION | type_index::TENSOR);
             assert_eq!(converted.is_ok_and(|value| value.is_none()), is_nullable, "{type_index}");

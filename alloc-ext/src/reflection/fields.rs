@@ -79,7 +79,7 @@ impl RegisteredField {
         if self.has_flag(kTVMFFIFieldFlagBitSetterIsFunctionObj) {
             // SAFETY: registration checked that the setter is a function object, and keeps it alive.
             let setter = unsafe { Function::from_object_unchecked(ObjectRef::borrow_raw(setter.cast())) };
-            return setter.call(&[AnyView::from(&address), value]).map(drop);
+            return setter.call_packed(&[AnyView::from(&address), value]).map(drop);
         }
         // SAFETY: by its flags, the setter is a C function of this type.
         let setter = unsafe { core::mem::transmute::<NonNull<c_void>, TVMFFIFieldSetter>(setter) };
@@ -101,7 +101,7 @@ impl RegisteredField {
             // SAFETY: guaranteed by the caller.
             return unsafe { self.set(object, default) };
         }
-        let made = default.get::<Function>()?.call(&[])?;
+        let made = default.get::<Function>()?.call_packed(&[])?;
         // SAFETY: guaranteed by the caller.
         unsafe { self.set(object, made.view()) }
     }
@@ -150,7 +150,7 @@ fn create(entry: &TypeEntry) -> Result<ObjectRef> {
         };
     }
     match type_table::attr(entry.type_index(), b"__ffi_new__").try_get::<Function>()? {
-        Some(new) => new.call(&[])?.get::<ObjectRef>(),
+        Some(new) => new.call_packed(&[])?.get::<ObjectRef>(),
         None => plain_bail!(
             RUNTIME_ERROR,
             "Type `{}` does not support reflection creation (no native creator or __ffi_new__ type attr)",

@@ -188,7 +188,7 @@ impl Binding<'_> {
         for part in head {
             text.try_extend_from_slice(part)?;
         }
-        for line in error.message().split(|byte| *byte == b'\n') {
+        for line in error.message_bytes().split(|byte| *byte == b'\n') {
             text.try_extend_from_slice(b"\n  ")?;
             text.try_extend_from_slice(line)?;
         }

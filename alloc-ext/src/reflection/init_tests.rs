@@ -86,7 +86,7 @@ fn values(index: i32, object: &ObjectRef) -> Result<std::vec::Vec<i64>> {
 
 fn message(result: Result<Any>) -> std::string::String {
     let error: Error = result.unwrap_err();
-    std::string::String::from_utf8_lossy(error.message()).into_owned()
+    std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
 }
 
 #[test]
@@ -95,11 +95,11 @@ fn fields_take_positional_and_keyword_arguments() -> Result<()> {
     let (init, kwargs, c) = (attr(index, "__ffi_init__"), kwargs_object(), String::new("c")?);
     let keyword = [AnyView::from(&kwargs), AnyView::from(&c), 3i64.into()];
     let object = |positional: &[AnyView<'_>]| -> Result<ObjectRef> {
-        init.call(&[positional, &keyword[..]].concat())?.get()
+        init.call_packed(&[positional, &keyword[..]].concat())?.get()
     };
     assert_eq!(values(index, &object(&[1i64.into()])?)?, [7, 1, 3, 0]);
     assert_eq!(values(index, &object(&[1i64.into(), 2i64.into()])?)?, [2, 1, 3, 0]);
-    let copy = attr(index, "__ffi_shallow_copy__").call(&[(&object(&[4i64.into()])?).into()])?;
+    let copy = attr(index, "__ffi_shallow_copy__").call_packed(&[(&object(&[4i64.into()])?).into()])?;
     assert_eq!(values(index, &copy.get()?)?, [7, 4, 3, 0]);
     Ok(())
 }
@@ -120,7 +120,7 @@ fn wrong_arguments_are_named() -> Result<()> {
         (&[kwargs, (&nope).into(), one][..], "got an unexpected keyword argument 'nope'"),
         (&[one, kwargs, (&a).into(), one][..], "got multiple values for argument 'a'"),
     ] {
-        assert_eq!(message(init.call(args)), std::format!("{head} {expected}"));
+        assert_eq!(message(init.call_packed(args)), std::format!("{head} {expected}"));
     }
     Ok(())
 }
@@ -128,11 +128,11 @@ fn wrong_arguments_are_named() -> Result<()> {
 #[test]
 fn a_class_is_registered_once_and_holds_its_fields() -> Result<()> {
     let index = class("test.reflection.Once")?;
-    assert_eq!(register_class(index, 24 + 64).unwrap_err().kind(), b"RuntimeError");
-    assert_eq!(register_class(index, 40).unwrap_err().kind(), b"ValueError");
-    assert_eq!(register_class(i32::MAX, 40).unwrap_err().kind(), b"InternalError");
+    assert_eq!(register_class(index, 24 + 64).unwrap_err().kind_bytes(), b"RuntimeError");
+    assert_eq!(register_class(index, 40).unwrap_err().kind_bytes(), b"ValueError");
+    assert_eq!(register_class(i32::MAX, 40).unwrap_err().kind_bytes(), b"InternalError");
     for fixed in [type_index::INT, type_index::OBJECT_RVALUE_REF, type_index::OBJECT, type_index::ARRAY] {
-        assert_eq!(register_class(fixed, 80).unwrap_err().kind(), b"ValueError");
+        assert_eq!(register_class(fixed, 80).unwrap_err().kind_bytes(), b"ValueError");
     }
     Ok(())
 }
@@ -143,14 +143,14 @@ fn fields_smaller_than_a_value_hold_no_reference() -> Result<()> {
     let fields = [field("small", 0, 2, 24), field("value", 0, 16, 32)];
     let index = type_with("test.reflection.Small", fields.into_iter())?;
     register_class(index, 48)?;
-    let object = attr(index, "__ffi_new__").call(&[])?;
+    let object = attr(index, "__ffi_new__").call_packed(&[])?;
     #[repr(C)]
     struct Fields([u8; 2], Any);
     let record = |object: &Any| object.as_object().map(|object| object.as_ptr()).expect("an object");
     // SAFETY: the fields follow the header.
     let fields = |object: &Any| unsafe { &mut *record(object).add(1).cast::<Fields>() };
     *fields(&object) = Fields([1, 1], Any::from(5i64));
-    let copy = attr(index, "__ffi_shallow_copy__").call(&[object.view()])?;
+    let copy = attr(index, "__ffi_shallow_copy__").call_packed(&[object.view()])?;
     assert_eq!(fields(&copy).0, [1, 1]);
     assert_eq!(fields(&copy).1.get::<i64>()?, 5);
     Ok(())
@@ -159,6 +159,6 @@ fn fields_smaller_than_a_value_hold_no_reference() -> Result<()> {
 #[test]
 fn a_field_of_less_than_no_bytes_is_refused() -> Result<()> {
     let index = type_with("test.reflection.Less", [field("less", 0, -8, 32)].into_iter())?;
-    assert_eq!(register_class(index, 48).unwrap_err().kind(), b"ValueError");
+    assert_eq!(register_class(index, 48).unwrap_err().kind_bytes(), b"ValueError");
     Ok(())
 }

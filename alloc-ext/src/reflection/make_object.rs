@@ -79,8 +79,8 @@ mod tests {
         assert!(make(&[])?.value().is_none());
         let nope = String::new("nope")?;
         let error = make(&[(&nope).into(), 5i64.into()]).unwrap_err();
-        assert_eq!(error.message(), b"Type `ffi.VisitInterrupt` does not have field `nope`");
-        assert_eq!(make(&[(&nope).into()]).unwrap_err().kind(), b"InternalError");
+        assert_eq!(error.message_bytes(), b"Type `ffi.VisitInterrupt` does not have field `nope`");
+        assert_eq!(make(&[(&nope).into()]).unwrap_err().kind_bytes(), b"InternalError");
         Ok(())
     }
 }

@@ -39,7 +39,10 @@ mod tests {
         let none: List<NullableObject> = list(Any::NONE)?.get()?;
         assert!(none.get(0)?.0.is_none());
         let error = list(Any::from(1i64))?.get::<List<NullableObject>>().map(drop).unwrap_err();
-        assert_eq!(error.message(), b"Cannot convert from type `List[index 0: int]` to `List<ffi.Object>`");
+        assert_eq!(
+            error.message_bytes(),
+            b"Cannot convert from type `List[index 0: int]` to `List<ffi.Object>`"
+        );
         Ok(())
     }
 }

@@ -146,7 +146,7 @@ mod tests {
     fn round_trip<T>(type_index: i32, mut field: T, value: Any) -> Result<Any> {
         let address: *mut c_void = (&raw mut field).cast();
         let setter = make_setter(type_index, 0, as_is as *const () as usize as i64)?;
-        setter.call(&[(&address).into(), value.view()])?;
+        setter.call_packed(&[(&address).into(), value.view()])?;
         let getter = make_getter(type_index)? as usize as *const c_void;
         let mut result = *AnyView::NONE.as_raw();
         // SAFETY: the address is that of a getter, and the field has its storage.
@@ -174,8 +174,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "the addresses pass through integers, as the ABI of these functions has it")]
     fn other_types_are_refused() {
-        assert_eq!(make_getter(type_index::RAW_STR).unwrap_err().kind(), b"ValueError");
+        assert_eq!(make_getter(type_index::RAW_STR).unwrap_err().kind_bytes(), b"ValueError");
         let error = round_trip(type_index::INT, 0i64, Any::from(1.5f64)).unwrap_err();
-        assert_eq!(error.message(), b"Cannot convert from type `float` to `int`");
+        assert_eq!(error.message_bytes(), b"Cannot convert from type `float` to `int`");
     }
 }

@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn nodes_add_themselves_innermost_first() -> Result<()> {
         let (inner, outer) = (ListObject::with_capacity(0)?, ListObject::with_capacity(0)?);
-        let error = error!(VALUE_ERROR, "no");
+        let error = error!(ValueError, "no");
         add_visit_context(&error, AnyView::from(1i64));
         assert!(error.extra_context().is_none());
         add_visit_context(&error, AnyView::from(&inner));
@@ -64,8 +64,8 @@ mod tests {
     #[test]
     fn another_context_is_kept() -> Result<()> {
         let node = ListObject::with_capacity(0)?;
-        let other = error!(TYPE_ERROR, "context").into_object();
-        let error = error!(VALUE_ERROR, "no").with_cause_and_context(None, Some(other.clone()));
+        let other = error!(TypeError, "context").into_object();
+        let error = error!(ValueError, "no").with_cause_and_context(None, Some(other.clone()));
         add_visit_context(&error, AnyView::from(&node));
         let kept = context_of(&error).prev_error_context();
         assert!(kept.is_some_and(|kept| kept.ptr_eq(&other)));

@@ -194,7 +194,7 @@ mod tests {
     fn only_keys_are_compared() -> Result<()> {
         let one = Any::new(key(&[1])?);
         let message = |lhs: &Any, rhs: &Any| {
-            StructuralKey::keys_equal(lhs.view(), rhs.view()).map_err(|error| error.message().to_vec())
+            StructuralKey::keys_equal(lhs.view(), rhs.view()).map_err(|error| error.message_bytes().to_vec())
         };
         assert_eq!(message(&one, &Any::new(key(&[1])?)), Ok(true));
         assert_eq!(message(&one, &Any::new(key(&[2])?)), Ok(false));

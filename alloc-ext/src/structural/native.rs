@@ -85,7 +85,7 @@ pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
 /// # Upstream
 /// `Function::CallExpected` in `function.h`.
 pub fn call_function(function: &Function, args: &[AnyView<'_>]) -> Result<Any> {
-    without_error(function.call(args)?)
+    without_error(function.call_packed(args)?)
 }
 
 /// Converts an error object returned as a result into an error. Returns all other results.
@@ -128,9 +128,9 @@ mod tests {
         let walker = ListObject::with_capacity(0)?;
         // SAFETY: the hook uses neither argument.
         let outcome = unsafe { call_native(refuse, &walker, AnyView::NONE) };
-        assert_eq!(outcome.map(drop).unwrap_err().message(), b"no");
-        let returns = Function::from_packed(|_| Ok(error!(TYPE_ERROR, "returned").into_any()))?;
-        assert_eq!(call_function(&returns, &[]).map(drop).unwrap_err().message(), b"returned");
+        assert_eq!(outcome.map(drop).unwrap_err().message_bytes(), b"no");
+        let returns = Function::from_packed(|_| Ok(error!(TypeError, "returned").into_any()))?;
+        assert_eq!(call_function(&returns, &[]).map(drop).unwrap_err().message_bytes(), b"returned");
         Ok(())
     }
 
@@ -141,11 +141,11 @@ mod tests {
         let hook = AnyView::from(&pointer);
         // SAFETY: the hook uses neither argument.
         let outcome = unsafe { call_hook("__s_visit__", hook, &walker, AnyView::NONE) };
-        assert_eq!(outcome.map(drop).unwrap_err().message(), b"no");
+        assert_eq!(outcome.map(drop).unwrap_err().message_bytes(), b"no");
         // SAFETY: an int is not called.
         let outcome = unsafe { call_hook("__s_visit__", AnyView::from(1i64), &walker, AnyView::NONE) };
         assert_eq!(
-            outcome.map(drop).unwrap_err().message(),
+            outcome.map(drop).unwrap_err().message_bytes(),
             b"__s_visit__ must be an opaque function pointer or ffi.Function"
         );
         Ok(())

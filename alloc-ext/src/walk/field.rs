@@ -104,7 +104,7 @@ impl Field {
         if self.info.flags & is_function != 0 {
             // SAFETY: by the flag, the setter is a function object, which the type table never frees.
             let function = unsafe { function_of(setter) };
-            return function.call(&[AnyView::from(&address), value.view()]).map(drop);
+            return function.call_packed(&[AnyView::from(&address), value.view()]).map(drop);
         }
         // SAFETY: without the flag the setter is a function of this type (ABI).
         let setter = unsafe { core::mem::transmute::<*mut c_void, FieldSetter>(setter) };
@@ -128,7 +128,7 @@ impl Field {
         // SAFETY: the type table never frees the defaults of fields.
         let default = unsafe { AnyView::from_raw(self.info.default_value_or_factory) };
         if self.info.flags & i64::from(kTVMFFIFieldFlagBitMaskDefaultFromFactory) != 0 {
-            return self.set(object, &default.get::<Function>()?.call(&[])?);
+            return self.set(object, &default.get::<Function>()?.call_packed(&[])?);
         }
         self.set(object, &default.to_owned()?)
     }

@@ -143,7 +143,7 @@ fn methods() {
         info.method.type_index = type_index::FUNCTION;
         assert_eq!(TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0), -1);
         let error = raised_error::take().expect("a null function is refused");
-        assert_eq!(error.message(), b"Argument `method_info->method` must not be null");
+        assert_eq!(error.message_bytes(), b"Argument `method_info->method` must not be null");
     }
 }
 
@@ -255,7 +255,8 @@ fn raised_errors() {
     let parts = [c"a".as_ptr(), null(), c"b".as_ptr()];
     let parts: *mut *const c_char = parts.as_ptr().cast_mut();
     let taken = |kind: &[u8], message: &[u8]| {
-        raised_error::take().is_some_and(|error: Error| error.kind() == kind && error.message() == message)
+        raised_error::take()
+            .is_some_and(|error: Error| error.kind_bytes() == kind && error.message_bytes() == message)
     };
     // SAFETY: non-null pointers are valid.
     unsafe {
@@ -263,7 +264,7 @@ fn raised_errors() {
         TVMFFIErrorSetRaised(null_mut());
         assert!(raised_error::take().is_none());
         TVMFFIErrorSetRaised(handle(&shape()));
-        assert_eq!(raised_error::take().map(|error| error.kind() == b"TypeError"), Some(true));
+        assert_eq!(raised_error::take().map(|error| error.kind_bytes() == b"TypeError"), Some(true));
         TVMFFIErrorSetRaisedFromCStr(null(), null());
         assert!(taken(b"RuntimeError", b""));
         TVMFFIErrorSetRaisedFromCStrParts(c"KeyError".as_ptr(), parts, 3);

@@ -15,5 +15,5 @@ use ferrite_core::raised_error;
 fn raises(kind: &str, status: c_int) {
     assert_eq!(status, -1);
     let error = raised_error::take().expect("an error is raised");
-    assert_eq!(String::from_utf8_lossy(error.kind()), kind, "{error}");
+    assert_eq!(String::from_utf8_lossy(error.kind_bytes()), kind, "{error}");
 }

@@ -415,8 +415,8 @@ mod tests {
     #[test]
     fn a_mismatch_names_both_types() {
         let error = Any::from(1.5f64).get::<i64>().map(|_| ()).unwrap_err();
-        assert_eq!(error.kind(), b"TypeError");
-        assert_eq!(error.message(), b"Cannot convert from type `float` to `int`");
+        assert_eq!(error.kind_bytes(), b"TypeError");
+        assert_eq!(error.message_bytes(), b"Cannot convert from type `float` to `int`");
     }
 
     #[test]
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(owned.type_index(), type_index::STR);
         assert_eq!(owned.view().bytes_of_string(), Some(text.to_bytes()));
         let null: AnyView<'_> = AnyView::pointer(type_index::RAW_STR, core::ptr::null_mut());
-        assert_eq!(null.to_owned().unwrap_err().kind(), b"ValueError");
+        assert_eq!(null.to_owned().unwrap_err().kind_bytes(), b"ValueError");
         Ok(())
     }
 
@@ -448,7 +448,7 @@ mod tests {
         ] {
             // SAFETY: none of the invalid cells is dereferenced, as this test checks.
             let error = unsafe { AnyView::from_raw(raw) }.to_owned().unwrap_err();
-            assert_eq!(error.kind(), kind.as_bytes());
+            assert_eq!(error.kind_bytes(), kind.as_bytes());
         }
     }
 
@@ -459,7 +459,7 @@ mod tests {
         let view: AnyView<'_> = AnyView::pointer(type_index::OBJECT_RVALUE_REF, (&raw mut slot).cast());
         assert_eq!(view.to_owned()?.type_index(), type_index::STR);
         assert!(slot.is_null());
-        assert_eq!(view.to_owned().unwrap_err().kind(), b"InternalError");
+        assert_eq!(view.to_owned().unwrap_err().kind_bytes(), b"InternalError");
         Ok(())
     }
 }

@@ -147,18 +147,18 @@ mod tests {
         let mut data = 0u8;
         // SAFETY: `fail` accepts any pointer.
         let error = unsafe { parallel_launch(fail, (&raw mut data).cast(), 0) }.unwrap_err();
-        assert_eq!(error.kind(), b"KeyError");
+        assert_eq!(error.kind_bytes(), b"KeyError");
         // SAFETY: as above.
         let error = unsafe { parallel_launch(fail, ptr::null_mut(), 0) }.unwrap_err();
-        assert_eq!(error.message(), b"parallel task 0 failed without raising an error");
+        assert_eq!(error.message_bytes(), b"parallel task 0 failed without raising an error");
     }
 
     #[test]
     fn nonsense_is_refused() {
         // SAFETY: `fail` accepts any pointer.
         let error = unsafe { parallel_launch(fail, ptr::null_mut(), -1) }.unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
+        assert_eq!(error.kind_bytes(), b"ValueError");
         // SAFETY: null is allowed.
-        assert_eq!(unsafe { parallel_barrier(0, ptr::null_mut()) }.unwrap_err().kind(), b"ValueError");
+        assert_eq!(unsafe { parallel_barrier(0, ptr::null_mut()) }.unwrap_err().kind_bytes(), b"ValueError");
     }
 }

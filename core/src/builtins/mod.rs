@@ -111,11 +111,11 @@ mod tests {
     #[test]
     fn typed_functions_check_their_arguments() -> Result<()> {
         let function = FUNCTIONS[0].to_function()?;
-        assert_eq!(function.call(&[21i64.into()])?.get::<i64>()?, 42);
-        let error = function.call(&[AnyView::NONE]).unwrap_err();
-        assert_eq!(error.kind(), b"TypeError");
+        assert_eq!(function.call_packed(&[21i64.into()])?.get::<i64>()?, 42);
+        let error = function.call_packed(&[AnyView::NONE]).unwrap_err();
+        assert_eq!(error.kind_bytes(), b"TypeError");
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             b"Mismatched type on argument #0 when calling: `test.Double(0: int) -> int`. Expected `int` but got `None`"
         );
         Ok(())
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn packed_functions_take_any_arguments() -> Result<()> {
         let function = FUNCTIONS[1].to_function()?;
-        assert_eq!(function.call(&[1i64.into(), AnyView::NONE])?.get::<i64>()?, 2);
+        assert_eq!(function.call_packed(&[1i64.into(), AnyView::NONE])?.get::<i64>()?, 2);
         Ok(())
     }
 

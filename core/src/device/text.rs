@@ -158,8 +158,8 @@ mod tests {
             assert_eq!(parsed(text), None, "{text}");
         }
         let error = DLDevice::parse(b"toaster:1").unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
-        assert_eq!(error.message(), b"Invalid device: toaster:1");
+        assert_eq!(error.kind_bytes(), b"ValueError");
+        assert_eq!(error.message_bytes(), b"Invalid device: toaster:1");
     }
 
     #[test]

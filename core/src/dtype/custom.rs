@@ -81,10 +81,10 @@ fn unnamed(source: &Source<'_>, missing: &str) -> Error {
 /// Calls a global function that resolves custom dtypes, and replaces `value`, its argument, by the result.
 #[inline(never)]
 fn ask(name: &str, value: &mut Any) -> Result<()> {
-    let Some(function) = Function::global(name)? else {
+    let Some(function) = Function::find_global(name)? else {
         plain_bail!(VALUE_ERROR, "Function {} not found", name; "no function `{}`", name);
     };
-    function.call(&[value.view()]).map(|answer| *value = answer)
+    function.call_packed(&[value.view()]).map(|answer| *value = answer)
 }
 
 /// Creates the TypeError of [`AnyView::get`] without linking the code that describes mismatches in detail.
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn custom_types_ask_their_functions() {
         let error = DLDataType::parse(b"custom[ferrite]8").unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
-        assert_eq!(error.message(), b"Function dtype.get_custom_type_code not found");
+        assert_eq!(error.kind_bytes(), b"ValueError");
+        assert_eq!(error.message_bytes(), b"Function dtype.get_custom_type_code not found");
         let register =
             |name: &str, function: Function| crate::global_table::set(name.as_bytes(), &function, true);
         let answer_by = |answer: fn(&AnyView<'_>) -> Result<Any>| {
@@ -127,8 +127,8 @@ mod tests {
         register(GET_CUSTOM_NAME, answer_by(|_| Ok(Any::from(1.5)))).unwrap();
         register(GET_CUSTOM_CODE, answer_by(|name| name.to_owned())).unwrap();
         let error = to_string(dtype).unwrap_err();
-        assert_eq!(error.message(), b"Cannot convert from type `float` to `str`");
+        assert_eq!(error.message_bytes(), b"Cannot convert from type `float` to `str`");
         let error = DLDataType::parse(b"custom[mine]").unwrap_err();
-        assert_eq!(error.message(), b"Cannot convert from type `ffi.SmallStr` to `int`");
+        assert_eq!(error.message_bytes(), b"Cannot convert from type `ffi.SmallStr` to `int`");
     }
 }

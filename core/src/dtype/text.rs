@@ -81,7 +81,7 @@ pub fn code_name(code: u8) -> Option<&'static str> {
 /// # Upstream
 /// `DLDataTypeToString_` of `src/ffi/dtype.cc`; as there, complex numbers have no name.
 pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
-    let refused = |_| error!(MEMORY_ERROR, "no room for the text of a dtype");
+    let refused = |_| error!(MemoryError, "no room for the text of a dtype");
     if dtype.code >= CUSTOM_BEGIN {
         return write!(out, "{}", Lossy(super::to_string(dtype)?.as_bytes())).map_err(refused);
     }
@@ -277,8 +277,8 @@ mod tests {
 
     fn refusal(text: &[u8]) -> std::string::String {
         let error = DLDataType::parse(text).unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
-        std::string::String::from_utf8(error.message().to_vec()).unwrap()
+        assert_eq!(error.kind_bytes(), b"ValueError");
+        std::string::String::from_utf8(error.message_bytes().to_vec()).unwrap()
     }
 
     fn printed(code: u8, bits: u8, lanes: u16) -> std::string::String {
@@ -362,8 +362,8 @@ mod tests {
     fn refuses_to_print_codes_without_a_name() {
         for code in [5, 18, 128] {
             let error = to_string(DLDataType { code, bits: 8, lanes: 1 }).unwrap_err();
-            assert_eq!(error.kind(), b"ValueError");
-            assert!(error.message().starts_with(b"DLDataType contains unknown type_code="));
+            assert_eq!(error.kind_bytes(), b"ValueError");
+            assert!(error.message_bytes().starts_with(b"DLDataType contains unknown type_code="));
         }
     }
 

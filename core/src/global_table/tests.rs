@@ -16,7 +16,7 @@ fn constant(value: i64) -> Function {
 }
 
 fn value_of(name: &str) -> Option<i64> {
-    get(name.as_bytes()).unwrap().map(|function| function.call(&[]).unwrap().get::<i64>().unwrap())
+    get(name.as_bytes()).unwrap().map(|function| function.call_packed(&[]).unwrap().get::<i64>().unwrap())
 }
 
 fn listed() -> Vec<std::string::String> {
@@ -74,7 +74,7 @@ fn install_defaults() {
         }
         let (default, registered) = (default.to_function()?, registered.clone());
         let sum = move || -> Result<i64> {
-            Ok(default.call(&[])?.get::<i64>()? + registered.call(&[])?.get::<i64>()?)
+            Ok(default.call_packed(&[])?.get::<i64>()? + registered.call_packed(&[])?.get::<i64>()?)
         };
         Function::from_typed(sum).map(Some)
     }
@@ -112,12 +112,12 @@ fn a_default_yields_to_the_first_registration_whether_it_was_used_or_not() -> Re
     let before = get(b"gt.default.used")?.unwrap();
     for name in [&b"gt.default.used"[..], b"gt.default.late"] {
         set(name, &constant(5), false)?;
-        assert_eq!(get(name)?.unwrap().call(&[])?.get::<i64>()?, 5);
+        assert_eq!(get(name)?.unwrap().call_packed(&[])?.get::<i64>()?, 5);
         // A registered function is not replaced.
-        assert_eq!(set(name, &constant(6), false).unwrap_err().kind(), b"RuntimeError");
-        assert_eq!(get(name)?.unwrap().call(&[])?.get::<i64>()?, 5);
+        assert_eq!(set(name, &constant(6), false).unwrap_err().kind_bytes(), b"RuntimeError");
+        assert_eq!(get(name)?.unwrap().call_packed(&[])?.get::<i64>()?, 5);
     }
-    assert_eq!(before.call(&[])?.get::<i64>()?, 12);
+    assert_eq!(before.call_packed(&[])?.get::<i64>()?, 12);
     assert!(is_listed("gt.default.used") && is_listed("gt.default.late"));
     Ok(())
 }
@@ -128,7 +128,7 @@ fn a_default_may_be_wrapped_with_what_replaces_it() -> Result<()> {
     install_defaults();
     set(b"gt.default.wrapped", &constant(5), false)?;
     assert_eq!(value_of("gt.default.wrapped"), Some(17));
-    assert_eq!(set(b"gt.default.wrapped", &constant(6), false).unwrap_err().kind(), b"RuntimeError");
+    assert_eq!(set(b"gt.default.wrapped", &constant(6), false).unwrap_err().kind_bytes(), b"RuntimeError");
     // Only the first registration is combined with the default.
     set(b"gt.default.wrapped", &constant(6), true)?;
     assert_eq!(value_of("gt.default.wrapped"), Some(6));
@@ -167,7 +167,7 @@ fn names_are_set_overridden_and_removed() -> Result<()> {
     assert_eq!(value_of("gt.basic"), Some(1));
     let error = set(b"gt.basic", &constant(2), false).unwrap_err();
     assert_eq!(
-        (error.kind(), error.message()),
+        (error.kind_bytes(), error.message_bytes()),
         (&b"RuntimeError"[..], &b"Global Function `gt.basic` is already registered"[..])
     );
     assert_eq!(value_of("gt.basic"), Some(1));
@@ -216,7 +216,7 @@ fn replaced_functions_are_released_at_once_without_readers() -> Result<()> {
         set(b"gt.release", &holding()?, true)?;
         assert_eq!(Arc::strong_count(&alive), 3);
     }
-    assert_eq!(kept.call(&[])?.get::<i64>()?, 3);
+    assert_eq!(kept.call_packed(&[])?.get::<i64>()?, 3);
     drop(kept);
     remove(b"gt.release")?;
     assert_eq!(Arc::strong_count(&alive), 1);
@@ -257,7 +257,7 @@ fn functions_may_have_doc_and_metadata() -> Result<()> {
     assert_eq!(doc(b"gt.info")?.unwrap().as_bytes(), b"Gives seven.");
     let error = set_with_texts(b"gt.info", &constant(8), b"", b"", false).unwrap_err();
     assert_eq!(
-        error.message(),
+        error.message_bytes(),
         b"Global Function `gt.info` is already registered, possible causes:\n\
           - Two GlobalDef().def registrations for the same function \n\
           Please remove the duplicate registration."
@@ -273,7 +273,7 @@ fn functions_may_have_doc_and_metadata() -> Result<()> {
 fn static_functions_are_there_without_registration() -> Result<()> {
     install_test_functions();
     let first = get(b"ffi.test.used")?.unwrap();
-    assert_eq!(first.call(&[])?.get::<i64>()?, 12);
+    assert_eq!(first.call_packed(&[])?.get::<i64>()?, 12);
     // The object is made once.
     set(b"ffi.test.used", &first, false)?;
     assert!(set(b"ffi.test.used", &constant(1), false).is_err());
@@ -373,7 +373,8 @@ fn the_masked_twin_keeps_functions_too() {
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..rounds {
-                    let value = slot.load().map(|function| function.call(&[]).unwrap().get::<i64>().unwrap());
+                    let value =
+                        slot.load().map(|function| function.call_packed(&[]).unwrap().get::<i64>().unwrap());
                     assert!(value.is_none_or(|value| (0..rounds).contains(&value)));
                 }
             });
@@ -381,6 +382,6 @@ fn the_masked_twin_keeps_functions_too() {
     });
     assert!(!slot.set(&constant(rounds), false, || ()));
     let last = slot.replace(None).unwrap();
-    assert_eq!(last.call(&[]).unwrap().get::<i64>().unwrap(), rounds - 1);
+    assert_eq!(last.call_packed(&[]).unwrap().get::<i64>().unwrap(), rounds - 1);
     assert!(!slot.is_set());
 }

@@ -297,7 +297,7 @@ mod tests {
     use crate::error::Error;
 
     fn message(error: Error) -> std::string::String {
-        std::string::String::from_utf8(error.message().to_vec()).unwrap()
+        std::string::String::from_utf8(error.message_bytes().to_vec()).unwrap()
     }
 
     #[test]
@@ -311,14 +311,14 @@ mod tests {
             usize::MAX,
             &i64::MIN
         );
-        assert_eq!(error.kind(), b"KeyError");
+        assert_eq!(error.kind_bytes(), b"KeyError");
         assert_eq!(message(error), std::format!("text of `bytes`: -7, {} and {}", usize::MAX, i64::MIN));
     }
 
     #[test]
     fn every_kind_has_its_name() {
-        assert_eq!(plain_error!(TYPE_ERROR, "").kind(), b"TypeError");
-        assert_eq!(plain_error!(MEMORY_ERROR, "").kind(), b"MemoryError");
+        assert_eq!(plain_error!(TYPE_ERROR, "").kind_bytes(), b"TypeError");
+        assert_eq!(plain_error!(MEMORY_ERROR, "").kind_bytes(), b"MemoryError");
         assert_eq!(message(plain_error!(VALUE_ERROR, "{}", 0)), "0");
     }
 

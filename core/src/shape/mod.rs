@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn an_iterator_failure_is_returned() {
-        let failure = Shape::try_from_iter([Ok(1), Err(error!(KEY_ERROR, "no extent"))]).unwrap_err();
-        assert_eq!(failure.kind(), b"KeyError");
+        let failure = Shape::try_from_iter([Ok(1), Err(error!(KeyError, "no extent"))]).unwrap_err();
+        assert_eq!(failure.kind_bytes(), b"KeyError");
     }
 
     #[test]
@@ -201,8 +201,8 @@ mod tests {
         let args = [AnyView::from(2i64), AnyView::from(true)];
         assert_eq!(Shape::from_args(&args).unwrap().as_slice(), [2, 1]);
         let failure = Shape::from_args(&[AnyView::from(2.5f64)]).unwrap_err();
-        assert_eq!(failure.kind(), b"ValueError");
-        assert_eq!(failure.message(), b"Expect shape to take list of int arguments");
+        assert_eq!(failure.kind_bytes(), b"ValueError");
+        assert_eq!(failure.message_bytes(), b"Expect shape to take list of int arguments");
     }
 
     #[test]

@@ -77,7 +77,7 @@ mod tests {
     fn calls_are_counted_where_the_stack_is_unknown() {
         let mut count = 0;
         let error = depth_reached(&mut count).unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
+        assert_eq!(error.kind_bytes(), b"ValueError");
         assert_eq!(count, MAX_NESTED_CALLS + 1);
         // Calls that have returned are no longer counted.
         let mut count = 0;

@@ -304,8 +304,8 @@ mod tests {
         assert_eq!(tensor.strides().unwrap().as_ptr(), strides.as_ptr());
         // SAFETY: as above.
         let error = unsafe { Tensor::from_dlpack_versioned(source, 0, true) }.unwrap_err();
-        assert_eq!(error.kind(), b"RuntimeError");
-        assert_eq!(error.message(), b"FromDLPack: Tensor is not contiguous.");
+        assert_eq!(error.kind_bytes(), b"RuntimeError");
+        assert_eq!(error.message_bytes(), b"FromDLPack: Tensor is not contiguous.");
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod tests {
             let mut source = managed(tensor, &deleted);
             // SAFETY: the record is broken only in ways that are checked.
             let error = unsafe { Tensor::from_dlpack(&mut source, 0, false) }.unwrap_err();
-            assert_eq!(error.kind(), b"ValueError");
+            assert_eq!(error.kind_bytes(), b"ValueError");
         }
         // SAFETY: null is allowed.
         assert!(unsafe { Tensor::from_dlpack(core::ptr::null_mut(), 0, false) }.is_err());
@@ -349,10 +349,10 @@ mod tests {
         // SAFETY: the arrays outlive the call.
         let mut refusal =
             |alignment| unsafe { Tensor::from_dlpack_versioned(&mut source, alignment, false) }.unwrap_err();
-        assert_eq!(refusal(2).message(), b"FromDLPack: Data is not aligned to 2 bytes.");
-        assert_eq!(refusal(2).kind(), b"RuntimeError");
-        assert_eq!(refusal(-1).kind(), b"ValueError");
-        assert_eq!(refusal(3).kind(), b"ValueError");
+        assert_eq!(refusal(2).message_bytes(), b"FromDLPack: Data is not aligned to 2 bytes.");
+        assert_eq!(refusal(2).kind_bytes(), b"RuntimeError");
+        assert_eq!(refusal(-1).kind_bytes(), b"ValueError");
+        assert_eq!(refusal(3).kind_bytes(), b"ValueError");
     }
 
     #[test]
@@ -364,9 +364,9 @@ mod tests {
             // SAFETY: the arrays outlive the call.
             unsafe { Tensor::from_dlpack_versioned(&mut source, 0, false) }.unwrap_err()
         };
-        assert_eq!(refusal(2, 0).kind(), b"RuntimeError");
+        assert_eq!(refusal(2, 0).kind_bytes(), b"RuntimeError");
         assert_eq!(
-            refusal(1, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED).message(),
+            refusal(1, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED).message_bytes(),
             b"Subbyte type padded is not yet supported"
         );
     }

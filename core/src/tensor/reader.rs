@@ -264,7 +264,7 @@ mod tests {
 
     fn refusal(tensor: &DLTensor) -> &'static str {
         let error = reader(tensor).data::<f32>().unwrap_err();
-        match error.kind() {
+        match error.kind_bytes() {
             b"TypeError" => "TypeError",
             b"ValueError" => "ValueError",
             _ => "another kind",
@@ -298,7 +298,7 @@ mod tests {
         let (mut data, mut shape, mut strides) = ([1.0, 2.0, 3.0, 4.0], [2, 2], [1, 2]);
         let good = tensor(&mut data, &mut shape);
         let error = reader(&good).data::<i32>().unwrap_err();
-        assert_eq!(error.message(), b"expected a tensor of dtype `int32` but got `float32`");
+        assert_eq!(error.message_bytes(), b"expected a tensor of dtype `int32` but got `float32`");
         assert_eq!(
             refusal(&DLTensor { device: DLDevice { device_type: kind::CUDA, device_id: 0 }, ..good }),
             "ValueError"

@@ -107,11 +107,11 @@ mod tests {
         };
         let error = refusal(DLTensor { strides: core::ptr::null_mut(), ..good });
         assert_eq!(
-            (error.kind(), error.message()),
+            (error.kind_bytes(), error.message_bytes()),
             (&b"InternalError"[..], &b"Check not null: prototype.strides "[..])
         );
-        assert_eq!(refusal(DLTensor { shape: core::ptr::null_mut(), ..good }).kind(), b"ValueError");
-        assert_eq!(refusal(DLTensor { ndim: -1, ..good }).kind(), b"ValueError");
+        assert_eq!(refusal(DLTensor { shape: core::ptr::null_mut(), ..good }).kind_bytes(), b"ValueError");
+        assert_eq!(refusal(DLTensor { ndim: -1, ..good }).kind_bytes(), b"ValueError");
     }
 
     #[test]

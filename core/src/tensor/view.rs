@@ -96,6 +96,6 @@ mod tests {
     fn other_values_do_not_convert() {
         assert!(AnyView::from(1i64).try_get::<TensorView>().unwrap().is_none());
         let null: AnyView<'_> = AnyView::pointer(type_index::DL_TENSOR_PTR, core::ptr::null_mut());
-        assert_eq!(null.try_get::<TensorView>().unwrap_err().kind(), b"ValueError");
+        assert_eq!(null.try_get::<TensorView>().unwrap_err().kind_bytes(), b"ValueError");
     }
 }

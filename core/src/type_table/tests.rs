@@ -29,7 +29,7 @@ pub(super) fn child_of(parent: i32, key: &str) -> Result<i32> {
 }
 
 fn kind(error: Error) -> std::string::String {
-    std::string::String::from_utf8_lossy(error.kind()).into_owned()
+    std::string::String::from_utf8_lossy(error.kind_bytes()).into_owned()
 }
 
 fn text(text: &'static str) -> TVMFFIByteArray {
@@ -121,11 +121,11 @@ fn bad_requests_change_nothing() {
     }
     let error = get_or_alloc_index(&bad[14]).unwrap_err();
     assert_eq!(
-        error.message(),
+        error.message_bytes(),
         b"Check failed: Reach maximum number of sub-classes of the parent of `test.Bad`"
     );
     let error = get_or_alloc_index(&bad[10]).unwrap_err();
-    assert_eq!(error.message(), b"Check failed: type `test.Bad` cannot have the index 70: it is taken, too high, or not above its parent's");
+    assert_eq!(error.message_bytes(), b"Check failed: type `test.Bad` cannot have the index 70: it is taken, too high, or not above its parent's");
 }
 
 #[test]
@@ -225,11 +225,11 @@ fn bad_fields_are_refused() -> Result<()> {
     let index = child_of(OBJECT, "test.BadFields")?;
     add_field(index, &field("x"))?;
     let error = add_field(index, &field("x")).unwrap_err();
-    assert_eq!(error.message(), b"Type `test.BadFields`: Duplicate field name `x`");
+    assert_eq!(error.message_bytes(), b"Type `test.BadFields`: Duplicate field name `x`");
     for unknown in [-1, 50, 1_000_000, i32::MIN, i32::MAX] {
         let error = add_field(unknown, &field("x")).unwrap_err();
         assert_eq!(
-            error.message(),
+            error.message_bytes(),
             format!("Check failed: Cannot find type info for type_index={unknown}").as_bytes()
         );
     }
@@ -277,7 +277,7 @@ fn functions_given_to_a_type_live_on() -> Result<()> {
     assert_eq!((methods.len(), methods[5].flags, methods[5].method.type_index), (6, 4, FUNCTION));
     // SAFETY: the table keeps the function.
     let kept = unsafe { AnyView::from_raw(methods[5].method) }.get::<Function>()?;
-    assert_eq!(kept.call(&[])?.get::<i64>()?, 5);
+    assert_eq!(kept.call_packed(&[])?.get::<i64>()?, 5);
     Ok(())
 }
 
@@ -292,8 +292,8 @@ fn metadata_is_given_once() -> Result<()> {
     register(&metadata)?;
     register(&metadata)?;
     let error = register(&TVMFFITypeMetadata { total_size: 40, ..metadata }).unwrap_err();
-    assert_eq!(error.kind(), b"RuntimeError");
-    assert!(error.message().starts_with(b"Overriding test.Metadata: it has other metadata"));
+    assert_eq!(error.kind_bytes(), b"RuntimeError");
+    assert!(error.message_bytes().starts_with(b"Overriding test.Metadata: it has other metadata"));
     let kept = type_info(index).unwrap().metadata().unwrap();
     assert_eq!((kept.total_size, kept.structural_eq_hash_kind), (32, 1));
     // SAFETY: the doc of registered metadata lives forever.
@@ -324,7 +324,7 @@ fn attributes_have_a_column_that_stays() -> Result<()> {
         assert!(attr(without, name).is_none());
     }
     let error = register_attr(STR, name, 6i64.into()).unwrap_err();
-    assert_eq!(error.message(), b"Type `ffi.String`: TypeAttr `__test_attr__` is already registered");
+    assert_eq!(error.message_bytes(), b"Type `ffi.String`: TypeAttr `__test_attr__` is already registered");
     assert_eq!(kind(register_attr(-5, name, 6i64.into()).unwrap_err()), "InternalError");
     assert_eq!(kind(register_attr(i32::MAX, name, 6i64.into()).unwrap_err()), "InternalError");
     assert!(attr_column(b"__test_unknown__").is_none());
@@ -392,7 +392,7 @@ fn the_imports_field_of_modules_is_read_and_set() -> Result<()> {
         assert_eq!(setter(field, &value), -1);
     }
     assert_eq!(
-        crate::raised_error::take().unwrap().message(),
+        crate::raised_error::take().unwrap().message_bytes(),
         b"Cannot convert from type `None` to `Array<Any>`"
     );
     Ok(())

@@ -89,7 +89,7 @@ fn same_arguments() -> Result<()> {
         },
         || {
             for _ in 0..LAUNCHES {
-                library.kernel.call(&[x.view(), y.view(), 1i64.into(), 64i64.into()])?;
+                library.kernel.call_packed(&[x.view(), y.view(), 1i64.into(), 64i64.into()])?;
             }
             library.wait()
         },
@@ -113,7 +113,15 @@ fn changing_number() -> Result<()> {
         || {
             for k in 0..LAUNCHES {
                 let (k, n, one) = (i64::from(k), 64i64.into(), 1i64.into());
-                library.kernel.call(&[x.view(), y.view(), 2f64.into(), k.into(), n, one, 64i64.into()])?;
+                library.kernel.call_packed(&[
+                    x.view(),
+                    y.view(),
+                    2f64.into(),
+                    k.into(),
+                    n,
+                    one,
+                    64i64.into(),
+                ])?;
             }
             library.wait()
         },

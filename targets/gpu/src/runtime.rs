@@ -67,7 +67,7 @@ fn set_own_device(device_type: i32, device_id: i32) -> Result<()> {
     if device::find(device_type).is_none()
         && let Some(global) = global_table::get(SET_DEVICE.as_bytes())?
     {
-        return global.call(&[device_type.into(), device_id.into()]).map(drop);
+        return global.call_packed(&[device_type.into(), device_id.into()]).map(drop);
     }
     set_device(device_type, device_id)
 }

@@ -153,5 +153,5 @@ impl Pool {
 }
 
 fn is_out_of_memory(error: &Error) -> bool {
-    error.kind() == kind::MEMORY_ERROR.as_bytes()
+    error.kind_bytes() == kind::MEMORY_ERROR.as_bytes()
 }

@@ -35,7 +35,7 @@ fn one_kernel(name: &str, types: &[DLDataType], tags: &[&str]) -> Result<Functio
 }
 
 fn call<'a>(kernel: &Function, args: &[AnyView<'a>]) -> Result<Any> {
-    kernel.call(args)
+    kernel.call_packed(args)
 }
 
 fn set_stream(stream: *mut c_void) -> Result<*mut c_void> {
@@ -271,10 +271,11 @@ fn modules_are_what_they_should_be() -> Result<()> {
     }
     assert!(module.inspect_source(&text("cubin"))?.as_bytes().starts_with(b"\x7fELF"));
     let loader = global("ffi.Module.load_from_bytes.cuda")?;
-    let again =
-        loader.call(&[(&Bytes::new(PTX_MODULE)?).into()])?.get::<ferrite_alloc_ext::module::Module>()?;
+    let again = loader
+        .call_packed(&[(&Bytes::new(PTX_MODULE)?).into()])?
+        .get::<ferrite_alloc_ext::module::Module>()?;
     assert_eq!(again.save_to_bytes()?.as_bytes(), PTX_MODULE);
-    refused(loader.call(&[]), "TypeError");
+    refused(loader.call_packed(&[]), "TypeError");
     global("ffi.Module.create.cuda")?;
     Ok(())
 }
@@ -323,7 +324,7 @@ fn a_registered_compiler_takes_the_place_of_nvrtc() -> Result<()> {
     Function::set_global(name, &compiler, true)?;
     let module = load(source.as_bytes());
     let failing = Function::from_typed(|_: String| -> Result<Bytes> {
-        ferrite_core::bail!(VALUE_ERROR, "no compiler")
+        ferrite_core::bail!(ValueError, "no compiler")
     })?;
     Function::set_global(name, &failing, true)?;
     let failed = load(source.as_bytes());
@@ -352,7 +353,7 @@ fn nvshmem_is_told_of_modules() -> Result<()> {
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     let launched = add_one(&kernel_of(PTX_MODULE, "add_one_kernel")?, &x, &y, 1);
     let failing = Function::from_typed(|_: *mut c_void| -> Result<()> {
-        ferrite_core::bail!(VALUE_ERROR, "no NVSHMEM")
+        ferrite_core::bail!(ValueError, "no NVSHMEM")
     })?;
     Function::set_global(name, &failing, true)?;
     let failed = add_one(&kernel_of(PTX_MODULE, "add_one_kernel")?, &x, &y, 1);
@@ -428,11 +429,14 @@ fn work_is_queued_on_the_streams_of_the_environment() -> Result<()> {
     add_one(&kernel, &x, &y, 1)?;
     assert_eq!(session.driver.last_launch().1, 0, "the default stream");
     let device = AnyView::from(&HERE);
-    let made = global("runtime.Device_StreamCreate")?.call(&[device])?.get::<i64>()?;
-    global("runtime.Device_SetStream")?.call(&[device, made.into()])?;
+    let made = global("runtime.Device_StreamCreate")?.call_packed(&[device])?.get::<i64>()?;
+    global("runtime.Device_SetStream")?.call_packed(&[device, made.into()])?;
     add_one(&kernel, &x, &y, 1)?;
     assert_eq!(session.driver.last_launch().1, made as u64);
-    assert_eq!(global("runtime.get_cuda_stream")?.call(&[])?.get::<*mut c_void>()?.addr() as i64, made);
+    assert_eq!(
+        global("runtime.get_cuda_stream")?.call_packed(&[])?.get::<*mut c_void>()?.addr() as i64,
+        made
+    );
     // `TVMFFIEnvSetStream` affects the calling thread only.
     std::thread::scope(|scope| {
         scope.spawn(|| add_one(&kernel, &x, &y, 1).map(drop)).join().expect("no panic")
@@ -450,8 +454,8 @@ fn work_is_queued_on_the_streams_of_the_environment() -> Result<()> {
     copy(&Tensor::from_slice(&[9f32; 64], &[64])?, &pinned)?;
     copy(&pinned, &y)?;
     assert_eq!(values_of(&y)?, [9.0; 64]);
-    global("runtime.Device_SetStream")?.call(&[device, 0i64.into()])?;
-    global("runtime.Device_StreamFree")?.call(&[device, made.into()])?;
+    global("runtime.Device_SetStream")?.call_packed(&[device, 0i64.into()])?;
+    global("runtime.Device_StreamFree")?.call_packed(&[device, made.into()])?;
     wait()
 }
 
@@ -650,7 +654,7 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
         if let Some((at, value)) = change {
             args[at] = value;
         }
-        encode.call(&args)
+        encode.call_packed(&args)
     };
     with(None, &shape)?;
     assert_eq!(map.0[0], x.dl_tensor().data.addr() as u64);
@@ -689,7 +693,7 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
     refused(with(Some((2, 3i64.into())), &shape), "TypeError");
     refused(with(Some((5, 1.5f64.into())), &shape), "TypeError");
     refused(with(Some((1, (&String::new("int16")?).into())), &shape), "InternalError");
-    refused(encode.call(&[]), "TypeError");
+    refused(encode.call_packed(&[]), "TypeError");
     // The kernel receives the map itself, not its address.
     let source = b"extern \"C\" __global__ void tensor_map_kernel(float* out) {}".as_slice();
     let payload =
@@ -882,26 +886,26 @@ fn attributes_are_those_of_the_device() -> Result<()> {
 #[test]
 fn devices_are_used_by_global_functions() -> Result<()> {
     let session = Session::begin();
-    global("__tvm_set_device")?.call(&[2i64.into(), 0i64.into()])?;
-    global("__tvm_set_device")?.call(&[3i64.into(), 0i64.into()])?;
-    refused(global("__tvm_set_device")?.call(&[2i64.into(), 77i64.into()]), "ValueError");
-    let count = global("runtime.GetCudaDeviceCount")?.call(&[])?.get::<i64>()?;
+    global("__tvm_set_device")?.call_packed(&[2i64.into(), 0i64.into()])?;
+    global("__tvm_set_device")?.call_packed(&[3i64.into(), 0i64.into()])?;
+    refused(global("__tvm_set_device")?.call_packed(&[2i64.into(), 77i64.into()]), "ValueError");
+    let count = global("runtime.GetCudaDeviceCount")?.call_packed(&[])?.get::<i64>()?;
     assert!(count >= 1 && (count == 2 || !session.driver.is_stand_in));
-    let text = global("runtime.GetCudaFreeMemory")?.call(&[])?.get::<String>()?;
+    let text = global("runtime.GetCudaFreeMemory")?.call_packed(&[])?.get::<String>()?;
     let words: Vec<_> = text.as_str().unwrap_or_default().split(' ').collect();
     let numbers = [4, 9].map(|at: usize| words[at].parse::<u64>().unwrap());
     assert!(numbers[0] <= numbers[1] && numbers[0] > 0, "{text:?}");
-    assert!(global("runtime.get_cuda_stream")?.call(&[])?.get::<*mut c_void>()?.is_null());
+    assert!(global("runtime.get_cuda_stream")?.call_packed(&[])?.get::<*mut c_void>()?.is_null());
     let device = AnyView::from(&HERE);
     let (a, b) = (global("runtime.Device_StreamCreate")?, global("runtime.Device_StreamFree")?);
-    let streams = [0, 1].map(|_| a.call(&[device]).unwrap().get::<i64>().unwrap());
+    let streams = [0, 1].map(|_| a.call_packed(&[device]).unwrap().get::<i64>().unwrap());
     assert!(streams[0] != 0 && streams[0] != streams[1]);
     let order = global("runtime.Device_StreamSyncFromTo")?;
-    order.call(&[device, streams[0].into(), streams[1].into()])?;
-    order.call(&[device, 0i64.into(), streams[1].into()])?;
-    global("runtime.Device_StreamSync")?.call(&[device, streams[1].into()])?;
+    order.call_packed(&[device, streams[0].into(), streams[1].into()])?;
+    order.call_packed(&[device, 0i64.into(), streams[1].into()])?;
+    global("runtime.Device_StreamSync")?.call_packed(&[device, streams[1].into()])?;
     for stream in streams {
-        b.call(&[device, stream.into()])?;
+        b.call_packed(&[device, stream.into()])?;
     }
     Ok(())
 }

@@ -98,13 +98,13 @@ fn launch_with_attributes() -> Result<()> {
     let (x, y) = (on_device(&[1.0; 256])?, on_device(&[0.0; 256])?);
     let size = AnyView::from(60_000i64);
     let kernel = function(&shared, "reverse_dynshared_kernel")?;
-    kernel.call(&[(&x).into(), (&y).into(), 4i64.into(), 64i64.into(), size])?;
+    kernel.call_packed(&[(&x).into(), (&y).into(), 4i64.into(), 64i64.into(), size])?;
     let tags = ["blockIdx.x", "threadIdx.x", "clusterCtaIdx.x"];
     let start = PTX_MODULE.windows(3).position(|bytes| bytes == b"//\n").expect("PTX");
     let clusters = payload_of("ptx", &PTX_MODULE[start..], "add_one_kernel", &[HANDLE; 2], &tags)?;
     let kernel = kernel_of(clusters.as_bytes(), "add_one_kernel")?;
     let x = on_device(&[1.0; 1024])?;
-    kernel.call(&[(&x).into(), (&x).into(), 16i64.into(), 64i64.into(), 16i64.into()])?;
+    kernel.call_packed(&[(&x).into(), (&x).into(), 16i64.into(), 64i64.into(), 16i64.into()])?;
     assert_eq!(values_of(&x)?, [2.0; 1024]);
     let mut map = TensorMap([0; 16]);
     let place = Any::from(ptr::from_mut(&mut map).cast::<c_void>());
@@ -112,19 +112,19 @@ fn launch_with_attributes() -> Result<()> {
     let (float, address) = (String::new("float32")?, data(&x));
     args.extend([(&float).into(), 1i64.into(), address.view()]);
     args.extend([64i64, 16, 1, 0, 0, 0, 0].map(AnyView::from));
-    global("runtime.cuTensorMapEncodeTiled")?.call(&args).map(drop)
+    global("runtime.cuTensorMapEncodeTiled")?.call_packed(&args).map(drop)
 }
 
 fn ask_devices() -> Result<()> {
     for number in 1..17 {
         Cuda.attribute(1, Attribute::from_number(number).expect("an attribute"))?;
     }
-    global("runtime.GetCudaFreeMemory")?.call(&[]).map(drop)
+    global("runtime.GetCudaFreeMemory")?.call_packed(&[]).map(drop)
 }
 
 /// Calls every driver function that the back end uses.
 fn scenario() -> Result<()> {
-    global("__tvm_set_device")?.call(&[2i64.into(), 0i64.into()])?;
+    global("__tvm_set_device")?.call_packed(&[2i64.into(), 0i64.into()])?;
     let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     add_one(&kernel, &x, &y, 1)?;
@@ -139,7 +139,7 @@ fn scenario() -> Result<()> {
     copy(&y, &there)?;
     wait()?;
     Cuda.set_device(1)?;
-    kernel.call(&[(&there).into(), (&there).into(), 1i64.into(), 64i64.into()])?;
+    kernel.call_packed(&[(&there).into(), (&there).into(), 1i64.into(), 64i64.into()])?;
     assert_eq!(values_of(&there)?, [2.0; 64]);
     Cuda.set_device(0)
 }
@@ -181,7 +181,10 @@ fn attempt(driver: &Driver, call: u64, code: i32) -> i32 {
                 return complain(format!("the error does not tell: {text}"));
             }
             let is_memory = ["cuMemAlloc_v2", "cuMemAllocHost_v2", "cuModuleLoadDataEx", "cuStreamCreate"];
-            if code == OUT_OF_MEMORY && is_memory.contains(&name.as_str()) && error.kind() != b"MemoryError" {
+            if code == OUT_OF_MEMORY
+                && is_memory.contains(&name.as_str())
+                && error.kind_bytes() != b"MemoryError"
+            {
                 return complain(format!("no MemoryError: {text}"));
             }
             AN_ERROR

@@ -35,7 +35,8 @@ fn in_child(body: impl FnOnce() -> i32) -> i32 {
 
 fn is_refused<T>(result: Result<T>) -> bool {
     result.is_err_and(|error| {
-        error.kind() == b"RuntimeError" && error.message().starts_with(b"Devices cannot be used in a forked")
+        error.kind_bytes() == b"RuntimeError"
+            && error.message_bytes().starts_with(b"Devices cannot be used in a forked")
     })
 }
 
@@ -57,7 +58,7 @@ fn main() -> Result<()> {
             is_refused(Cuda.allocate_workspace(0, 8)),
             is_refused(Cuda.create_stream(0)),
             is_refused(wait()),
-            is_refused(global("runtime.GetCudaDeviceCount").and_then(|count| count.call(&[]))),
+            is_refused(global("runtime.GetCudaDeviceCount").and_then(|count| count.call_packed(&[]))),
             is_refused(add_one(&kernel_of(PTX_MODULE, "add_one_kernel").unwrap(), &x_, &y_, 1)),
         ];
         // The child frees nothing of the parent's, and calls no driver function.

@@ -36,7 +36,7 @@ fn load(bytes: &[u8]) -> Result<Module> {
 }
 
 fn message(error: &Error) -> std::string::String {
-    std::string::String::from_utf8_lossy(error.message()).into_owned()
+    std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
 }
 
 fn source_of(module: &Module, format: &str) -> Result<Vec<u8>> {
@@ -135,14 +135,16 @@ fn a_missing_driver_is_an_error_of_what_needs_it() -> Result<()> {
     let module = load(PTX)?;
     let kernel = module.get_function(&String::new("add_one_kernel")?, false)?.expect("a kernel");
     let pointer = ferrite_core::Any::from(core::ptr::null_mut::<core::ffi::c_void>());
-    let launched = kernel.call(&[pointer.view(), pointer.view(), 1i64.into(), 64i64.into()]).map(drop);
-    let set =
-        Function::global("__tvm_set_device")?.expect("a default").call(&[2i64.into(), 0i64.into()]).map(drop);
+    let launched = kernel.call_packed(&[pointer.view(), pointer.view(), 1i64.into(), 64i64.into()]).map(drop);
+    let set = Function::find_global("__tvm_set_device")?
+        .expect("a default")
+        .call_packed(&[2i64.into(), 0i64.into()])
+        .map(drop);
     for result in
         [launched, set, Cuda.allocate(0, 8, 64).map(drop), Cuda.attribute(0, Attribute::WarpSize).map(drop)]
     {
         let error = result.unwrap_err();
-        assert_eq!(error.kind(), b"RuntimeError");
+        assert_eq!(error.kind_bytes(), b"RuntimeError");
         let text = message(&error);
         assert!(text.starts_with("The driver is not installed: looked for libcuda.so.1 ("), "{text}");
     }

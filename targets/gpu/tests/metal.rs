@@ -21,16 +21,16 @@ const HERE: DLDevice = DLDevice { device_type: 8, device_id: 0 };
 
 fn refused<T>(result: Result<T>, kind: &str) -> std::string::String {
     let error = result.map(drop).expect_err("an error");
-    let text = std::string::String::from_utf8_lossy(error.message()).into_owned();
-    assert_eq!(std::str::from_utf8(error.kind()), Ok(kind), "{text}");
+    let text = std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
+    assert_eq!(std::str::from_utf8(error.kind_bytes()), Ok(kind), "{text}");
     text
 }
 
 fn load(bytes: &[u8]) -> Result<Module> {
     ferrite_gpu::install();
     ferrite_gpu::functions::install();
-    let loader = Function::global("ffi.Module.load_from_bytes.metal")?.expect("a loader");
-    loader.call(&[(&Bytes::new(bytes)?).into()])?.get()
+    let loader = Function::find_global("ffi.Module.load_from_bytes.metal")?.expect("a loader");
+    loader.call_packed(&[(&Bytes::new(bytes)?).into()])?.get()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn modules_are_loaded_and_saved() -> Result<()> {
     for len in 0..FIXTURE.len() {
         refused(DeviceModule::<Metal>::load(Bytes::new(&FIXTURE[..len])?), "InternalError");
     }
-    assert!(Function::global("ffi.Module.create.metal")?.is_some());
+    assert!(Function::find_global("ffi.Module.create.metal")?.is_some());
     Ok(())
 }
 
@@ -107,7 +107,12 @@ fn every_use_of_a_device_says_that_there_is_none() -> Result<()> {
             alloc_workspace(8, 0, 8).map(drop),
             free_workspace(8, 0, event),
             kernel
-                .call(&[ferrite_core::AnyView::NONE, ferrite_core::AnyView::NONE, 1i64.into(), 1i64.into()])
+                .call_packed(&[
+                    ferrite_core::AnyView::NONE,
+                    ferrite_core::AnyView::NONE,
+                    1i64.into(),
+                    1i64.into(),
+                ])
                 .map(drop),
         ]
     };

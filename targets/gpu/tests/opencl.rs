@@ -54,12 +54,12 @@ fn function(module: &Module, name: &str) -> Result<Function> {
 }
 
 fn message(error: &Error) -> std::string::String {
-    std::string::String::from_utf8_lossy(error.message()).into_owned()
+    std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
 }
 
 fn refused(result: Result<Any>, kind: &str) -> std::string::String {
     let error = result.map(drop).expect_err("an error");
-    assert_eq!(std::str::from_utf8(error.kind()), Ok(kind), "{}", message(&error));
+    assert_eq!(std::str::from_utf8(error.kind_bytes()), Ok(kind), "{}", message(&error));
     message(&error)
 }
 
@@ -83,7 +83,7 @@ fn data(tensor: &Tensor) -> Any {
 }
 
 fn add(kernel: &Function, x: &Tensor, y: &Tensor, n: i64, blocks: i64) -> Result<Any> {
-    kernel.call(&[data(x).view(), data(y).view(), n.into(), blocks.into(), 8i64.into()])
+    kernel.call_packed(&[data(x).view(), data(y).view(), n.into(), blocks.into(), 8i64.into()])
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn kernels_are_launched() -> Result<()> {
     let expected: Vec<_> = (0..64).map(|i| if i < 8 { i as f32 + 1.0 } else { 0.0 }).collect();
     assert_eq!(values_of(&z)?, expected);
     // Tensors are accepted as arguments, too.
-    kernel.call(&[(&x).into(), (&z).into(), 5i64.into(), 8i64.into(), 8i64.into()])?;
+    kernel.call_packed(&[(&x).into(), (&z).into(), 5i64.into(), 8i64.into(), 8i64.into()])?;
     assert_eq!(values_of(&z)?[63], 68.0);
     Ok(())
 }
@@ -109,7 +109,7 @@ fn bad_arguments_are_errors() -> Result<()> {
     let kernel = function(&module_of("cl", ADD)?, "k")?;
     let (x, y) = (on_device(&[1.0; 8])?, on_device(&[2.0; 8])?);
     let (px, py) = (data(&x), data(&y));
-    let call = |args: &[AnyView<'_>]| kernel.call(args);
+    let call = |args: &[AnyView<'_>]| kernel.call_packed(args);
     let one = AnyView::from(1i64);
     refused(call(&[]), "TypeError");
     refused(call(&[px.view(), py.view(), one, one]), "TypeError");
@@ -201,12 +201,12 @@ fn modules_are_what_they_should_be() -> Result<()> {
     assert!(module.get_function(&String::new("no_such_kernel")?, true)?.is_none());
     assert!(module.implements_function(&String::new("mlp_kernel_1")?, false)?);
     // The loader is also in the table that loads libraries.
-    let loader = Function::global("ffi.Module.load_from_bytes.opencl")?.expect("a loader");
-    let again = loader.call(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
+    let loader = Function::find_global("ffi.Module.load_from_bytes.opencl")?.expect("a loader");
+    let again = loader.call_packed(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
     assert_eq!(again.save_to_bytes()?.as_bytes(), FIXTURE);
-    refused(loader.call(&[(&Bytes::new(&FIXTURE[..100])?).into()]), "InternalError");
-    refused(loader.call(&[]), "TypeError");
-    refused(loader.call(&[1i64.into()]), "TypeError");
+    refused(loader.call_packed(&[(&Bytes::new(&FIXTURE[..100])?).into()]), "InternalError");
+    refused(loader.call_packed(&[]), "TypeError");
+    refused(loader.call_packed(&[1i64.into()]), "TypeError");
     Ok(())
 }
 
@@ -256,18 +256,18 @@ fn eight_threads_launch_the_kernels_of_one_module() -> Result<()> {
 #[test]
 fn programs_are_saved_as_binaries() -> Result<()> {
     let module = module_of("cl", ADD)?;
-    let saved = function(&module, "opencl.GetPreCompiledPrograms")?.call(&[])?.get::<Bytes>()?;
+    let saved = function(&module, "opencl.GetPreCompiledPrograms")?.call_packed(&[])?.get::<Bytes>()?;
     assert_eq!(saved.as_bytes()[..17], *b"\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0k");
     // The other module's source does not compile, so the binary must be what runs.
     let other = module_of("cl", "// Function: k\nnonsense\n")?;
     let restore = function(&other, "opencl.SetPreCompiledPrograms")?;
     for malformed in [&b""[..], b"\x01\0\0\0\0\0\0\0", &saved.as_bytes()[..saved.as_bytes().len() - 1]] {
-        refused(restore.call(&[(&Bytes::new(malformed)?).into()]), "InternalError");
+        refused(restore.call_packed(&[(&Bytes::new(malformed)?).into()]), "InternalError");
     }
     let mut other_name = saved.as_bytes().to_vec();
     other_name[16] = b'q';
-    refused(restore.call(&[(&Bytes::new(&other_name)?).into()]), "InternalError");
-    restore.call(&[(&saved).into()])?;
+    refused(restore.call_packed(&[(&Bytes::new(&other_name)?).into()]), "InternalError");
+    restore.call_packed(&[(&saved).into()])?;
     let (x, y) = (on_device(&[1.0; 8])?, on_device(&[0.0; 8])?);
     add(&function(&other, "k")?, &x, &y, 1, 1)?;
     assert_eq!(values_of(&y)?, [2.0; 8]);
@@ -291,7 +291,7 @@ fn workspaces_are_reused() -> Result<()> {
         let other = core::ptr::NonNull::<c_void>::dangling();
         assert!(free_workspace(4, 0, other).is_err());
     }
-    assert_eq!(alloc_workspace(4, 0, u64::MAX).unwrap_err().kind(), b"MemoryError");
+    assert_eq!(alloc_workspace(4, 0, u64::MAX).unwrap_err().kind_bytes(), b"MemoryError");
     Ok(())
 }
 
@@ -300,7 +300,7 @@ fn memory_that_the_device_lacks_is_a_memory_error() {
     ferrite_gpu::install();
     ferrite_gpu::functions::install();
     let error = device::empty(&[1 << 46], F32, HERE).map(drop).unwrap_err();
-    assert_eq!(error.kind(), b"MemoryError", "{}", message(&error));
+    assert_eq!(error.kind_bytes(), b"MemoryError", "{}", message(&error));
 }
 
 #[test]
@@ -326,47 +326,48 @@ fn attributes_are_those_of_the_device() -> Result<()> {
 fn devices_are_used_by_global_functions() -> Result<()> {
     ferrite_gpu::install();
     ferrite_gpu::functions::install();
-    let global = |name: &str| Ok::<_, Error>(Function::global(name)?.expect("a global function"));
-    global("__tvm_set_device")?.call(&[4i64.into(), 0i64.into()])?;
-    refused(global("__tvm_set_device")?.call(&[4i64.into(), 77i64.into()]), "InternalError");
-    refused(global("__tvm_set_device")?.call(&[7i64.into(), 0i64.into()]), "InternalError");
+    let global = |name: &str| Ok::<_, Error>(Function::find_global(name)?.expect("a global function"));
+    global("__tvm_set_device")?.call_packed(&[4i64.into(), 0i64.into()])?;
+    refused(global("__tvm_set_device")?.call_packed(&[4i64.into(), 77i64.into()]), "InternalError");
+    refused(global("__tvm_set_device")?.call_packed(&[7i64.into(), 0i64.into()]), "InternalError");
     let device = AnyView::from(&HERE);
-    assert_eq!(global("runtime.Device_StreamCreate")?.call(&[device])?.get::<i64>()?, 0);
-    global("runtime.Device_StreamSync")?.call(&[device, 0i64.into()])?;
-    global("runtime.Device_SetStream")?.call(&[device, 0i64.into()])?;
-    refused(global("runtime.Device_StreamSync")?.call(&[device, 8i64.into()]), "RuntimeError");
+    assert_eq!(global("runtime.Device_StreamCreate")?.call_packed(&[device])?.get::<i64>()?, 0);
+    global("runtime.Device_StreamSync")?.call_packed(&[device, 0i64.into()])?;
+    global("runtime.Device_SetStream")?.call_packed(&[device, 0i64.into()])?;
+    refused(global("runtime.Device_StreamSync")?.call_packed(&[device, 8i64.into()]), "RuntimeError");
     let attribute = global("runtime.GetDeviceAttr")?;
-    assert_eq!(attribute.call(&[7i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 0);
+    assert_eq!(attribute.call_packed(&[7i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 0);
     let (x, y) = (on_device(&[1.0, 2.0])?, on_device(&[0.0, 0.0])?);
-    global("runtime.TVMTensorCopyFromTo")?.call(&[(&x).into(), (&y).into()])?;
+    global("runtime.TVMTensorCopyFromTo")?.call_packed(&[(&x).into(), (&y).into()])?;
     assert_eq!(values_of(&y)?, [1.0, 2.0]);
     let mut bytes = [0f32; 2];
     let place = Any::from((&raw mut bytes).cast::<c_void>());
     refused(
-        global("runtime.TVMTensorCopyToBytes")?.call(&[(&x).into(), place.view(), 4i64.into()]),
+        global("runtime.TVMTensorCopyToBytes")?.call_packed(&[(&x).into(), place.view(), 4i64.into()]),
         "ValueError",
     );
-    global("runtime.TVMTensorCopyToBytes")?.call(&[(&x).into(), place.view(), 8i64.into()])?;
+    global("runtime.TVMTensorCopyToBytes")?.call_packed(&[(&x).into(), place.view(), 8i64.into()])?;
     assert_eq!(bytes, [1.0, 2.0]);
     // A runtime that registers these names receives the calls, except those for devices that it lacks.
     let other = Function::from_typed(|_: i64, _: i64, _: i64| 42i64)?;
     Function::set_global("runtime.GetDeviceAttr", &other, false)?;
     let attribute = global("runtime.GetDeviceAttr")?;
-    assert_eq!(attribute.call(&[1i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
-    assert_eq!(attribute.call(&[4i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 1);
+    assert_eq!(attribute.call_packed(&[1i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
+    assert_eq!(attribute.call_packed(&[4i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 1);
     let enabled = Function::from_typed(|_: String| false)?;
     Function::set_global("runtime.RuntimeEnabled", &enabled, false)?;
-    let enabled = |target: &str| global("runtime.RuntimeEnabled")?.call(&[(&String::new(target)?).into()]);
+    let enabled =
+        |target: &str| global("runtime.RuntimeEnabled")?.call_packed(&[(&String::new(target)?).into()]);
     assert!(enabled("opencl")?.get::<bool>()? && !enabled("cpu")?.get::<bool>()?);
     assert!(!enabled("no such target")?.get::<bool>()?, "the other runtime's to refuse");
     let shared = Function::from_typed(|_: Tensor, _: Tensor| 42i64)?;
     Function::set_global("runtime.TVMTensorIsStorageShared", &shared, false)?;
     let shared = global("runtime.TVMTensorIsStorageShared")?;
     let here = Tensor::from_slice(&[0f32], &[1])?;
-    assert_eq!(shared.call(&[(&x).into(), (&x).into()])?.get::<i64>()?, 1);
-    assert_eq!(shared.call(&[(&here).into(), (&here).into()])?.get::<i64>()?, 42);
+    assert_eq!(shared.call_packed(&[(&x).into(), (&x).into()])?.get::<i64>()?, 1);
+    assert_eq!(shared.call_packed(&[(&here).into(), (&here).into()])?.get::<i64>()?, 42);
     Function::set_global("device_api.opencl", &other, false)?;
-    assert_eq!(attribute.call(&[4i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
+    assert_eq!(attribute.call_packed(&[4i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
     assert!(Function::set_global("runtime.GetDeviceAttr", &other, false).is_err());
     Ok(())
 }
@@ -388,7 +389,7 @@ fn programs_in_rust_use_devices_streams_and_events() -> Result<()> {
     for round in 1..=3i64 {
         before.record(&stream)?;
         let launched = stream.scope(|| {
-            kernel.call(&[(&source).into(), (&target).into(), round.into(), 8i64.into(), 8i64.into()])
+            kernel.call_packed(&[(&source).into(), (&target).into(), round.into(), 8i64.into(), 8i64.into()])
         })?;
         launched?;
         after.record(&stream)?;
@@ -413,12 +414,13 @@ fn programs_in_rust_use_devices_streams_and_events() -> Result<()> {
 fn views_are_a_part_of_their_tensor() -> Result<()> {
     ferrite_gpu::install();
     ferrite_gpu::functions::install();
-    let global = |name: &str| Ok::<_, Error>(Function::global(name)?.expect("a global function"));
+    let global = |name: &str| Ok::<_, Error>(Function::find_global(name)?.expect("a global function"));
     let create = global("runtime.TVMTensorCreateView")?;
     let tensor = on_device(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])?;
     let shape = Shape::from_slice(&[2, 2])?;
-    let view =
-        create.call(&[(&tensor).into(), (&shape).into(), (&F32).into(), 8i64.into()])?.get::<Tensor>()?;
+    let view = create
+        .call_packed(&[(&tensor).into(), (&shape).into(), (&F32).into(), 8i64.into()])?
+        .get::<Tensor>()?;
     drop(tensor);
     let view = DeviceTensor::try_from(view)?;
     assert_eq!(*view.read::<f32>()?, [2.0, 3.0, 4.0, 5.0]);

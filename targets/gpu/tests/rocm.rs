@@ -53,7 +53,7 @@ fn axes_go_to_their_places() -> Result<()> {
     let mut args: Vec<AnyView<'_>> = vec![(&a).into(), (&a).into(), (&a).into()];
     args.extend(sizes.iter().map(|size| AnyView::from(*size)));
     // The kernel would access memory outside its matrices, so it does not run.
-    kernel.call(&args)?;
+    kernel.call_packed(&args)?;
     let expected =
         Geometry { grid: [6, 3, 4], block: [5, 7, 2], dynamic_shared_bytes: 256, ..Geometry::default() };
     assert_eq!(stand_in.last_launch().0, expected);
@@ -75,7 +75,7 @@ fn every_type_of_scalar_is_passed() -> Result<()> {
         [(-0.25f64).into(), 1.5f64.into(), (-(1i64 << 40)).into(), (-7i64).into(), 4_000_000_000i64.into()];
     let mut args: Vec<AnyView<'_>> = vec![(&out).into()];
     args.extend(numbers);
-    kernel.call(&args)?;
+    kernel.call_packed(&args)?;
     let words: Vec<u64> = values_of(&out)?
         .chunks(2)
         .map(|pair| u64::from(pair[0].to_bits()) | u64::from(pair[1].to_bits()) << 32)
@@ -94,7 +94,7 @@ fn kernels_with_many_parameters_are_launched() -> Result<()> {
     // 512 parameters, of which the stand-in's kernel has 2: it reports the size of the argument buffer.
     let payload = payload_of("hsaco", &code_object()?, "add_one_kernel", &[I64; 512], &[])?;
     let kernel = function(&load(payload.as_bytes())?, "add_one_kernel")?;
-    let text = refused(kernel.call(&[AnyView::from(1i64); 512]), "InternalError");
+    let text = refused(kernel.call_packed(&[AnyView::from(1i64); 512]), "InternalError");
     assert!(text.contains("hipModuleLaunchKernel failed with error: invalid argument"), "{text}");
     let complaint = stand_in.complaint().expect("a complaint");
     assert!(
@@ -114,7 +114,7 @@ fn bad_arguments_are_errors() -> Result<()> {
     let (px, py) = (data(&x), data(&y));
     let (a, k, n, one) =
         (AnyView::from(1.0f64), AnyView::from(1i64), AnyView::from(64i64), AnyView::from(1i64));
-    let call = |args: &[AnyView<'_>]| kernel.call(args);
+    let call = |args: &[AnyView<'_>]| kernel.call_packed(args);
     refused(call(&[]), "TypeError");
     refused(call(&[px.view(), py.view(), a, k, n, one]), "TypeError");
     refused(call(&[px.view(), py.view(), a, k, n, one, n, one]), "TypeError");
@@ -150,7 +150,8 @@ fn tensors_of_another_device_are_refused() -> Result<()> {
     let kernel = kernel("add_one_kernel")?;
     let (here, there) = (on(HERE, &[1.0; 64])?, on(SECOND, &[1.0; 64])?);
     let sizes = [AnyView::from(1i64), AnyView::from(64i64)];
-    let text = refused(kernel.call(&[(&here).into(), (&there).into(), sizes[0], sizes[1]]), "ValueError");
+    let text =
+        refused(kernel.call_packed(&[(&here).into(), (&there).into(), sizes[0], sizes[1]]), "ValueError");
     assert!(text.contains("argument #1 is on device 10:1, but the kernel is launched on 10:0"), "{text}");
     Ok(())
 }
@@ -179,7 +180,7 @@ fn device_ids_that_do_not_exist_are_errors() -> Result<()> {
             refused(Rocm.set_stream(id, NULL), "ValueError");
         }
         let set = global("__tvm_set_device")?;
-        refused(set.call(&[10i64.into(), i64::from(id).into()]), "ValueError");
+        refused(set.call_packed(&[10i64.into(), i64::from(id).into()]), "ValueError");
     }
     if let Some(stand_in) = session.stand_in {
         assert_eq!(stand_in.calls(c"hipGetDeviceCount"), 1, "devices are counted once");
@@ -320,7 +321,7 @@ fn modules_are_what_they_should_be() -> Result<()> {
     // The loader is also in the table that loads libraries, under both names of the kind.
     for name in ["ffi.Module.load_from_bytes.hip", "ffi.Module.load_from_bytes.hsaco"] {
         let loader = global(name)?;
-        let module = loader.call(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
+        let module = loader.call_packed(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
         assert_eq!((module.kind()?, module.property_mask()?), (c"hip", 3));
         assert_eq!(module.save_to_bytes()?.as_bytes(), FIXTURE);
         assert!(module.inspect_source(&empty)?.as_bytes().is_empty());
@@ -330,10 +331,10 @@ fn modules_are_what_they_should_be() -> Result<()> {
         assert_eq!(text, "Module[hip] does not support WriteToFile");
         assert!(module.get_function(&String::new("no_such_kernel")?, true)?.is_none());
         assert!(module.implements_function(&String::new("mlp_kernel_1")?, false)?);
-        refused(loader.call(&[(&Bytes::new(&FIXTURE[..100])?).into()]), "InternalError");
-        refused(loader.call(&[]), "TypeError");
+        refused(loader.call_packed(&[(&Bytes::new(&FIXTURE[..100])?).into()]), "InternalError");
+        refused(loader.call_packed(&[]), "TypeError");
     }
-    refused(global("ffi.Module.create.rocm")?.call(&[1i64.into()]), "TypeError");
+    refused(global("ffi.Module.create.rocm")?.call_packed(&[1i64.into()]), "TypeError");
     Ok(())
 }
 
@@ -405,10 +406,10 @@ fn launches_go_to_the_stream_of_the_thread() -> Result<()> {
     if let Some(stand_in) = session.stand_in {
         assert_eq!(stand_in.last_launch().1, stream.addr() as u64);
     }
-    assert_eq!(global("runtime.get_rocm_stream")?.call(&[])?.get::<*mut c_void>()?, stream);
+    assert_eq!(global("runtime.get_rocm_stream")?.call_packed(&[])?.get::<*mut c_void>()?, stream);
     assert_eq!(values_of(&y)?, [2.0; 64]);
     set_stream(NULL);
-    assert!(global("runtime.get_rocm_stream")?.call(&[])?.get::<*mut c_void>()?.is_null());
+    assert!(global("runtime.get_rocm_stream")?.call_packed(&[])?.get::<*mut c_void>()?.is_null());
     // SAFETY: the test owns the stream.
     unsafe { Rocm.free_stream(0, stream) }
 }
@@ -418,15 +419,16 @@ fn streams_are_used_by_global_functions() -> Result<()> {
     let session = Session::begin();
     let device = AnyView::from(&HERE);
     let create = global("runtime.Device_StreamCreate")?;
-    let (first, second) = (create.call(&[device])?.get::<i64>()?, create.call(&[device])?.get::<i64>()?);
+    let (first, second) =
+        (create.call_packed(&[device])?.get::<i64>()?, create.call_packed(&[device])?.get::<i64>()?);
     assert!(first != 0 && second != 0 && first != second);
     let (x, y, z) = (on(HERE, &[1.0; 64])?, on(HERE, &[0.0; 64])?, on(HERE, &[0.0; 64])?);
     let kernel = kernel("add_one_kernel")?;
     // Commands of the second stream run after those of the first one.
-    global("runtime.Device_SetStream")?.call(&[device, first.into()])?;
+    global("runtime.Device_SetStream")?.call_packed(&[device, first.into()])?;
     add_one(&kernel, &x, &y, 1)?;
-    global("runtime.Device_StreamSyncFromTo")?.call(&[device, first.into(), second.into()])?;
-    global("runtime.TVMSetStream")?.call(&[
+    global("runtime.Device_StreamSyncFromTo")?.call_packed(&[device, first.into(), second.into()])?;
+    global("runtime.TVMSetStream")?.call_packed(&[
         10i64.into(),
         0i64.into(),
         Any::from(second as *mut c_void).view(),
@@ -435,13 +437,13 @@ fn streams_are_used_by_global_functions() -> Result<()> {
     if let Some(stand_in) = session.stand_in {
         assert!(stand_in.pending() > 0, "ordering does not wait");
     }
-    global("runtime.Device_StreamSync")?.call(&[device, second.into()])?;
+    global("runtime.Device_StreamSync")?.call_packed(&[device, second.into()])?;
     assert_eq!(values_of(&z)?, [3.0; 64]);
-    global("runtime.Device_SetStream")?.call(&[device, 0i64.into()])?;
+    global("runtime.Device_SetStream")?.call_packed(&[device, 0i64.into()])?;
     for stream in [first, second] {
-        global("runtime.Device_StreamFree")?.call(&[device, stream.into()])?;
+        global("runtime.Device_StreamFree")?.call_packed(&[device, stream.into()])?;
     }
-    global("runtime.Device_StreamSync")?.call(&[device, 0i64.into()])?;
+    global("runtime.Device_StreamSync")?.call_packed(&[device, 0i64.into()])?;
     Ok(())
 }
 
@@ -550,7 +552,7 @@ fn modules_are_loaded_for_each_device() -> Result<()> {
     let loads = stand_in.calls(c"hipModuleLoadData");
     for device in [HERE, SECOND, HERE, SECOND] {
         let (x, y) = (on(device, &[1.0; 64])?, on(device, &[0.0; 64])?);
-        global("__tvm_set_device")?.call(&[10i64.into(), i64::from(device.device_id).into()])?;
+        global("__tvm_set_device")?.call_packed(&[10i64.into(), i64::from(device.device_id).into()])?;
         add_one(&kernel, &x, &y, 1)?;
         assert_eq!(values_of(&y)?, [2.0; 64]);
     }
@@ -663,8 +665,8 @@ fn attributes_are_those_of_the_device() -> Result<()> {
         assert_eq!(text(Attribute::GcnArch)?, "gfx1100");
     }
     assert_eq!(RocmHost.attribute(0, Attribute::Exists)?.get::<i64>()?, 1);
-    let attribute = Function::global("runtime.GetDeviceAttr")?.expect("a global function");
-    assert_eq!(attribute.call(&[10i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 1);
-    assert_eq!(attribute.call(&[10i64.into(), 99i64.into(), 0i64.into()])?.get::<i64>()?, 0);
+    let attribute = Function::find_global("runtime.GetDeviceAttr")?.expect("a global function");
+    assert_eq!(attribute.call_packed(&[10i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 1);
+    assert_eq!(attribute.call_packed(&[10i64.into(), 99i64.into(), 0i64.into()])?.get::<i64>()?, 0);
     Ok(())
 }

@@ -47,8 +47,8 @@ fn main() -> Result<()> {
     let freed = calls(c"hipFree") + calls(c"hipModuleUnload");
     let refused = in_child(|| {
         let error = Rocm.set_device(0).expect_err("an error");
-        let is_clear = error.kind() == b"RuntimeError"
-            && error.message().starts_with(b"Devices cannot be used in a forked");
+        let is_clear = error.kind_bytes() == b"RuntimeError"
+            && error.message_bytes().starts_with(b"Devices cannot be used in a forked");
         let others_too = add_one(&kernel, &x, &x, 1).is_err()
             && device::empty(&[4], F32, HERE).is_err()
             && device::empty(&[4], F32, PINNED).is_err()

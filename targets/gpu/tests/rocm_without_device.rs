@@ -37,8 +37,8 @@ fn a_driver_that_cannot_be_used_is_an_error_of_the_call_that_needs_it() -> Resul
             refused(device::empty(&[1], F32, HERE), kind),
             refused(device::empty(&[1], F32, PINNED), kind),
             refused(Rocm.allocate_workspace(0, 8), kind),
-            refused(kernel.call(&[1i64.into(), 1i64.into(), 1i64.into(), 1i64.into()]), kind),
-            refused(global("runtime.get_rocm_stream")?.call(&[]), kind),
+            refused(kernel.call_packed(&[1i64.into(), 1i64.into(), 1i64.into(), 1i64.into()]), kind),
+            refused(global("runtime.get_rocm_stream")?.call_packed(&[]), kind),
         ];
         for text in texts {
             assert!(text.starts_with(start), "{text}");

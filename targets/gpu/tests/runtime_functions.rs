@@ -60,24 +60,24 @@ fn install() {
 }
 
 fn global(name: &str) -> Result<Function> {
-    Ok(Function::global(name)?.expect("a global function"))
+    Ok(Function::find_global(name)?.expect("a global function"))
 }
 
 fn refused(result: Result<Any>, kind: &str) -> std::string::String {
     let error = result.map(drop).expect_err("an error");
-    let text = std::string::String::from_utf8_lossy(error.message()).into_owned();
-    assert_eq!(std::str::from_utf8(error.kind()), Ok(kind), "{text}");
+    let text = std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
+    assert_eq!(std::str::from_utf8(error.kind_bytes()), Ok(kind), "{text}");
     text
 }
 
 fn view(source: &Tensor, shape: &[i64], dtype: DLDataType, offset: i64) -> Result<Tensor> {
     let shape = Shape::from_slice(shape)?;
     let args = [source.into(), (&shape).into(), (&dtype).into(), offset.into()];
-    global("runtime.TVMTensorCreateView")?.call(&args)?.get()
+    global("runtime.TVMTensorCreateView")?.call_packed(&args)?.get()
 }
 
 fn is_shared(one: &Tensor, other: &Tensor) -> Result<bool> {
-    global("runtime.TVMTensorIsStorageShared")?.call(&[one.into(), other.into()])?.get()
+    global("runtime.TVMTensorIsStorageShared")?.call_packed(&[one.into(), other.into()])?.get()
 }
 
 #[test]
@@ -126,18 +126,19 @@ fn views_beyond_their_tensor_are_errors() -> Result<()> {
     let transposed = unsafe { source.create_unsafe_view(&transposed)? };
     refused(view(&transposed, &[1], f32::DTYPE, 0).map(Any::from), "InternalError");
     let create = global("runtime.TVMTensorCreateView")?;
-    refused(create.call(&[(&source).into()]), "TypeError");
-    refused(create.call(&[1i64.into(), 1i64.into(), 1i64.into(), 1i64.into()]), "TypeError");
+    refused(create.call_packed(&[(&source).into()]), "TypeError");
+    refused(create.call_packed(&[1i64.into(), 1i64.into(), 1i64.into(), 1i64.into()]), "TypeError");
     let shared = global("runtime.TVMTensorIsStorageShared")?;
-    refused(shared.call(&[(&source).into()]), "TypeError");
-    refused(shared.call(&[(&source).into(), 1i64.into()]), "TypeError");
+    refused(shared.call_packed(&[(&source).into()]), "TypeError");
+    refused(shared.call_packed(&[(&source).into(), 1i64.into()]), "TypeError");
     Ok(())
 }
 
 #[test]
 fn devices_of_the_build_are_enabled() -> Result<()> {
     install();
-    let enabled = |target: &str| global("runtime.RuntimeEnabled")?.call(&[(&String::new(target)?).into()]);
+    let enabled =
+        |target: &str| global("runtime.RuntimeEnabled")?.call_packed(&[(&String::new(target)?).into()]);
     assert!(enabled("cpu")?.get::<bool>()? && enabled("hexagon")?.get::<bool>()?);
     for target in ["llvm", "rpc"] {
         assert!(!enabled(target)?.get::<bool>()?, "{target}");
@@ -152,7 +153,7 @@ fn devices_of_the_build_are_enabled() -> Result<()> {
         let text = refused(enabled(unknown), "InternalError");
         assert_eq!(text, format!("Unknown optional runtime {unknown}"));
     }
-    refused(global("runtime.RuntimeEnabled")?.call(&[]), "TypeError");
+    refused(global("runtime.RuntimeEnabled")?.call_packed(&[]), "TypeError");
     Ok(())
 }
 
@@ -165,7 +166,7 @@ fn other_runtimes_get_the_devices_that_they_have() -> Result<()> {
     let here = Tensor::from_slice(&[0f32; 4], &[4])?;
     let copy = |tensor: &Tensor| {
         let null = Any::from(core::ptr::null_mut::<c_void>());
-        global("runtime.TVMTensorCopyToBytes")?.call(&[tensor.into(), null.view(), 16i64.into()])
+        global("runtime.TVMTensorCopyToBytes")?.call_packed(&[tensor.into(), null.view(), 16i64.into()])
     };
     Function::set_global("runtime.TVMTensorCopyToBytes", &forty_two()?, false)?;
     assert_eq!(copy(&here)?.get::<i64>()?, 42, "the CPU is the other runtime's");
@@ -173,6 +174,6 @@ fn other_runtimes_get_the_devices_that_they_have() -> Result<()> {
     Function::set_global("device_api.hexagon", &forty_two()?, false)?;
     assert_eq!(copy(&own)?.get::<i64>()?, 42, "a device of both is the other runtime's");
     let taken = Function::set_global("runtime.TVMTensorCopyToBytes", &forty_two()?, false);
-    assert_eq!(taken.map_err(|error: Error| error.kind().to_vec()), Err(b"RuntimeError".to_vec()));
+    assert_eq!(taken.map_err(|error: Error| error.kind_bytes().to_vec()), Err(b"RuntimeError".to_vec()));
     Ok(())
 }

@@ -65,12 +65,12 @@ fn function(module: &Module, name: &str) -> Result<Function> {
 }
 
 fn message(error: &Error) -> std::string::String {
-    std::string::String::from_utf8_lossy(error.message()).into_owned()
+    std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
 }
 
 fn refused(result: Result<Any>, kind: &str) -> std::string::String {
     let error = result.map(drop).expect_err("an error");
-    assert_eq!(std::str::from_utf8(error.kind()), Ok(kind), "{}", message(&error));
+    assert_eq!(std::str::from_utf8(error.kind_bytes()), Ok(kind), "{}", message(&error));
     message(&error)
 }
 
@@ -94,13 +94,13 @@ fn data(tensor: &Tensor) -> Any {
 }
 
 fn add(kernel: &Function, x: &Tensor, y: &Tensor, n: i64, blocks: i64) -> Result<Any> {
-    kernel.call(&[data(x).view(), data(y).view(), n.into(), blocks.into(), 8i64.into()])
+    kernel.call_packed(&[data(x).view(), data(y).view(), n.into(), blocks.into(), 8i64.into()])
 }
 
 /// Returns a property by which TVM describes a target.
 fn property(device: DLDevice, name: &str) -> Result<Any> {
-    let ask = Function::global("device_api.vulkan.get_target_property")?.expect("a global function");
-    ask.call(&[(&device).into(), (&String::new(name)?).into()])
+    let ask = Function::find_global("device_api.vulkan.get_target_property")?.expect("a global function");
+    ask.call_packed(&[(&device).into(), (&String::new(name)?).into()])
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn kernels_are_launched() -> Result<()> {
     let expected: Vec<_> = (0..64).map(|i| if i < 8 { i as f32 + 1.0 } else { 0.0 }).collect();
     assert_eq!(values_of(&z)?, expected);
     // Tensors are accepted as arguments, too.
-    kernel.call(&[(&x).into(), (&z).into(), 5i64.into(), 8i64.into(), 8i64.into()])?;
+    kernel.call_packed(&[(&x).into(), (&z).into(), 5i64.into(), 8i64.into(), 8i64.into()])?;
     assert_eq!(values_of(&z)?[63], 68.0);
     Ok(())
 }
@@ -150,7 +150,14 @@ fn numbers_of_8_16_and_64_bits() -> Result<()> {
         unsafe { device::copy_tensor(from.dl_tensor(), to.dl_tensor(), core::ptr::null_mut()) }
     };
     copy(&Tensor::from_slice(&[-4i8, -3, -2, -1, 0, 1, 2, 3], &[8])?, &x)?;
-    kernel.call(&[(&x).into(), (&y).into(), (&z).into(), (1i64 << 40).into(), 1i64.into(), 8i64.into()])?;
+    kernel.call_packed(&[
+        (&x).into(),
+        (&y).into(),
+        (&z).into(),
+        (1i64 << 40).into(),
+        1i64.into(),
+        8i64.into(),
+    ])?;
     let (longs, halves) = (Tensor::from_slice(&[0i64; 8], &[8])?, Tensor::from_slice(&[0u16; 8], &[8])?);
     copy(&y, &longs)?;
     assert_eq!(longs.data::<i64>()?, [-4, -3, -2, -1, 0, 1, 2, 3].map(|i| (1i64 << 40) + i));
@@ -212,14 +219,14 @@ fn shaders_that_need_more_than_the_device_has_are_errors() -> Result<()> {
     let kernel = function(&module_with(&many, 0, ADD)?, "k")?;
     let mut args = vec![data(&x); 402];
     args.extend([Any::from(1i64), Any::from(1i64), Any::from(8i64)]);
-    let text = refused(kernel.call(&args.iter().map(Any::view).collect::<Vec<_>>()), "InternalError");
+    let text = refused(kernel.call_packed(&args.iter().map(Any::view).collect::<Vec<_>>()), "InternalError");
     assert!(text.contains("has 402 buffers, but"), "{text}");
     let mut many = vec![HANDLE, HANDLE];
     many.extend([I32; 60]);
     let kernel = function(&module_with(&many, 0, ADD)?, "k")?;
     let mut args = vec![data(&x), data(&x)];
     args.extend(vec![Any::from(1i64); 62]);
-    let text = refused(kernel.call(&args.iter().map(Any::view).collect::<Vec<_>>()), "InternalError");
+    let text = refused(kernel.call_packed(&args.iter().map(Any::view).collect::<Vec<_>>()), "InternalError");
     assert!(text.contains("has 480 bytes of scalars, but"), "{text}");
     assert_eq!(message(&load_other_format()?), "Unknown Vulkan format spirv");
     Ok(())
@@ -255,7 +262,7 @@ fn copies_of_any_size_and_place() -> Result<()> {
     for offset in [4 * values.len() - 3, usize::MAX - 1] {
         // SAFETY: the copy is rejected.
         let outcome = unsafe { device::copy(region(offset), region(0), 4, core::ptr::null_mut()) };
-        assert_eq!(outcome.unwrap_err().kind(), b"ValueError");
+        assert_eq!(outcome.unwrap_err().kind_bytes(), b"ValueError");
     }
     Ok(())
 }
@@ -290,7 +297,7 @@ fn events_wait_for_what_was_queued_before() -> Result<()> {
         assert_eq!(values_of(&y)?, [2.0; 64]);
         assert!(Vulkan.elapsed(0, event, event)?.is_none());
         assert_eq!(
-            Vulkan.record_event(0, event, (&raw const event).cast_mut().cast()).unwrap_err().kind(),
+            Vulkan.record_event(0, event, (&raw const event).cast_mut().cast()).unwrap_err().kind_bytes(),
             b"RuntimeError"
         );
         Vulkan.free_event(0, event);
@@ -333,7 +340,7 @@ fn buffers_above_the_limit_of_shaders_are_errors() -> Result<()> {
             assert!(text.contains("storage buffers of at most"), "{text}");
         }
         // The device's size limit exceeds its memory.
-        Err(error) => assert_eq!(error.kind(), b"MemoryError"),
+        Err(error) => assert_eq!(error.kind_bytes(), b"MemoryError"),
     }
     Ok(())
 }
@@ -343,7 +350,7 @@ fn bad_arguments_are_errors() -> Result<()> {
     let kernel = function(&module_of(ADD)?, "k")?;
     let (x, y) = (on_device(&[1.0; 8])?, on_device(&[2.0; 8])?);
     let (px, py) = (data(&x), data(&y));
-    let call = |args: &[AnyView<'_>]| kernel.call(args);
+    let call = |args: &[AnyView<'_>]| kernel.call_packed(args);
     let one = AnyView::from(1i64);
     refused(call(&[]), "TypeError");
     refused(call(&[px.view(), py.view(), one, one]), "TypeError");
@@ -404,12 +411,12 @@ fn modules_are_what_they_should_be() -> Result<()> {
     assert!(module.get_function(&String::new("no_such_kernel")?, true)?.is_none());
     assert!(module.implements_function(&String::new("mlp_kernel_1")?, false)?);
     // The loader is also in the table that loads libraries.
-    let loader = Function::global("ffi.Module.load_from_bytes.vulkan")?.expect("a loader");
-    let again = loader.call(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
+    let loader = Function::find_global("ffi.Module.load_from_bytes.vulkan")?.expect("a loader");
+    let again = loader.call_packed(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
     assert_eq!(again.save_to_bytes()?.as_bytes(), FIXTURE);
-    refused(loader.call(&[(&Bytes::new(&FIXTURE[..100])?).into()]), "InternalError");
-    refused(loader.call(&[]), "TypeError");
-    refused(loader.call(&[1i64.into()]), "TypeError");
+    refused(loader.call_packed(&[(&Bytes::new(&FIXTURE[..100])?).into()]), "InternalError");
+    refused(loader.call_packed(&[]), "TypeError");
+    refused(loader.call_packed(&[1i64.into()]), "TypeError");
     Ok(())
 }
 
@@ -473,7 +480,7 @@ fn workspaces_are_reused() -> Result<()> {
         let other = core::ptr::NonNull::<c_void>::dangling();
         assert!(free_workspace(7, 0, other).is_err());
     }
-    assert_eq!(alloc_workspace(7, 0, u64::MAX).unwrap_err().kind(), b"MemoryError");
+    assert_eq!(alloc_workspace(7, 0, u64::MAX).unwrap_err().kind_bytes(), b"MemoryError");
     Ok(())
 }
 
@@ -482,7 +489,7 @@ fn memory_that_the_device_lacks_is_a_memory_error() {
     ferrite_gpu::install();
     ferrite_gpu::functions::install();
     let error = device::empty(&[1 << 46], F32, HERE).map(drop).unwrap_err();
-    assert_eq!(error.kind(), b"MemoryError", "{}", message(&error));
+    assert_eq!(error.kind_bytes(), b"MemoryError", "{}", message(&error));
 }
 
 #[test]
@@ -537,36 +544,36 @@ fn a_target_is_described_by_the_properties_of_the_device() -> Result<()> {
 fn devices_are_used_by_global_functions() -> Result<()> {
     ferrite_gpu::install();
     ferrite_gpu::functions::install();
-    let global = |name: &str| Ok::<_, Error>(Function::global(name)?.expect("a global function"));
-    global("__tvm_set_device")?.call(&[7i64.into(), 0i64.into()])?;
-    refused(global("__tvm_set_device")?.call(&[7i64.into(), 77i64.into()]), "InternalError");
-    refused(global("__tvm_set_device")?.call(&[14i64.into(), 0i64.into()]), "InternalError");
+    let global = |name: &str| Ok::<_, Error>(Function::find_global(name)?.expect("a global function"));
+    global("__tvm_set_device")?.call_packed(&[7i64.into(), 0i64.into()])?;
+    refused(global("__tvm_set_device")?.call_packed(&[7i64.into(), 77i64.into()]), "InternalError");
+    refused(global("__tvm_set_device")?.call_packed(&[14i64.into(), 0i64.into()]), "InternalError");
     let device = AnyView::from(&HERE);
-    assert_eq!(global("runtime.Device_StreamCreate")?.call(&[device])?.get::<i64>()?, 0);
-    global("runtime.Device_StreamSync")?.call(&[device, 0i64.into()])?;
-    global("runtime.Device_SetStream")?.call(&[device, 0i64.into()])?;
-    refused(global("runtime.Device_StreamSync")?.call(&[device, 8i64.into()]), "RuntimeError");
+    assert_eq!(global("runtime.Device_StreamCreate")?.call_packed(&[device])?.get::<i64>()?, 0);
+    global("runtime.Device_StreamSync")?.call_packed(&[device, 0i64.into()])?;
+    global("runtime.Device_SetStream")?.call_packed(&[device, 0i64.into()])?;
+    refused(global("runtime.Device_StreamSync")?.call_packed(&[device, 8i64.into()]), "RuntimeError");
     let attribute = global("runtime.GetDeviceAttr")?;
-    assert_eq!(attribute.call(&[14i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 0);
+    assert_eq!(attribute.call_packed(&[14i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 0);
     let (x, y) = (on_device(&[1.0, 2.0])?, on_device(&[0.0, 0.0])?);
-    global("runtime.TVMTensorCopyFromTo")?.call(&[(&x).into(), (&y).into()])?;
+    global("runtime.TVMTensorCopyFromTo")?.call_packed(&[(&x).into(), (&y).into()])?;
     assert_eq!(values_of(&y)?, [1.0, 2.0]);
     let mut bytes = [0f32; 2];
     let place = Any::from((&raw mut bytes).cast::<c_void>());
     refused(
-        global("runtime.TVMTensorCopyToBytes")?.call(&[(&x).into(), place.view(), 4i64.into()]),
+        global("runtime.TVMTensorCopyToBytes")?.call_packed(&[(&x).into(), place.view(), 4i64.into()]),
         "ValueError",
     );
-    global("runtime.TVMTensorCopyToBytes")?.call(&[(&x).into(), place.view(), 8i64.into()])?;
+    global("runtime.TVMTensorCopyToBytes")?.call_packed(&[(&x).into(), place.view(), 8i64.into()])?;
     assert_eq!(bytes, [1.0, 2.0]);
     // A runtime that registers these names receives the calls, except those for devices that it lacks.
     let other = Function::from_typed(|_: i64, _: i64, _: i64| 42i64)?;
     Function::set_global("runtime.GetDeviceAttr", &other, false)?;
     let attribute = global("runtime.GetDeviceAttr")?;
-    assert_eq!(attribute.call(&[1i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
-    assert_eq!(attribute.call(&[7i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 1);
+    assert_eq!(attribute.call_packed(&[1i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
+    assert_eq!(attribute.call_packed(&[7i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 1);
     Function::set_global("device_api.vulkan", &other, false)?;
-    assert_eq!(attribute.call(&[7i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
+    assert_eq!(attribute.call_packed(&[7i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
     assert!(Function::set_global("runtime.GetDeviceAttr", &other, false).is_err());
     Ok(())
 }

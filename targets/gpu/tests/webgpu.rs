@@ -77,12 +77,12 @@ fn function(module: &Module, name: &str) -> Result<Function> {
 }
 
 fn message(error: &Error) -> std::string::String {
-    std::string::String::from_utf8_lossy(error.message()).into_owned()
+    std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
 }
 
 fn refused<T>(result: Result<T>, kind: &str) -> std::string::String {
     let error = result.map(drop).expect_err("an error");
-    assert_eq!(std::str::from_utf8(error.kind()), Ok(kind), "{}", message(&error));
+    assert_eq!(std::str::from_utf8(error.kind_bytes()), Ok(kind), "{}", message(&error));
     message(&error)
 }
 
@@ -111,7 +111,7 @@ fn number(value: usize) -> Any {
 }
 
 fn add(kernel: &Function, x: &Tensor, y: &Tensor, n: i64, blocks: i64) -> Result<Any> {
-    kernel.call(&[data(x).view(), data(y).view(), n.into(), blocks.into(), 8i64.into()])
+    kernel.call_packed(&[data(x).view(), data(y).view(), n.into(), blocks.into(), 8i64.into()])
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn kernels_are_launched() -> Result<()> {
     let expected: Vec<_> = (0..64).map(|i| if i < 8 { i as f32 + 1.0 } else { 0.0 }).collect();
     assert_eq!(values_of(&z)?, expected);
     // Tensors are accepted as arguments, too.
-    kernel.call(&[(&x).into(), (&z).into(), 5i64.into(), 8i64.into(), 8i64.into()])?;
+    kernel.call_packed(&[(&x).into(), (&z).into(), 5i64.into(), 8i64.into(), 8i64.into()])?;
     assert_eq!(values_of(&z)?[63], 68.0);
     Ok(())
 }
@@ -167,7 +167,7 @@ fn bad_arguments_are_errors() -> Result<()> {
     let kernel = function(&module_of(ADD)?, "k")?;
     let (x, y) = (on_device(&[1.0; 8])?, on_device(&[2.0; 8])?);
     let (px, py) = (data(&x), data(&y));
-    let call = |args: &[AnyView<'_>]| kernel.call(args);
+    let call = |args: &[AnyView<'_>]| kernel.call_packed(args);
     let one = AnyView::from(1i64);
     refused(call(&[]), "TypeError");
     refused(call(&[px.view(), py.view(), one, one]), "TypeError");
@@ -193,7 +193,7 @@ fn numbers_of_no_buffer_are_errors() -> Result<()> {
     let kernel = function(&module_of(ADD)?, "k")?;
     let (x, y) = (on_device(&[1.0; 8])?, on_device(&[2.0; 8])?);
     let one = AnyView::from(1i64);
-    let launch = |from: &Any| kernel.call(&[from.view(), data(&y).view(), one, one, one]);
+    let launch = |from: &Any| kernel.call_packed(&[from.view(), data(&y).view(), one, one, one]);
     for bad in [usize::MAX, 1 << 20, 0xdead_beef_0000_0001, core::ptr::from_ref(&x).addr()] {
         let text = refused(launch(&number(bad)), "ValueError");
         assert_eq!(text, format!("There is no WebGPU buffer of the number {bad}"));
@@ -239,7 +239,7 @@ fn a_buffer_that_a_kernel_writes_cannot_come_twice() -> Result<()> {
     let module = module_with(&[HANDLE; 3], &["paramWriteAccess:[0,1,0]"], code.as_bytes())?;
     let y = on_device(&[0.0; 8])?;
     let one = AnyView::from(1i64);
-    function(&module, "k")?.call(&[(&x).into(), (&y).into(), (&x).into(), one, one])?;
+    function(&module, "k")?.call_packed(&[(&x).into(), (&y).into(), (&x).into(), one, one])?;
     assert_eq!(values_of(&y)?, [2.0; 8]);
     Ok(())
 }
@@ -331,7 +331,7 @@ fn more_buffers_than_the_device_binds_are_an_error() -> Result<()> {
     let mut arguments = vec![data(&x); 500];
     arguments.extend([1i64.into(), 1i64.into()]);
     let views: Vec<_> = arguments.iter().map(Any::view).collect();
-    let text = refused(function(&module, "k")?.call(&views), "InternalError");
+    let text = refused(function(&module, "k")?.call_packed(&views), "InternalError");
     assert!(text.starts_with("WebGPU build error") && text.contains("limit"), "{text}");
     // Kernels with more parameters than any driver supports are rejected before the driver sees them.
     let access = format!("paramWriteAccess:[{}0]", "0,".repeat(count - 1));
@@ -368,17 +368,17 @@ fn modules_are_what_they_should_be() -> Result<()> {
     }
     assert!(module.inspect_source(&String::new("spirv")?)?.as_bytes().is_empty());
     let information = module.inspect_source(&String::new("func_info")?)?;
-    let map = function(&module, "webgpu.get_fmap")?.call(&[])?.get::<String>()?;
+    let map = function(&module, "webgpu.get_fmap")?.call_packed(&[])?.get::<String>()?;
     assert_eq!(map, information);
     let of_one = "\"axpy_dyn_kernel\":{\"name\":\"axpy_dyn_kernel\",\"arg_types\":[\"handle\",\"handle\",\"float32\",\
         \"int32\",\"int32\"],\"launch_param_tags\":[\"blockIdx.x\",\"threadIdx.x\",\"paramWriteAccess:[0,1]\"],\
         \"arg_extra_tags\":[]}";
     assert!(map.as_str().expect("UTF-8").contains(of_one), "{map:?}");
     let shader = function(&module, "webgpu.get_shader")?;
-    let text = shader.call(&[(&String::new("mlp_kernel_1")?).into()])?.get::<String>()?;
+    let text = shader.call_packed(&[(&String::new("mlp_kernel_1")?).into()])?.get::<String>()?;
     assert!(text.as_str().expect("UTF-8").contains("fn mlp_kernel_1("));
     assert_eq!(
-        refused(shader.call(&[(&String::new("nothing")?).into()]), "InternalError"),
+        refused(shader.call_packed(&[(&String::new("nothing")?).into()]), "InternalError"),
         "There is no shader nothing"
     );
     assert!(module.write_formats()?.is_empty());
@@ -387,15 +387,15 @@ fn modules_are_what_they_should_be() -> Result<()> {
     assert!(module.get_function(&String::new("no_such_kernel")?, true)?.is_none());
     assert!(module.implements_function(&String::new("mlp_kernel_1")?, false)?);
     // The loader is also in the table that loads libraries.
-    let loader = Function::global("ffi.Module.load_from_bytes.webgpu")?.expect("a loader");
-    let again = loader.call(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
+    let loader = Function::find_global("ffi.Module.load_from_bytes.webgpu")?.expect("a loader");
+    let again = loader.call_packed(&[(&Bytes::new(FIXTURE)?).into()])?.get::<Module>()?;
     assert_eq!(again.save_to_bytes()?.as_bytes(), FIXTURE);
     for cut in [0, 8, 100, FIXTURE.len() - 1] {
-        refused(loader.call(&[(&Bytes::new(&FIXTURE[..cut])?).into()]), "InternalError");
+        refused(loader.call_packed(&[(&Bytes::new(&FIXTURE[..cut])?).into()]), "InternalError");
     }
-    refused(loader.call(&[]), "TypeError");
-    refused(loader.call(&[1i64.into()]), "TypeError");
-    assert!(Function::global("ffi.Module.create.webgpu")?.is_some());
+    refused(loader.call_packed(&[]), "TypeError");
+    refused(loader.call_packed(&[1i64.into()]), "TypeError");
+    assert!(Function::find_global("ffi.Module.create.webgpu")?.is_some());
     Ok(())
 }
 
@@ -405,14 +405,14 @@ fn functions_take_the_place_of_kernels() -> Result<()> {
     let other = Function::from_typed(|| 42i64)?;
     let update = function(&module, "webgpu.update_prebuild")?;
     for name in ["mlp_kernel", "no_kernel"] {
-        update.call(&[(&String::new(name)?).into(), (&other).into()])?;
-        assert_eq!(function(&module, name)?.call(&[])?.get::<i64>()?, 42);
+        update.call_packed(&[(&String::new(name)?).into(), (&other).into()])?;
+        assert_eq!(function(&module, name)?.call_packed(&[])?.get::<i64>()?, 42);
     }
     let another = Function::from_typed(|| 43i64)?;
-    update.call(&[(&String::new("mlp_kernel")?).into(), (&another).into()])?;
-    assert_eq!(function(&module, "mlp_kernel")?.call(&[])?.get::<i64>()?, 43);
-    refused(function(&module, "mlp_kernel_1")?.call(&[]), "TypeError");
-    refused(update.call(&[(&String::new("mlp_kernel")?).into(), 1i64.into()]), "TypeError");
+    update.call_packed(&[(&String::new("mlp_kernel")?).into(), (&another).into()])?;
+    assert_eq!(function(&module, "mlp_kernel")?.call_packed(&[])?.get::<i64>()?, 43);
+    refused(function(&module, "mlp_kernel_1")?.call_packed(&[]), "TypeError");
+    refused(update.call_packed(&[(&String::new("mlp_kernel")?).into(), 1i64.into()]), "TypeError");
     Ok(())
 }
 
@@ -534,7 +534,7 @@ fn workspaces_are_reused() -> Result<()> {
         let other = core::ptr::NonNull::<c_void>::dangling();
         assert!(free_workspace(15, 0, other).is_err());
     }
-    assert_eq!(alloc_workspace(15, 0, u64::MAX).unwrap_err().kind(), b"MemoryError");
+    assert_eq!(alloc_workspace(15, 0, u64::MAX).unwrap_err().kind_bytes(), b"MemoryError");
     Ok(())
 }
 
@@ -542,7 +542,7 @@ fn workspaces_are_reused() -> Result<()> {
 fn memory_that_the_device_lacks_is_a_memory_error() {
     install();
     let error = device::empty(&[1 << 46], F32, HERE).map(drop).unwrap_err();
-    assert_eq!(error.kind(), b"MemoryError", "{}", message(&error));
+    assert_eq!(error.kind_bytes(), b"MemoryError", "{}", message(&error));
 }
 
 #[test]
@@ -589,20 +589,20 @@ fn events_are_over_when_what_was_queued_before_them_is() -> Result<()> {
 #[test]
 fn devices_are_used_by_global_functions() -> Result<()> {
     install();
-    let global = |name: &str| Ok::<_, Error>(Function::global(name)?.expect("a global function"));
-    global("__tvm_set_device")?.call(&[15i64.into(), 0i64.into()])?;
-    refused(global("__tvm_set_device")?.call(&[15i64.into(), 77i64.into()]), "InternalError");
+    let global = |name: &str| Ok::<_, Error>(Function::find_global(name)?.expect("a global function"));
+    global("__tvm_set_device")?.call_packed(&[15i64.into(), 0i64.into()])?;
+    refused(global("__tvm_set_device")?.call_packed(&[15i64.into(), 77i64.into()]), "InternalError");
     let device = AnyView::from(&HERE);
-    assert_eq!(global("runtime.Device_StreamCreate")?.call(&[device])?.get::<i64>()?, 0);
-    global("runtime.Device_StreamSync")?.call(&[device, 0i64.into()])?;
-    global("runtime.Device_SetStream")?.call(&[device, 0i64.into()])?;
-    refused(global("runtime.Device_StreamSync")?.call(&[device, 8i64.into()]), "RuntimeError");
+    assert_eq!(global("runtime.Device_StreamCreate")?.call_packed(&[device])?.get::<i64>()?, 0);
+    global("runtime.Device_StreamSync")?.call_packed(&[device, 0i64.into()])?;
+    global("runtime.Device_SetStream")?.call_packed(&[device, 0i64.into()])?;
+    refused(global("runtime.Device_StreamSync")?.call_packed(&[device, 8i64.into()]), "RuntimeError");
     let (x, y) = (on_device(&[1.0, 2.0])?, on_device(&[0.0, 0.0])?);
-    global("runtime.TVMTensorCopyFromTo")?.call(&[(&x).into(), (&y).into()])?;
+    global("runtime.TVMTensorCopyFromTo")?.call_packed(&[(&x).into(), (&y).into()])?;
     assert_eq!(values_of(&y)?, [1.0, 2.0]);
     let mut bytes = [0f32; 2];
     let place = Any::from((&raw mut bytes).cast::<c_void>());
-    global("runtime.TVMTensorCopyToBytes")?.call(&[(&x).into(), place.view(), 8i64.into()])?;
+    global("runtime.TVMTensorCopyToBytes")?.call_packed(&[(&x).into(), place.view(), 8i64.into()])?;
     assert_eq!(bytes, [1.0, 2.0]);
     Ok(())
 }

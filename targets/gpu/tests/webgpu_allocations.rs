@@ -98,7 +98,7 @@ fn main() -> Result<()> {
         })?;
         let library = counted(|index| {
             let (k, n, one, threads) = (index as i64 * step, 64i64.into(), 1i64.into(), 64i64.into());
-            kernel.call(&[x.view(), y.view(), 2f64.into(), k.into(), n, one, threads]).map(drop)
+            kernel.call_packed(&[x.view(), y.view(), 2f64.into(), k.into(), n, one, threads]).map(drop)
         })?;
         let of_c = |(c, rust): (usize, usize)| c - rust;
         println!(

@@ -40,7 +40,7 @@ fn use_device() -> Result<()> {
         let (blocks, threads) = (16i64, 64i64);
         let arguments =
             [px.view(), py.view(), 2.0f64.into(), k.into(), 1024i64.into(), blocks.into(), threads.into()];
-        kernel.call(&arguments)?;
+        kernel.call_packed(&arguments)?;
         // SAFETY: as above.
         unsafe { device::copy_tensor(y.dl_tensor(), host.dl_tensor(), null)? };
         assert_eq!(host.data::<f32>()?, [6.0 + k as f32; 1024], "a wrong value without an error");
@@ -65,8 +65,8 @@ fn child() {
             Ok(()) => println!("ok"),
             Err(error) => println!(
                 "{}: {}",
-                std::string::String::from_utf8_lossy(error.kind()),
-                std::string::String::from_utf8_lossy(error.message())
+                std::string::String::from_utf8_lossy(error.kind_bytes()),
+                std::string::String::from_utf8_lossy(error.message_bytes())
             ),
         }
     }

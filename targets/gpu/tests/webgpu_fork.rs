@@ -53,7 +53,9 @@ fn main() -> Result<()> {
     assert_eq!(in_child(|| i32::from(choose(c"").is_err())), 0, "the empty text is in every name");
     let none = in_child(|| match choose(c"no such adapter") {
         Err(error)
-            if error.message().starts_with(b"No WebGPU adapter has no such adapter in its name: there ") =>
+            if error
+                .message_bytes()
+                .starts_with(b"No WebGPU adapter has no such adapter in its name: there ") =>
         {
             7
         }
@@ -64,8 +66,8 @@ fn main() -> Result<()> {
     let name = WebGpu.attribute(0, Attribute::DeviceName)?.get::<String>()?;
     let refused = in_child(move || {
         let error = WebGpu.set_device(0).expect_err("an error");
-        let is_clear = error.kind() == b"RuntimeError"
-            && error.message().starts_with(b"Devices cannot be used in a forked");
+        let is_clear = error.kind_bytes() == b"RuntimeError"
+            && error.message_bytes().starts_with(b"Devices cannot be used in a forked");
         let others_too = device::empty(&[4], F32, here).is_err() && WebGpu.allocate_workspace(0, 8).is_err();
         drop(tensor);
         if is_clear && others_too { 7 } else { 1 }

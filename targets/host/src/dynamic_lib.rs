@@ -128,7 +128,7 @@ pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
 /// Creates the InternalError for a file that cannot be opened, with upstream's message.
 fn failure(path: &[u8], reason: impl Display) -> Error {
     error!(
-        INTERNAL_ERROR,
+        InternalError,
         "Check failed: (lib_handle_ != nullptr) is false: Failed to load dynamic shared library {} {}",
         Lossy(path),
         reason
@@ -159,9 +159,10 @@ mod tests {
     fn message(path: &str) -> std::string::String {
         let loader = FUNCTIONS[0].to_function().unwrap();
         let (path, format) = (String::new(path).unwrap(), String::new("so").unwrap());
-        let error = loader.call(&[AnyView::from(&path), AnyView::from(&format)]).map(drop).unwrap_err();
-        assert_eq!(error.kind(), b"InternalError");
-        let text = std::string::String::from_utf8_lossy(error.message()).into_owned();
+        let error =
+            loader.call_packed(&[AnyView::from(&path), AnyView::from(&format)]).map(drop).unwrap_err();
+        assert_eq!(error.kind_bytes(), b"InternalError");
+        let text = std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
         text.strip_prefix("Check failed: (lib_handle_ != nullptr) is false: ").unwrap_or(&text).into()
     }
 

@@ -53,7 +53,7 @@ mod tests {
         let work = || {
             let mut count = 0;
             let error = nest_all(&mut count).unwrap_err();
-            assert_eq!(error.kind(), b"ValueError");
+            assert_eq!(error.kind_bytes(), b"ValueError");
             count
         };
         let (small, large) = (on_stack_of(256 << 10, work), on_stack_of(4 << 20, work));
@@ -75,7 +75,7 @@ mod tests {
         })?;
         let entries = Array::from_slice(&[Tuple::new((type_index::ARRAY, callback))?])?;
         let error = structural_visit(&Any::new(root), Callbacks::new(&entries)?).map(drop).unwrap_err();
-        assert_eq!(error.message(), b"Calls are nested too deep: the stack of the thread is used up");
+        assert_eq!(error.message_bytes(), b"Calls are nested too deep: the stack of the thread is used up");
         Ok(count.load(Ordering::Relaxed))
     }
 

@@ -96,7 +96,7 @@ pub const MAX_TASKS: usize = 1024;
 /// Same requirements as [`Launcher::launch`].
 unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()> {
     let asked = usize::try_from(num_task).unwrap_or(0);
-    ensure!(asked <= MAX_TASKS, RUNTIME_ERROR, "cannot run {asked} tasks at once, only {MAX_TASKS}");
+    ensure!(asked <= MAX_TASKS, RuntimeError, "cannot run {asked} tasks at once, only {MAX_TASKS}");
     let wanted = if asked == 0 { caller::num_tasks() } else { asked };
     if wanted == 1 || caller::is_in_task() {
         // SAFETY: the caller vouches for `lambda` and `data`.
@@ -115,7 +115,7 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
 /// Same requirements as [`Launcher::launch`].
 unsafe fn launch_on(team: &Team, lambda: ParallelLambda, data: *mut c_void, asked: usize) -> Result<()> {
     let tasks = team.len() + 1;
-    ensure!(asked <= tasks, RUNTIME_ERROR, "cannot run {asked} tasks at once, only {tasks} threads are left");
+    ensure!(asked <= tasks, RuntimeError, "cannot run {asked} tasks at once, only {tasks} threads are left");
     if tasks == 1 {
         // SAFETY: the caller vouches for `lambda` and `data`.
         return unsafe { run_single(lambda, data) };
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn message(error: &Error) -> String {
-        String::from_utf8_lossy(error.message()).into_owned()
+        String::from_utf8_lossy(error.message_bytes()).into_owned()
     }
 
     #[test]
@@ -232,10 +232,10 @@ mod tests {
     #[test]
     fn a_task_of_another_thread_leaves_the_callers_raised_error() {
         for _ in 0..if cfg!(miri) { 5 } else { 200 } {
-            raised_error::set(error!(KEY_ERROR, "mine"));
+            raised_error::set(error!(KeyError, "mine"));
             run(3, &|task, _| {
                 if task != 0 {
-                    raised_error::set(error!(VALUE_ERROR, "left behind"));
+                    raised_error::set(error!(ValueError, "left behind"));
                 }
                 Ok(())
             })
@@ -276,14 +276,14 @@ mod tests {
     fn the_first_error_comes_back_and_frees_those_who_wait() {
         let error = run(4, &|task, env| {
             if task == 2 {
-                return Err(error!(KEY_ERROR, "task two"));
+                return Err(error!(KeyError, "task two"));
             }
             let error = meet(env).unwrap_err();
-            assert_eq!(error.kind(), b"RuntimeError");
+            assert_eq!(error.kind_bytes(), b"RuntimeError");
             Err(error)
         })
         .unwrap_err();
-        assert_eq!((error.kind(), message(&error).as_str()), (&b"KeyError"[..], "task two"));
+        assert_eq!((error.kind_bytes(), message(&error).as_str()), (&b"KeyError"[..], "task two"));
         assert!(raised_error::take().is_none());
     }
 
@@ -328,13 +328,13 @@ mod tests {
     #[test]
     fn too_many_tasks_are_refused() {
         let error = run(i32::MAX, &|_, _| Ok(())).unwrap_err();
-        assert_eq!(error.kind(), b"RuntimeError");
+        assert_eq!(error.kind_bytes(), b"RuntimeError");
     }
 
     #[test]
     fn a_task_that_leaves_an_error_behind_does_not_fail_a_later_one() {
         run(2, &|_, _| {
-            raised_error::set(error!(KEY_ERROR, "left behind"));
+            raised_error::set(error!(KeyError, "left behind"));
             Ok(())
         })
         .unwrap();

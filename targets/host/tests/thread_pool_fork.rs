@@ -73,7 +73,8 @@ fn child_of_task() {
     let outcome = unsafe { parallel_launch(fork_in_task, (&raw mut process).cast(), 3) };
     let process = process.into_inner();
     if process == 0 {
-        let is_expected = outcome.is_ok() || outcome.is_err_and(|error| error.kind() == b"RuntimeError");
+        let is_expected =
+            outcome.is_ok() || outcome.is_err_and(|error| error.kind_bytes() == b"RuntimeError");
         // SAFETY: the child exits.
         unsafe { _exit(if is_expected { launch() } else { 0 }) };
     }

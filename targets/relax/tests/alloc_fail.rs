@@ -45,7 +45,7 @@ fn with_failures(mut body: impl FnMut() -> Result<()>) -> i64 {
             Ok(()) if !reached => return n - 1,
             // An allocation whose failure has no consequence, such as that of a cache.
             Ok(()) => {}
-            Err(error) => assert_eq!(error.kind(), b"MemoryError", "allocation {n}: {error:?}"),
+            Err(error) => assert_eq!(error.kind_bytes(), b"MemoryError", "allocation {n}: {error:?}"),
         }
     }
     0

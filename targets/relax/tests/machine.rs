@@ -88,7 +88,7 @@ fn a_missing_kernel_is_named() -> Result<()> {
 #[test]
 fn errors_of_kernels_leave_through_every_frame() -> Result<()> {
     let kernel = Function::from_packed(|args| match args[0].get::<i64>()? {
-        9 => Err(ferrite_core::error!(KEY_ERROR, "nine")),
+        9 => Err(ferrite_core::error!(KeyError, "nine")),
         other => Ok((other + 1).into()),
     })?;
     let machine = with_kernel(&nested(), kernel)?;

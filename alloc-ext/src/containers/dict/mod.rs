@@ -27,7 +27,7 @@ pub use object::{DictEntries, DictObject};
 /// let other = dict.clone();
 /// other.insert(1, 10)?;
 /// assert_eq!(dict.get(&1)?, Some(10));
-/// assert_eq!(dict.at(&2).unwrap_err().kind(), b"KeyError");
+/// assert_eq!(dict.at(&2).unwrap_err().kind_bytes(), b"KeyError");
 /// # Ok(())
 /// # }
 /// ```

@@ -13,7 +13,7 @@ fn call(name: &str, args: &[&Any]) -> Result<Any> {
     let function =
         FUNCTIONS.iter().find(|function| function.name() == name).expect("a known name").to_function()?;
     let args: std::vec::Vec<AnyView<'_>> = args.iter().map(|arg| arg.view()).collect();
-    function.call(&args)
+    function.call_packed(&args)
 }
 
 fn int(value: i64) -> Any {
@@ -23,7 +23,7 @@ fn int(value: i64) -> Any {
 fn message(outcome: Result<Any>) -> (std::string::String, std::string::String) {
     let error: Error = outcome.expect_err("a failure");
     let text = |bytes: &[u8]| std::string::String::from_utf8_lossy(bytes).into_owned();
-    (text(error.kind()), text(error.message()))
+    (text(error.kind_bytes()), text(error.message_bytes()))
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn maps_and_dicts_are_made_of_pairs() -> Result<()> {
         let (error, text) = message(call(kind, &[&int(1)]));
         assert_eq!((&*error, &*text), ("InternalError", "Check failed: args.size() % 2 == 0 (1 vs. 0) : "));
         let walk = call(&name("ForwardIterFunctor"), &[&map])?.get::<Function>()?;
-        let step = |command: i64| walk.call(&[command.into()]);
+        let step = |command: i64| walk.call_packed(&[command.into()]);
         assert_eq!((step(0)?.get::<i64>()?, step(1)?.get::<i64>()?), (1, 11));
         assert!(step(2)?.get::<bool>()?);
         assert_eq!((step(0)?.get::<i64>()?, step(1)?.get::<i64>()?), (2, 20));
@@ -101,7 +101,7 @@ fn walks_go_on_while_a_large_dict_changes() -> Result<()> {
         call("ffi.DictSetItem", &[&dict, &int(key * 7), &int(key)])?;
     }
     let walk = call("ffi.DictForwardIterFunctor", &[&dict])?.get::<Function>()?;
-    let step = |command: i64| walk.call(&[command.into()]);
+    let step = |command: i64| walk.call_packed(&[command.into()]);
     for key in 0..LEN / 2 {
         assert_eq!((step(0)?.get::<i64>()?, step(1)?.get::<i64>()?), (key * 14, key * 2));
         call("ffi.DictErase", &[&dict, &int(key * 14 + 7)])?;
@@ -109,11 +109,11 @@ fn walks_go_on_while_a_large_dict_changes() -> Result<()> {
     }
     assert_eq!(call("ffi.DictSize", &[&dict])?.get::<i64>()?, LEN / 2);
     let walk = call("ffi.DictForwardIterFunctor", &[&dict])?.get::<Function>()?;
-    assert_eq!(walk.call(&[1i64.into()])?.get::<i64>()?, 0);
+    assert_eq!(walk.call_packed(&[1i64.into()])?.get::<i64>()?, 0);
     call("ffi.DictClear", &[&dict])?;
-    let (kind, text) = message(walk.call(&[0i64.into()]));
+    let (kind, text) = message(walk.call_packed(&[0i64.into()]));
     assert_eq!((&*kind, &*text), ("IndexError", "The iteration stands at no entry"));
-    assert!(!walk.call(&[2i64.into()])?.get::<bool>()?);
+    assert!(!walk.call_packed(&[2i64.into()])?.get::<bool>()?);
     Ok(())
 }
 

@@ -65,7 +65,7 @@ impl Hooks {
         let Some(hook) = self.get(key.type_index()) else { return Ok(None) };
         let expected = if others.is_empty() { type_index::INT } else { type_index::BOOL };
         let Some(native) = native(hook)? else {
-            return payload_of(hook.get::<Function>()?.call(keys)?, expected).map(Some);
+            return payload_of(hook.get::<Function>()?.call_packed(keys)?, expected).map(Some);
         };
         // SAFETY: a pointer in these columns is such a hook by their contract; the cells live through the call.
         let cell = unsafe {

@@ -241,7 +241,7 @@ mod tests {
         list.as_untyped().replace_range(1, 1, List::from_slice(&[4i64, 5])?.as_untyped())?;
         assert_eq!(numbers(&list)?, [3, 4, 5]);
         let error = list.as_untyped().replace_range(2, 9, list.as_untyped()).expect_err("too long");
-        assert_eq!(error.message(), b"Erase range [2, 9) out of bounds 3");
+        assert_eq!(error.message_bytes(), b"Erase range [2, 9) out of bounds 3");
         assert_eq!(list.len(), 3);
         Ok(())
     }
@@ -266,7 +266,7 @@ mod tests {
         list.as_untyped().reserve(3)?;
         assert_eq!(list.as_untyped().capacity(), 10);
         let error = list.as_untyped().reserve(i64::MAX).expect_err("no such memory");
-        assert_eq!(error.kind(), b"MemoryError");
+        assert_eq!(error.kind_bytes(), b"MemoryError");
         assert_eq!(list.as_untyped().capacity(), 10);
         Ok(())
     }

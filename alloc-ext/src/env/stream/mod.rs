@@ -123,11 +123,11 @@ mod tests {
     fn numbers_that_no_device_has_are_refused() {
         for (device_type, device_id) in [(-1, 0), (0, -1), (i32::MAX, 0), (0, i32::MAX), (i32::MIN, i32::MIN)]
         {
-            assert_eq!(set(device_type, device_id, stream(8)).unwrap_err().kind(), b"ValueError");
+            assert_eq!(set(device_type, device_id, stream(8)).unwrap_err().kind_bytes(), b"ValueError");
             assert!(get(device_type, device_id).is_null());
         }
         let error = set(2, -7, stream(8)).unwrap_err();
-        assert_eq!(error.message(), b"Device id -7 is not in 0 to 16777215");
+        assert_eq!(error.message_bytes(), b"Device id -7 is not in 0 to 16777215");
     }
 
     /// Runs each order in a new thread, where the inline slot is still empty.

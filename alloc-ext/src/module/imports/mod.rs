@@ -231,7 +231,7 @@ mod tests {
     use ferrite_core::Function;
 
     fn message(result: Result<()>) -> std::string::String {
-        std::string::String::from_utf8_lossy(result.unwrap_err().message()).into_owned()
+        std::string::String::from_utf8_lossy(result.unwrap_err().message_bytes()).into_owned()
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
         root.import_module(&first)?;
         root.import_module(&second)?;
         assert!(root.get_function(&name("b"), false)?.is_none());
-        assert_eq!(root.get_function(&name("b"), true)?.unwrap().call(&[])?.get::<i64>()?, 3);
+        assert_eq!(root.get_function(&name("b"), true)?.unwrap().call_packed(&[])?.get::<i64>()?, 3);
         assert!(root.implements_function(&name("a"), true)?);
         root.clear_imports()?;
         assert!(root.get_function(&name("b"), true)?.is_none());
@@ -364,7 +364,7 @@ mod tests {
         let root = tagged(0, "root");
         let bad = ArrayObject::from_slice(&[Any::from(5i64)])?;
         while !replace(&root, &bad, changes()) {}
-        assert_eq!(root.get_function(&name("f"), true).map(drop).unwrap_err().kind(), b"TypeError");
+        assert_eq!(root.get_function(&name("f"), true).map(drop).unwrap_err().kind_bytes(), b"TypeError");
         Ok(())
     }
 

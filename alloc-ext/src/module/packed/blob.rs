@@ -166,7 +166,11 @@ mod tests {
         register_loader("cuda");
         let bytes = with_tree(&[0, 1, 1], &[1]);
         for len in 0..bytes.len() {
-            assert_eq!(load(&bytes[..len], own).map(drop).unwrap_err().kind(), b"InternalError", "{len}");
+            assert_eq!(
+                load(&bytes[..len], own).map(drop).unwrap_err().kind_bytes(),
+                b"InternalError",
+                "{len}"
+            );
         }
         for (rows, children) in [(&[0, 1][..], &[0][..]), (&[0, 2, 2], &[1]), (&[0, 1, 1], &[2]), (&[], &[])]
         {
@@ -180,6 +184,6 @@ mod tests {
         let mut bytes = Vec::from(1u64.to_le_bytes());
         device_module(&mut bytes, "metadata");
         let error = load(&bytes, own).map(drop).unwrap_err();
-        assert_eq!(error.message(), b"Modules of the kind metadata cannot be read");
+        assert_eq!(error.message_bytes(), b"Modules of the kind metadata cannot be read");
     }
 }

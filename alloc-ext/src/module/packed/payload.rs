@@ -225,7 +225,7 @@ mod tests {
         for (kind, stream) in [(&b"opencl"[..], whole), (b"vulkan", shaders(false))] {
             for len in 0..stream.len() {
                 let error = read(kind, &mut BinReader::new(&stream[..len])).map(drop).unwrap_err();
-                assert_eq!(error.kind(), b"InternalError", "{len}");
+                assert_eq!(error.kind_bytes(), b"InternalError", "{len}");
             }
         }
         assert!(read(b"metadata", &mut BinReader::new(b"")).unwrap().is_none());

@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn a_release_is_chosen_before_types_are_registered() -> Result<()> {
         crate::reflection::install()?;
-        assert_eq!(serve(0, 1, 9).unwrap_err().kind(), b"RuntimeError");
-        assert_eq!(serve(0, 1, 256).unwrap_err().kind(), b"ValueError");
-        assert_eq!(serve(0, -1, 9).unwrap_err().kind(), b"ValueError");
+        assert_eq!(serve(0, 1, 9).unwrap_err().kind_bytes(), b"RuntimeError");
+        assert_eq!(serve(0, 1, 256).unwrap_err().kind_bytes(), b"ValueError");
+        assert_eq!(serve(0, -1, 9).unwrap_err().kind_bytes(), b"ValueError");
         Ok(())
     }
 }

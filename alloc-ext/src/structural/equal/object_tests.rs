@@ -141,7 +141,7 @@ fn hooks_decide_and_may_ask_back() -> Result<()> {
     // The first field defines variables, the second uses them.
     let equal_hook = Function::from_typed(move |lhs: Any, rhs: Any, compare: Function| -> Result<bool> {
         let name = String::new("param")?;
-        let same = compare.call(&[
+        let same = compare.call_packed(&[
             part(&lhs, 0).view(),
             part(&rhs, 0).view(),
             AnyView::from(1i64),
@@ -152,12 +152,17 @@ fn hooks_decide_and_may_ask_back() -> Result<()> {
         }
         let name = String::new("body")?;
         compare
-            .call(&[part(&lhs, 1).view(), part(&rhs, 1).view(), AnyView::from(0i64), AnyView::from(&name)])?
+            .call_packed(&[
+                part(&lhs, 1).view(),
+                part(&rhs, 1).view(),
+                AnyView::from(0i64),
+                AnyView::from(&name),
+            ])?
             .get()
     })?;
     let hash_hook = Function::from_typed(move |object: Any, seed: i64, hash: Function| -> Result<i64> {
-        let seed = hash.call(&[part(&object, 0).view(), AnyView::from(seed), AnyView::from(1i64)])?;
-        hash.call(&[part(&object, 1).view(), seed.view(), AnyView::from(0i64)])?.get()
+        let seed = hash.call_packed(&[part(&object, 0).view(), AnyView::from(seed), AnyView::from(1i64)])?;
+        hash.call_packed(&[part(&object, 1).view(), seed.view(), AnyView::from(0i64)])?.get()
     })?;
     add_hook(hooked, "__s_equal__", &equal_hook)?;
     add_hook(hooked, "__s_hash__", &hash_hook)?;

@@ -191,12 +191,12 @@ fn broken_values_are_refused() -> Result<()> {
         // SAFETY: a cell without a pointer.
         let broken = unsafe { AnyView::from_raw(TVMFFIAny { type_index, small_str_len, payload }) };
         for outcome in [
-            equal.call(&[broken, broken, option, option]),
-            equal.call(&[option, broken, option, option]),
-            hash.call(&[broken, option, option]),
+            equal.call_packed(&[broken, broken, option, option]),
+            equal.call_packed(&[option, broken, option, option]),
+            hash.call_packed(&[broken, option, option]),
         ] {
             let error = outcome.expect_err("a broken value");
-            assert_eq!(error.kind(), kind.as_bytes(), "type index {type_index}");
+            assert_eq!(error.kind_bytes(), kind.as_bytes(), "type index {type_index}");
         }
     }
     Ok(())

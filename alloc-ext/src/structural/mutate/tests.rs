@@ -223,7 +223,7 @@ fn the_region_is_back_after_an_error() -> Result<()> {
     let class = node_type("test.mutate.Region", TREE, [PATTERN, 0])?;
     let seen = Function::from_packed(|args| {
         assert_eq!(args[1].get::<i32>()?, DefRegion::PATTERN.as_raw());
-        bail!(VALUE_ERROR, "no")
+        bail!(ValueError, "no")
     })?;
     let rule = Rule::PreOrder(MapCallbacks {
         plain: Callbacks::default(),
@@ -232,14 +232,14 @@ fn the_region_is_back_after_an_error() -> Result<()> {
     let mutator = Engine::mutator(rule)?;
     let node = pair(class, array(&[int(1)])?, Any::NONE)?;
     let run = || mutation::run(&mutator, node.view(), InplaceMode::Disallow, Step::Mutate).map(drop);
-    assert_eq!(run().unwrap_err().message(), b"no");
+    assert_eq!(run().unwrap_err().message_bytes(), b"no");
     assert_eq!(walker::region(&mutator), DefRegion::NONE);
     Ok(())
 }
 
 #[test]
 fn errors_tell_where_they_happened() -> Result<()> {
-    let fail = Function::from_typed(|_: Any| -> Result<Any> { bail!(VALUE_ERROR, "no") })?;
+    let fail = Function::from_typed(|_: Any| -> Result<Any> { bail!(ValueError, "no") })?;
     let inner = array(&[int(1)])?;
     let root = list(core::slice::from_ref(&inner))?;
     for (failing, rule, expected) in [
@@ -272,7 +272,7 @@ fn hooks_of_types_are_called() -> Result<()> {
     type_table::register_attr(broken, mutation::MUTATE.as_bytes(), AnyView::from(1i64))?;
     let node = pair(broken, Any::NONE, Any::NONE)?;
     let error = incremented(node.clone()).map(drop).unwrap_err();
-    assert_eq!(error.message(), b"__s_mutate__ must be a direct hook pointer or ffi.Function");
+    assert_eq!(error.message_bytes(), b"__s_mutate__ must be a direct hook pointer or ffi.Function");
     assert_eq!(nodes(&error), [address(&node)]);
     Ok(())
 }
@@ -280,12 +280,12 @@ fn hooks_of_types_are_called() -> Result<()> {
 #[test]
 fn objects_need_a_copy_of_their_own() -> Result<()> {
     let error = incremented(Any::new(increment()?)).map(drop).unwrap_err();
-    assert_eq!(error.message(), b"__ffi_shallow_copy__ must be an ffi.Function");
+    assert_eq!(error.message_bytes(), b"__ffi_shallow_copy__ must be an ffi.Function");
     let index = pair_type("test.mutate.Same", [0, 0])?;
     add_hook(index, "__ffi_shallow_copy__", &Function::from_typed(|value: Any| value)?)?;
     let error = incremented(pair(index, Any::NONE, Any::NONE)?).map(drop).unwrap_err();
     assert_eq!(
-        error.message(),
+        error.message_bytes(),
         b"Shallow copy callback must return a distinct object with the same type as its input"
     );
     Ok(())
@@ -312,7 +312,7 @@ fn depth_is_bounded_by_memory_only() -> Result<()> {
     if has_heap {
         let root = nested(crate::walk::MAX_DEPTH + 1)?;
         let error = incremented(root).map(drop).unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
+        assert_eq!(error.kind_bytes(), b"ValueError");
     }
     Ok(())
 }
@@ -325,7 +325,7 @@ fn hooks_that_never_end_are_ended() -> Result<()> {
     })?;
     add_hook(index, mutation::MUTATE, &hook)?;
     let error = incremented(pair(index, Any::NONE, Any::NONE)?).map(drop).unwrap_err();
-    assert_eq!(error.kind(), b"ValueError");
+    assert_eq!(error.kind_bytes(), b"ValueError");
     Ok(())
 }
 
@@ -391,7 +391,7 @@ fn native_hooks_serve_every_mutator() -> Result<()> {
         let wrong = type_table::attr(index, mutation::MUTATE.as_bytes());
         // SAFETY: the hook comes from that column.
         let outcome = unsafe { native::call_hook(mutation::MUTATE, wrong, &mutator, AnyView::from(1i64)) };
-        assert_eq!(outcome.map(drop).unwrap_err().kind(), b"TypeError");
+        assert_eq!(outcome.map(drop).unwrap_err().kind_bytes(), b"TypeError");
     }
     Ok(())
 }
@@ -406,6 +406,6 @@ fn nothing_is_known_of_what_is_no_object() -> Result<()> {
         assert!(is_same(mutator::var_remap_get(&mutator, var.view())?.view(), mapped.view()));
     }
     let error = mutator::var_remap_get(&mutator, AnyView::from(1i64)).map(drop).unwrap_err();
-    assert_eq!(error.message(), b"Variable-remap key must be an object-backed value");
+    assert_eq!(error.message_bytes(), b"Variable-remap key must be an object-backed value");
     Ok(())
 }

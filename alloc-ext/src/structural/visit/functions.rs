@@ -65,7 +65,7 @@ fn with_def_region_kind(
     callback: Function,
 ) -> Result<Any> {
     let region = walker::region(&visitor).enter(DefRegion::from_raw(kind));
-    walker::in_region(&visitor, region, || callback.call(&[]))
+    walker::in_region(&visitor, region, || callback.call_packed(&[]))
 }
 
 fn find_access_paths(

@@ -64,7 +64,7 @@ mod tests {
     unsafe extern "C" fn ask_again(handle: *mut c_void) -> c_int {
         // SAFETY: the test passes the handle itself, which is `ask_again`'s.
         let error = unsafe { run_once(handle.cast(), ask_again, handle) }.unwrap_err();
-        assert_eq!(error.kind(), b"RuntimeError");
+        assert_eq!(error.kind_bytes(), b"RuntimeError");
         0
     }
 
@@ -104,7 +104,7 @@ mod tests {
         let mut handle = ptr::null_mut();
         // SAFETY: the handle is ours, and `fail` accepts anything.
         let error = unsafe { run_once(&mut handle, fail, ptr::null_mut()) }.unwrap_err();
-        assert_eq!(error.kind(), b"KeyError");
+        assert_eq!(error.kind_bytes(), b"KeyError");
         // SAFETY: as above, with the counter.
         unsafe { run_once(&mut handle, count, (&raw const counter).cast_mut().cast()) }.unwrap();
         assert_eq!(counter.load(Ordering::Relaxed), 1);

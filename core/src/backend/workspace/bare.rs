@@ -167,10 +167,10 @@ mod tests {
             let most = high_water();
             assert!((200..size).contains(&most));
             let error = allocate(1000).unwrap_err();
-            assert_eq!(error.kind(), b"MemoryError");
-            assert!(error.message().starts_with(b"Out of memory: 1000 bytes asked, "));
-            assert_eq!(release(first).unwrap_err().kind(), b"ValueError");
-            assert_eq!(set_buffer(start, size).unwrap_err().kind(), b"RuntimeError");
+            assert_eq!(error.kind_bytes(), b"MemoryError");
+            assert!(error.message_bytes().starts_with(b"Out of memory: 1000 bytes asked, "));
+            assert_eq!(release(first).unwrap_err().kind_bytes(), b"ValueError");
+            assert_eq!(set_buffer(start, size).unwrap_err().kind_bytes(), b"RuntimeError");
             assert!(release(second).is_ok() && release(first).is_ok());
             assert_eq!(high_water(), most);
             assert!(set_buffer(ptr::null_mut(), 0).is_ok());
@@ -191,7 +191,7 @@ mod tests {
             assert!(set_buffer(memory.0.as_mut_ptr().cast(), size_of_val(&memory)).is_ok());
             let whole = allocate((size_of_val(&memory) - 16) as u64).unwrap();
             assert_eq!(high_water(), size_of_val(&memory));
-            assert!(allocate(0).unwrap_err().message().ends_with(b"0 bytes asked, 0 free"));
+            assert!(allocate(0).unwrap_err().message_bytes().ends_with(b"0 bytes asked, 0 free"));
             assert!(release(whole).is_ok());
             assert!(set_buffer(ptr::null_mut(), 0).is_ok());
         }

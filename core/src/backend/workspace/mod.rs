@@ -91,14 +91,14 @@ mod tests {
     #[test]
     fn absurd_sizes_are_a_memory_error() {
         for size in [u64::MAX, u64::MAX - 63, isize::MAX as u64, isize::MAX as u64 - 64] {
-            assert_eq!(alloc_workspace(kDLCPU, 0, size).unwrap_err().kind(), b"MemoryError");
+            assert_eq!(alloc_workspace(kDLCPU, 0, size).unwrap_err().kind_bytes(), b"MemoryError");
         }
     }
 
     #[test]
     fn other_devices_have_no_workspaces() {
         let error = alloc_workspace(2, 1, 64).unwrap_err();
-        assert_eq!(error.kind(), b"ValueError");
-        assert_eq!(error.message(), b"there are no workspaces on device cuda:1");
+        assert_eq!(error.kind_bytes(), b"ValueError");
+        assert_eq!(error.message_bytes(), b"there are no workspaces on device cuda:1");
     }
 }

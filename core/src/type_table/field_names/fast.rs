@@ -147,7 +147,10 @@ mod tests {
         assert!(fields.iter().all(|field| table.has(fields, name_of(field))));
         assert!(!table.has(fields, b"field_x") && !table.has(&fields[..40], b"field_40"));
         for name in ["field_0", "field_31", "field_32", "field_99"] {
-            assert_eq!(add_field(entry.type_index(), &field(name)).unwrap_err().kind(), b"InternalError");
+            assert_eq!(
+                add_field(entry.type_index(), &field(name)).unwrap_err().kind_bytes(),
+                b"InternalError"
+            );
         }
         assert_eq!(entry.fields().len(), count);
     }

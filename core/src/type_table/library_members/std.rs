@@ -232,9 +232,9 @@ mod tests {
         add_method(index, "x", 2)?;
         register_attr(index, b"__test_own_conflict__", 1i64.into())?;
         let error = add_field(index, "y", 40).unwrap_err();
-        assert_eq!(error.message(), b"Type `test.own.Conflicts`: Duplicate field name `y`");
+        assert_eq!(error.message_bytes(), b"Type `test.own.Conflicts`: Duplicate field name `y`");
         let error = register_attr(index, b"__test_own_conflict__", 2i64.into()).unwrap_err();
-        assert_eq!(error.kind(), b"RuntimeError");
+        assert_eq!(error.kind_bytes(), b"RuntimeError");
         assert_eq!(type_info(index).unwrap().methods().len(), 2);
         assert_eq!(attr(index, b"__test_own_conflict__").get::<i64>()?, 1);
         Ok(())
@@ -273,7 +273,7 @@ mod tests {
         ] {
             // SAFETY: names that cannot be read are refused before that.
             let error = unsafe { register_field(MODULE, &info(name)) }.unwrap_err();
-            assert_eq!(error.kind(), b"ValueError");
+            assert_eq!(error.kind_bytes(), b"ValueError");
         }
     }
 }

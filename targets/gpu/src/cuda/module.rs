@@ -62,7 +62,7 @@ impl Module {
         }
         let module = Module { device, handle };
         if let Some(init) = global_table::get(NVSHMEM_INIT)? {
-            init.call(&[Any::from(handle).view()])?;
+            init.call_packed(&[Any::from(handle).view()])?;
         }
         Ok(module)
     }

@@ -81,7 +81,7 @@ pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
             RUNTIME_ERROR,
             "CUDA source is compiled by NVRTC (pip install nvidia-cuda-nvrtc-cu12, and set FERRITE_NVRTC to its folder), or by \
              the global function tvm_callback_cuda_compile. {}",
-            error.message()
+            error.message_bytes()
         ),
     };
     let nvrtc = Owned::new(nvrtc)?.into_raw();

@@ -31,7 +31,7 @@ const INCLUDE_FOLDERS: [(&CStr, &str); 3] =
 /// CUDAError with the compiler's log; RuntimeError if there is no compiler; errors of the callback.
 pub(super) fn compile(source: &[u8]) -> Result<(Format, Bytes)> {
     if let Some(callback) = global_table::get(CALLBACK)? {
-        let compiled = callback.call(&[(&String::from_bytes(source)?).into()])?;
+        let compiled = callback.call_packed(&[(&String::from_bytes(source)?).into()])?;
         let code = match compiled.as_view().bytes_of_string() {
             Some(text) => Bytes::new(text)?,
             None => compiled.get::<Bytes>()?,

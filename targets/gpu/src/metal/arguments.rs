@@ -137,7 +137,10 @@ mod tests {
             launched(&[], tags, &args, |launch| match check_sizes(launch, 1024) {
                 Ok(()) => assert_eq!(expected, ""),
                 Err(error) => {
-                    assert_eq!((error.kind(), error.message()), (&b"ValueError"[..], expected.as_bytes()));
+                    assert_eq!(
+                        (error.kind_bytes(), error.message_bytes()),
+                        (&b"ValueError"[..], expected.as_bytes())
+                    );
                 }
             });
         };
@@ -163,7 +166,7 @@ mod tests {
         let tags: &[&[u8]] = &[b"tirx.use_dyn_shared_memory"];
         launched(&[], tags, &[AnyView::from(0i64)], |launch| check_sizes(launch, 1).unwrap());
         launched(&[], tags, &[AnyView::from(16i64)], |launch| {
-            assert_eq!(check_sizes(launch, 1).unwrap_err().kind(), b"RuntimeError");
+            assert_eq!(check_sizes(launch, 1).unwrap_err().kind_bytes(), b"RuntimeError");
         });
     }
 
@@ -174,7 +177,7 @@ mod tests {
         }
         for (handles, scalars) in [(32, 0), (31, 1)] {
             let error = check_buffers(b"k", handles, scalars).unwrap_err();
-            assert_eq!(error.message(), b"The Metal kernel k has 32 buffers, more than 31");
+            assert_eq!(error.message_bytes(), b"The Metal kernel k has 32 buffers, more than 31");
         }
     }
 }

@@ -78,7 +78,7 @@ fn names_for_drivers_end_in_a_zero_and_have_no_other() {
     }
     let payload = read(&Layout::HIP, &bytes).unwrap();
     let kernel = &payload.kernels()[payload.find(b"mlp\0kernel_1").unwrap()];
-    assert_eq!(payload.c_name_of(kernel).unwrap_err().kind(), b"InternalError");
+    assert_eq!(payload.c_name_of(kernel).unwrap_err().kind_bytes(), b"InternalError");
 }
 
 #[test]
@@ -87,11 +87,11 @@ fn every_truncation_is_an_error() {
         // Every length up to the end of the headers, and some in the code.
         for len in (0..bytes.len()).filter(|len| *len < 1500 || len % 97 == 0) {
             let error = read(layout, &bytes[..len]).map(drop).unwrap_err();
-            assert_eq!(error.kind(), b"InternalError", "{layout:?} {len}");
+            assert_eq!(error.kind_bytes(), b"InternalError", "{layout:?} {len}");
         }
         let mut longer = bytes.to_vec();
         longer.push(0);
-        assert_eq!(read(layout, &longer).map(drop).unwrap_err().kind(), b"InternalError");
+        assert_eq!(read(layout, &longer).map(drop).unwrap_err().kind_bytes(), b"InternalError");
     }
 }
 
@@ -123,8 +123,8 @@ fn counts_beyond_the_payload_allocate_nothing() {
         bytes.extend_from_slice(&count.to_le_bytes());
         bytes.extend_from_slice(&[0; 64]);
         let error = read(&Layout::OPENCL, &bytes).map(drop).unwrap_err();
-        assert_eq!(error.kind(), b"InternalError", "{count}");
-        let text = std::string::String::from_utf8_lossy(error.message()).into_owned();
+        assert_eq!(error.kind_bytes(), b"InternalError", "{count}");
+        let text = std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
         assert!(text.starts_with("Malformed opencl module: kernel count at offset 8 is "), "{text}");
     }
 }
@@ -167,7 +167,7 @@ fn names_of_kernels_and_codes_must_agree() {
             (&[], &[b"a"]),
         ] {
             let error = minimal(layout, names, codes).map(drop).unwrap_err();
-            assert_eq!(error.kind(), b"InternalError", "{names:?} {codes:?}");
+            assert_eq!(error.kind_bytes(), b"InternalError", "{names:?} {codes:?}");
         }
     }
 }
@@ -194,7 +194,7 @@ fn opencl_source_is_split_by_kernel() {
         b"// Function: a\n// Function: b\n// Function: c\n",
         b"// Function: ",
     ] {
-        assert_eq!(split(malformed).unwrap_err().kind(), b"InternalError");
+        assert_eq!(split(malformed).unwrap_err().kind_bytes(), b"InternalError");
     }
     let payload = read(&Layout::OPENCL, FIXTURES[2].1).unwrap();
     let programs = crate::opencl_source::split(&payload).unwrap();

@@ -20,8 +20,8 @@ pub(crate) fn wrap(default: &'static StaticFunction, registered: &Function) -> R
     let Some(device_of) = device_of_call(default.name()) else { return Ok(None) };
     let (own, other) = (default.to_function()?, registered.clone());
     let serve = move |args: &[AnyView<'_>]| match device_of(args) {
-        Some(device_type) if is_ours(device_type)? => own.call(args),
-        _ => other.call(args),
+        Some(device_type) if is_ours(device_type)? => own.call_packed(args),
+        _ => other.call_packed(args),
     };
     Function::from_packed(serve).map(Some)
 }

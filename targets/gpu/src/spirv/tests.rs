@@ -96,8 +96,8 @@ fn shaders_that_do_not_fit_their_kernels_are_errors() -> Result<()> {
     };
     let refused = |parameters: &[DLDataType], flags, code: &[u8], expected: &str| {
         let error = read(parameters, flags, code).map(drop).expect_err(expected);
-        let text = String::from_utf8_lossy(error.message()).into_owned();
-        assert!(error.kind() == b"InternalError" && text.contains(expected), "{text}");
+        let text = String::from_utf8_lossy(error.message_bytes()).into_owned();
+        assert!(error.kind_bytes() == b"InternalError" && text.contains(expected), "{text}");
     };
     let usual = [HANDLE, HANDLE, I32];
     refused(&usual, 0, b"", "does not begin as SPIR-V does");
@@ -134,7 +134,7 @@ fn shaders_that_do_not_fit_their_kernels_are_errors() -> Result<()> {
     refused(&usual, 1, &beyond, "at offset 1048576 that is no scalar");
     refused(&[I32; MAX_PARAMETERS + 1], 0, ADD, "has 513 parameters, more than 512");
     let described = read_with_tags(&usual, &[1, 0, 0], 0, ADD).unwrap_err();
-    assert!(described.message().ends_with(b"in a form that shaders do not have"));
+    assert!(described.message_bytes().ends_with(b"in a form that shaders do not have"));
     // A storage class that kernels do not use: images.
     let image = with_operand(ADD, 59, &[ANY, ANY, 2], 2, 0);
     refused(&usual, 0, &image, "has a variable of storage class 0");

@@ -110,10 +110,10 @@ mod tests {
     #[test]
     fn lack_of_memory_is_a_memory_error() {
         for code in [-1, -2, -10, -12, -1_000_069_000] {
-            assert_eq!(error(vk::Result::from_raw(code)).kind(), b"MemoryError");
+            assert_eq!(error(vk::Result::from_raw(code)).kind_bytes(), b"MemoryError");
         }
         let lost = error(vk::Result::ERROR_DEVICE_LOST);
-        assert_eq!(lost.kind(), b"InternalError");
-        assert_eq!(lost.message(), b"Vulkan Error, code=-4: VK_ERROR_DEVICE_LOST");
+        assert_eq!(lost.kind_bytes(), b"InternalError");
+        assert_eq!(lost.message_bytes(), b"Vulkan Error, code=-4: VK_ERROR_DEVICE_LOST");
     }
 }

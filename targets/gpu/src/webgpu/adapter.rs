@@ -150,7 +150,7 @@ fn missing() -> Error {
         Err(error) => plain_error!(
             RUNTIME_ERROR,
             "No WebGPU adapter: {}. On Debian: apt-get install libvulkan1 mesa-vulkan-drivers",
-            error.message()
+            error.message_bytes()
         ),
         Ok(_) => plain_error!(
             RUNTIME_ERROR,

@@ -101,7 +101,7 @@ fn text(bytes: &[u8]) -> Result<&str> {
 /// Returns the error for a kernel that does not compile. Returns errors unrelated to the kernel unchanged.
 #[cold]
 fn build_error(device: &Device, source: &KernelSource<'_>, error: Error) -> Error {
-    if error.kind() != kind::INTERNAL_ERROR.as_bytes() {
+    if error.kind_bytes() != kind::INTERNAL_ERROR.as_bytes() {
         return error;
     }
     plain_error!(
@@ -109,6 +109,6 @@ fn build_error(device: &Device, source: &KernelSource<'_>, error: Error) -> Erro
         "WebGPU build error for device={}, kernel {}\n{}",
         device.name(),
         source.name,
-        error.message()
+        error.message_bytes()
     )
 }

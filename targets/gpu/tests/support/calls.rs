@@ -57,23 +57,23 @@ pub fn function(module: &Module, name: &str) -> Result<Function> {
 }
 
 pub fn global(name: &str) -> Result<Function> {
-    Ok(Function::global(name)?.expect("a global function"))
+    Ok(Function::find_global(name)?.expect("a global function"))
 }
 
 pub fn message(error: &Error) -> Text {
-    Text::from_utf8_lossy(error.message()).into_owned()
+    Text::from_utf8_lossy(error.message_bytes()).into_owned()
 }
 
 /// Returns the message of an error, which must be of this kind.
 pub fn refused<T>(result: Result<T>, kind: &str) -> Text {
     let error = result.map(drop).expect_err("an error");
-    assert_eq!(std::str::from_utf8(error.kind()), Ok(kind), "{}", message(&error));
+    assert_eq!(std::str::from_utf8(error.kind_bytes()), Ok(kind), "{}", message(&error));
     message(&error)
 }
 
 /// Queues a copy on the stream of the calling thread, as TVM's Python package does.
 pub fn copy(from: &Tensor, to: &Tensor) -> Result<()> {
-    global("runtime.TVMTensorCopyFromTo")?.call(&[from.into(), to.into()]).map(drop)
+    global("runtime.TVMTensorCopyFromTo")?.call_packed(&[from.into(), to.into()]).map(drop)
 }
 
 pub fn data(tensor: &Tensor) -> Any {
@@ -82,7 +82,7 @@ pub fn data(tensor: &Tensor) -> Any {
 
 /// Launches `add_one_kernel` of the fixtures on tensors of 64 elements per block.
 pub fn add_one(kernel: &Function, x: &Tensor, y: &Tensor, blocks: i64) -> Result<Any> {
-    kernel.call(&[data(x).view(), data(y).view(), blocks.into(), 64i64.into()])
+    kernel.call_packed(&[data(x).view(), data(y).view(), blocks.into(), 64i64.into()])
 }
 
 /// Launches `axpy_dyn_kernel` of the fixtures: `a * x + k` for `n` elements.
@@ -90,5 +90,5 @@ pub fn axpy(kernel: &Function, x: &Tensor, y: &Tensor, (a, k, n): (f64, i64, i64
     let blocks = (n + 63) / 64;
     let args: [AnyView<'_>; 7] =
         [x.into(), y.into(), a.into(), k.into(), n.into(), blocks.into(), 64i64.into()];
-    kernel.call(&args)
+    kernel.call_packed(&args)
 }

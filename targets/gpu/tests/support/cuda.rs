@@ -186,7 +186,7 @@ pub fn wait() -> Result<()> {
 pub fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let mut values = vec![0f32; tensor.shape().iter().product::<i64>() as usize];
     let (target, bytes) = (Any::from(values.as_mut_ptr().cast::<c_void>()), (values.len() * 4) as i64);
-    match global("runtime.TVMTensorCopyToBytes")?.call(&[tensor.into(), target.view(), bytes.into()]) {
+    match global("runtime.TVMTensorCopyToBytes")?.call_packed(&[tensor.into(), target.view(), bytes.into()]) {
         Ok(_) => Ok(values),
         Err(error) => {
             // After a failed wait, the copy may still write the memory.

@@ -180,7 +180,8 @@ pub fn on(device: DLDevice, values: &[f32]) -> Result<Tensor> {
 pub fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let mut values = vec![0f32; tensor.shape().iter().product::<i64>() as usize];
     let (target, bytes) = (Any::from(values.as_mut_ptr().cast::<c_void>()), (values.len() * 4) as i64);
-    let copied = global("runtime.TVMTensorCopyToBytes")?.call(&[tensor.into(), target.view(), bytes.into()]);
+    let copied =
+        global("runtime.TVMTensorCopyToBytes")?.call_packed(&[tensor.into(), target.view(), bytes.into()]);
     settled(tensor.device(), copied)?;
     Ok(values)
 }

@@ -12,7 +12,7 @@ const FIXTURE: &[u8] = include_bytes!("../../../../tests/programs/device/webgpu/
 fn shader(name: &str) -> Result<std::string::String> {
     let module = DeviceModule::<WebGpu>::load(Bytes::new(FIXTURE)?)?;
     let source = module.get_function(&String::new("webgpu.get_shader")?, false)?.expect("the function");
-    let text = source.call(&[(&String::new(name)?).into()])?.get::<String>()?;
+    let text = source.call_packed(&[(&String::new(name)?).into()])?.get::<String>()?;
     Ok(text.as_str().expect("UTF-8").to_owned())
 }
 

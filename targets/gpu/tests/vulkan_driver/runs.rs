@@ -74,7 +74,7 @@ fn kernel(flags: u32, code: &[u8]) -> Result<Function> {
 
 fn launch(kernel: &Function, x: &Tensor, y: &Tensor, n: i64) -> Result<()> {
     let (x, y) = (Any::from(x.dl_tensor().data), Any::from(y.dl_tensor().data));
-    kernel.call(&[x.view(), y.view(), n.into(), 2i64.into()]).map(drop)
+    kernel.call_packed(&[x.view(), y.view(), n.into(), 2i64.into()]).map(drop)
 }
 
 fn copy(from: &Tensor, to: &Tensor) -> Result<()> {
@@ -126,7 +126,7 @@ fn warm_up() {
 }
 
 fn text(error: &Error) -> std::string::String {
-    std::string::String::from_utf8_lossy(error.message()).into_owned()
+    std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
 }
 
 fn whole_run(look: Look) {
@@ -173,7 +173,7 @@ fn fail_at_every_call(status: vk::Result, body: impl Fn() -> Result<()>, is_clea
         failures += 1;
         if let Err(error) = outcome {
             let kind = if status == OUT_OF_HOST_MEMORY { &b"MemoryError"[..] } else { b"InternalError" };
-            assert_eq!(error.kind(), kind, "call {n}: {}", text(&error));
+            assert_eq!(error.kind_bytes(), kind, "call {n}: {}", text(&error));
             assert!(text(&error).contains("VK_ERROR_"), "call {n}: {}", text(&error));
         }
         assert!(is_clean(), "call {n} of {status:?}: {:?} are alive", driver::alive());
@@ -352,11 +352,11 @@ fn missing() {
     }
     for _ in 0..2 {
         let error = Vulkan.set_device(0).expect_err("an error");
-        assert_eq!(error.kind(), b"RuntimeError");
+        assert_eq!(error.kind_bytes(), b"RuntimeError");
         let message = text(&error);
         assert!(message.starts_with("The driver is not installed: looked for libvulkan.so.1 ("), "{message}");
         let kernel = kernel(0, ADD).expect("modules are loaded without a driver");
-        assert!(kernel.call(&[]).is_err());
+        assert!(kernel.call_packed(&[]).is_err());
         assert!(device::empty(&[1], F32, HERE).is_err());
         let exists = Vulkan.attribute(0, device::Attribute::Exists);
         assert_eq!(exists.and_then(|exists| exists.get::<i64>()).map_err(|error| text(&error)), Ok(0));

@@ -129,7 +129,7 @@ mod tests {
         let library = DriverLibrary::open(&[c"libno_such_driver.so.9", c"libc.so.6"])?;
         assert!(library.function(c"malloc").is_ok() && library.find(c"no_such_function").is_none());
         let error = library.function(c"no_such_function").unwrap_err();
-        assert_eq!(error.message(), b"The driver libc.so.6 has no function no_such_function");
+        assert_eq!(error.message_bytes(), b"The driver libc.so.6 has no function no_such_function");
         Ok(())
     }
 
@@ -137,8 +137,8 @@ mod tests {
     fn missing_libraries_are_named() {
         let names = &[c"libno_such_driver.so.9", c"libno_such_driver.so.8"];
         let error = DriverLibrary::open(names).map(drop).unwrap_err();
-        let message = std::string::String::from_utf8_lossy(error.message()).into_owned();
-        assert_eq!(error.kind(), b"RuntimeError");
+        let message = std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
+        assert_eq!(error.kind_bytes(), b"RuntimeError");
         let expected =
             "The driver is not installed: looked for libno_such_driver.so.9, libno_such_driver.so.8 (";
         assert!(message.starts_with(expected), "{message}");

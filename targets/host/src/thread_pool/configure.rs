@@ -36,9 +36,9 @@ const SHARED: i64 = -3;
 /// `runtime.config_threadpool` of `src/runtime/thread_pool.cc`. There, too, the number belongs to the calling thread, but each
 /// thread has workers of its own, while here all threads share them.
 fn config_threadpool(args: &[AnyView<'_>]) -> Result<Any> {
-    ensure!(args.len() >= 2, TYPE_ERROR, "runtime.config_threadpool needs a mode and a number of threads");
+    ensure!(args.len() >= 2, TypeError, "runtime.config_threadpool needs a mode and a number of threads");
     let (mode, count): (i64, i64) = (args[0].get()?, args[1].get()?);
-    ensure!(count >= 0, VALUE_ERROR, "a parallel launch cannot have {count} tasks");
+    ensure!(count >= 0, ValueError, "a parallel launch cannot have {count} tasks");
     let mut listed = Buffer::new();
     if let Some(list) = args.get(2) {
         for text in &list.get::<Array<String>>()? {
@@ -69,7 +69,7 @@ fn processor(text: &String) -> Result<u16> {
     let number = text.as_str().and_then(|text| text.parse().ok());
     number.ok_or_else(|| {
         let text = std::string::String::from_utf8_lossy(text.as_bytes());
-        error!(VALUE_ERROR, "`{text}` is not the number of a processor")
+        error!(ValueError, "`{text}` is not the number of a processor")
     })
 }
 
@@ -110,9 +110,9 @@ mod tests {
     fn nonsense_is_refused_and_changes_nothing() {
         thread::spawn(|| {
             configure(0, 1, &[]).unwrap();
-            assert_eq!(configure(ONE_EACH, -1, &[]).unwrap_err().kind(), b"ValueError");
-            assert_eq!(configure(ONE_EACH, 2, &["one"]).unwrap_err().kind(), b"ValueError");
-            assert_eq!(config_threadpool(&[1i64.into()]).unwrap_err().kind(), b"TypeError");
+            assert_eq!(configure(ONE_EACH, -1, &[]).unwrap_err().kind_bytes(), b"ValueError");
+            assert_eq!(configure(ONE_EACH, 2, &["one"]).unwrap_err().kind_bytes(), b"ValueError");
+            assert_eq!(config_threadpool(&[1i64.into()]).unwrap_err().kind_bytes(), b"TypeError");
             assert_eq!(num_threads(), 1);
         })
         .join()

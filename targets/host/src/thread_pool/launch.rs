@@ -153,7 +153,7 @@ impl Launch {
     /// RuntimeError if a task has ended without reaching it, or in a process that was forked during the launch.
     pub(super) fn barrier(&self) -> Result<()> {
         let have_met = self.group.barrier().map_err(forked)?;
-        ensure!(have_met, RUNTIME_ERROR, "a parallel task ended while others wait at a barrier");
+        ensure!(have_met, RuntimeError, "a parallel task ended while others wait at a barrier");
         Ok(())
     }
 }
@@ -169,5 +169,5 @@ unsafe fn error_of(object: NonNull<TVMFFIObject>) -> Error {
 }
 
 fn forked(_: Forked) -> Error {
-    error!(RUNTIME_ERROR, "the process was forked while parallel tasks ran, which only its parent finishes")
+    error!(RuntimeError, "the process was forked while parallel tasks ran, which only its parent finishes")
 }

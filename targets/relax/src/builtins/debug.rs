@@ -37,7 +37,7 @@ fn invoke_debug_func(args: &[AnyView<'_>]) -> Result<Any> {
     let mut call = Buffer::try_with_capacity(passed.len())?;
     call.try_push(AnyView::from(&line))?;
     call.try_extend_from_slice(passed.get(1..).unwrap_or_default())?;
-    function.call(&call)?;
+    function.call_packed(&call)?;
     Ok(Any::NONE)
 }
 

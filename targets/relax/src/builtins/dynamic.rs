@@ -42,7 +42,7 @@ fn call_tir_dyn(args: &[AnyView<'_>]) -> Result<Any> {
     for extent in extents {
         unpacked.try_push(AnyView::from(*extent))?;
     }
-    function.call(&unpacked)
+    function.call_packed(&unpacked)
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
             "TypeError",
             "`vm.builtin.call_tir_dyn` expects at least 2 arguments, but got 1",
         );
-        let fails = Function::from_packed(|_| ferrite_core::bail!(KEY_ERROR, "kernel")).unwrap();
+        let fails = Function::from_packed(|_| ferrite_core::bail!(KeyError, "kernel")).unwrap();
         failure(name, &[AnyView::from(&fails), AnyView::from(&shape)], "KeyError", "kernel");
     }
 }

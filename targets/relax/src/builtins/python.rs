@@ -42,7 +42,7 @@ fn call_py_func(args: &[AnyView<'_>]) -> Result<Any> {
     for value in passed.as_slice() {
         views.try_push(value.view())?;
     }
-    function.call(&views)
+    function.call_packed(&views)
 }
 
 /// Registers a function, replacing an earlier one of the same name.

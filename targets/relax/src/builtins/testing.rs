@@ -14,7 +14,7 @@ pub(crate) fn call(name: &str, args: &[AnyView<'_>]) -> Any {
 pub(crate) fn failure(name: &str, args: &[AnyView<'_>], kind: &str, message: &str) {
     let builtin = super::find(name.as_bytes()).unwrap_or_else(|| panic!("there is no builtin {name}"));
     let error = (builtin.body)(args).expect_err(name);
-    let texts =
-        [error.kind(), error.message()].map(|text| std::string::String::from_utf8_lossy(text).into_owned());
+    let texts = [error.kind_bytes(), error.message_bytes()]
+        .map(|text| std::string::String::from_utf8_lossy(text).into_owned());
     assert_eq!(texts, [kind, message]);
 }

@@ -93,7 +93,7 @@ mod reset_tests {
             ]);
             let error = error.unwrap_err();
             assert_eq!(
-                (error.kind(), std::str::from_utf8(error.message()).unwrap()),
+                (error.kind_bytes(), std::str::from_utf8(error.message_bytes()).unwrap()),
                 (&b"IndexError"[..], &*text)
             );
         }

@@ -15,7 +15,7 @@ use super::arguments::with_both;
 /// `VMClosure::BindLastArgs` in `src/runtime/vm/vm.cc`.
 pub fn bind_last_arguments(function: Function, last: Buffer<Any>) -> Result<Function> {
     Function::from_packed(move |args| {
-        with_views(&last, |last| with_both(args, last, |args| function.call(args)))
+        with_views(&last, |last| with_both(args, last, |args| function.call_packed(args)))
     })
 }
 

@@ -122,6 +122,6 @@ impl Closure {
     /// Errors of the function; MemoryError.
     pub fn call(&self, machine: &Machine, args: &[AnyView<'_>]) -> Result<Any> {
         let machine = AnyView::from(&Context::of(machine)).to_owned()?;
-        with_both(&[machine.view()], args, |args| self.function().call(args))
+        with_both(&[machine.view()], args, |args| self.function().call_packed(args))
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn around(
         let text = if arg.type_index() == type_index::DATA_TYPE { texts.next() } else { None };
         all.try_push(text.map_or(*arg, AnyView::from))?;
     }
-    let answer = instrument.call(&all)?;
+    let answer = instrument.call_packed(&all)?;
     if answer.try_get::<i64>()? == Some(SKIP) {
         return Ok(Any::NONE);
     }
@@ -55,7 +55,7 @@ pub(super) fn around(
         *is_before = AnyView::from(false);
         *value = result.view();
     }
-    instrument.call(&all)?;
+    instrument.call_packed(&all)?;
     drop(all);
     Ok(result)
 }

@@ -155,7 +155,7 @@ impl Machine {
     pub fn invoke(&self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
         let object: ObjectRef = callee.get()?;
         if let Some(function) = object.as_class::<Function>() {
-            return function.call(args);
+            return function.call_packed(args);
         }
         match object.as_class::<Closure>() {
             Some(closure) => closure.call(self, args),

@@ -43,7 +43,7 @@ fn call(
 ) -> Result<Any> {
     let frame = CallFrame::begin(entry, info, args)?;
     let machine = core::ptr::from_ref(entry.0).cast_mut();
-    code.call(&[
+    code.call_packed(&[
         pointer_view(machine.cast()),
         pointer_view(frame.registers.cast()),
         pointer_view(pools.constants().cast()),

@@ -40,7 +40,7 @@ impl Machine {
         let mut function = bind_last_arguments(closure.function().clone(), inputs)?;
         if !include_return {
             let inner = function;
-            function = Function::from_packed(move |args| inner.call(args).map(|_| Any::NONE))?;
+            function = Function::from_packed(move |args| inner.call_packed(args).map(|_| Any::NONE))?;
         }
         let closure = Closure::new(saved_name.clone(), function)?;
         // Dropped when the lock is given back, as its arguments may run other code.

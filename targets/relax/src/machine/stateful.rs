@@ -120,7 +120,7 @@ impl Machine {
 /// Calls the function `get_params` of a module. Returns its result.
 fn parameters(module: &Module) -> Result<Any> {
     match module.get_function(&String::new("get_params")?, false)? {
-        Some(function) => function.call(&[]),
+        Some(function) => function.call_packed(&[]),
         None => plain_bail!(VALUE_ERROR, "The parameter module has no function get_params"),
     }
 }

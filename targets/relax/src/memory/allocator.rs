@@ -354,7 +354,7 @@ mod tests {
         for kind in [Kind::Naive, Kind::Pooled] {
             let allocator = allocator(kind, 104);
             for bytes in [isize::MAX as usize - 8191, usize::MAX - 4096, usize::MAX] {
-                assert_eq!(allocator.allocate(bytes).unwrap_err().kind(), b"MemoryError");
+                assert_eq!(allocator.allocate(bytes).unwrap_err().kind_bytes(), b"MemoryError");
             }
             assert_eq!(allocator.usage(), Usage::default());
         }
@@ -371,9 +371,9 @@ mod tests {
         assert_eq!(pooled.usage(), Usage { used: 0, peak: 12288, reserved: 12288 });
         let whole = pooled.allocate(CAPACITY).unwrap();
         assert_eq!(pooled.usage(), Usage { used: CAPACITY, peak: CAPACITY, reserved: CAPACITY });
-        assert_eq!(pooled.allocate(1).unwrap_err().kind(), b"MemoryError");
+        assert_eq!(pooled.allocate(1).unwrap_err().kind_bytes(), b"MemoryError");
         drop(whole);
-        assert_eq!(pooled.allocate(2 * CAPACITY).unwrap_err().kind(), b"MemoryError");
+        assert_eq!(pooled.allocate(2 * CAPACITY).unwrap_err().kind_bytes(), b"MemoryError");
         assert_eq!(pooled.usage().reserved, 0);
     }
 
@@ -382,9 +382,9 @@ mod tests {
     fn a_device_without_a_back_end_has_no_allocator() {
         let metal = DLDevice { device_type: ferrite_core::device::kind::METAL, device_id: 0 };
         let error = Allocator::new(metal, Kind::Naive).unwrap_err();
-        assert_eq!(error.kind(), b"InternalError");
+        assert_eq!(error.kind_bytes(), b"InternalError");
         let text = b"Check failed: (allow_missing) is false: Device API metal is not enabled.";
-        assert_eq!(error.message(), text);
+        assert_eq!(error.message_bytes(), text);
     }
 
     #[test]
@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(Kind::from_number(2).unwrap(), Kind::Pooled);
         for number in [0, 3, -1] {
             let error = Kind::from_number(number).unwrap_err();
-            assert_eq!(error.message(), std::format!("Unknown allocator type: {number}").as_bytes());
+            assert_eq!(error.message_bytes(), std::format!("Unknown allocator type: {number}").as_bytes());
         }
     }
 }

@@ -156,7 +156,7 @@ fn set_instrument(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<An
             let name = text(args, 0)?;
             let factory = global_table::get(name)?
                 .ok_or_else(|| plain_error!(INTERNAL_ERROR, "Cannot find factory {}", name))?;
-            factory.call(&args[1..])?.get()?
+            factory.call_packed(&args[1..])?.get()?
         }
     };
     this.machine.set_instrument(Some(instrument))?;

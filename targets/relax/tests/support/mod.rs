@@ -149,5 +149,5 @@ pub fn texts<T>(result: Result<T>) -> (String, String) {
         Err(error) => error,
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(error.kind()), text(error.message()))
+    (text(error.kind_bytes()), text(error.message_bytes()))
 }

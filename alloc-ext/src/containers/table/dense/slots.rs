@@ -274,7 +274,7 @@ mod tests {
         for bits_less in [6, 4, 2] {
             let slots = 1 << (usize::BITS - bits_less);
             let error = Dense::allocate(slots).map(|_| ()).expect_err("no such memory");
-            assert_eq!(error.kind(), b"MemoryError");
+            assert_eq!(error.kind_bytes(), b"MemoryError");
         }
     }
 }

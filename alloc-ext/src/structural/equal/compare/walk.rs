@@ -254,8 +254,12 @@ impl Comparer {
             self,
             |slot| Self::callback(slot, region),
             |callback| {
-                hook.call(&[AnyView::from(pair.lhs), AnyView::from(pair.rhs), AnyView::from(callback)])?
-                    .get::<bool>()
+                hook.call_packed(&[
+                    AnyView::from(pair.lhs),
+                    AnyView::from(pair.rhs),
+                    AnyView::from(callback),
+                ])?
+                .get::<bool>()
             },
         )
     }

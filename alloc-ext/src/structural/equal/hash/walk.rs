@@ -267,8 +267,12 @@ impl Hasher {
             self,
             |slot| Self::callback(slot, region),
             |callback| {
-                hook.call(&[AnyView::from(object), AnyView::from(seed as i64), AnyView::from(callback)])?
-                    .get::<i64>()
+                hook.call_packed(&[
+                    AnyView::from(object),
+                    AnyView::from(seed as i64),
+                    AnyView::from(callback),
+                ])?
+                .get::<i64>()
             },
         )?;
         Ok(hash as u64)

@@ -332,7 +332,7 @@ impl Walk {
             let callback = callback(self.clone(), frame.inner)?;
             let seed = frame.hash as i64;
             let second = frame.rhs.as_ref().map_or(AnyView::from(seed), AnyView::from);
-            let answer = hook.call(&[AnyView::from(&frame.lhs), second, AnyView::from(&callback)])?;
+            let answer = hook.call_packed(&[AnyView::from(&frame.lhs), second, AnyView::from(&callback)])?;
             // A bool converts to an int, too.
             answer.get::<i64>().map(i64::cast_unsigned)
         })

@@ -34,7 +34,7 @@ fn classify_all(classify: &Function) -> Result<Outcome> {
     for (picture, label) in network::X.chunks_exact(PIXELS).zip(network::LABEL) {
         let picture = Tensor::from_slice(picture, &[1, PIXELS as i64])?;
         let start = SYST::get_current();
-        classify.call(&[AnyView::from(&picture), AnyView::from(&scores)])?;
+        classify.call_packed(&[AnyView::from(&picture), AnyView::from(&scores)])?;
         ticks += start.wrapping_sub(SYST::get_current()) & MOST_TICKS; // it counts down
         right += usize::from(network::largest(scores.data()?) as i64 == label);
     }
@@ -47,9 +47,9 @@ fn mistakes(classify: &Function) -> Result<bool> {
     let scores = Tensor::empty(&[1, DIGITS as i64], FLOAT32, CPU)?;
     let small = Tensor::from_slice(&[0.0f32; 3], &[1, 3])?;
     let attempts = [
-        ("ValueError", classify.call(&[AnyView::from(&small), AnyView::from(&scores)])),
-        ("TypeError", classify.call(&[AnyView::from(7i64), AnyView::from(&scores)])),
-        ("TypeError", classify.call(&[])),
+        ("ValueError", classify.call_packed(&[AnyView::from(&small), AnyView::from(&scores)])),
+        ("TypeError", classify.call_packed(&[AnyView::from(7i64), AnyView::from(&scores)])),
+        ("TypeError", classify.call_packed(&[])),
         ("MemoryError", Tensor::empty(&[1 << 20], FLOAT32, CPU).map(Into::into)),
     ];
     let mut refused = true;
@@ -77,7 +77,7 @@ fn run() -> Result<bool> {
     // SAFETY: the function accepts any line, at any time.
     unsafe { log::set_sink(Some(log_line)) };
     Function::set_global("classify", &Function::from_typed(network::classify)?, false)?;
-    let Some(classify) = Function::global("classify")? else { return Ok(false) };
+    let Some(classify) = Function::find_global("classify")? else { return Ok(false) };
     defmt::info!("pictures of {}, on {}", FLOAT32, CPU);
     let refused = mistakes(&classify)?;
     // After the mistakes the library must still work.

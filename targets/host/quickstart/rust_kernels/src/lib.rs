@@ -8,7 +8,7 @@ use ferrite_core::{Result, ensure, export_function};
 fn add_one(x: TensorView, y: TensorView) -> Result<()> {
     // SAFETY: the caller keeps both tensors alive until this function returns, and permits writing y.
     let (x, y) = unsafe { (x.as_tensor_ref().data::<f32>()?, y.as_tensor_ref().data_mut::<f32>()?) };
-    ensure!(x.len() == y.len(), VALUE_ERROR, "x has {} elements, y has {}", x.len(), y.len());
+    ensure!(x.len() == y.len(), ValueError, "x has {} elements, y has {}", x.len(), y.len());
     for (y, x) in y.iter_mut().zip(x) {
         *y = x + 1.0;
     }
@@ -19,7 +19,7 @@ fn add_one(x: TensorView, y: TensorView) -> Result<()> {
 fn dot(x: TensorView, y: TensorView) -> Result<f64> {
     // SAFETY: the caller keeps both tensors alive until this function returns.
     let (x, y) = unsafe { (x.as_tensor_ref().data::<f32>()?, y.as_tensor_ref().data::<f32>()?) };
-    ensure!(x.len() == y.len(), VALUE_ERROR, "x has {} elements, y has {}", x.len(), y.len());
+    ensure!(x.len() == y.len(), ValueError, "x has {} elements, y has {}", x.len(), y.len());
     Ok(x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum())
 }
 
