@@ -83,11 +83,13 @@ mod tests {
     fn functions_of_a_module_and_of_its_imports_are_found() -> Result<()> {
         let (root, leaf) = (tagged(1, "f"), tagged(2, "g"));
         root.import_module(&leaf)?;
-        assert_eq!(root.get("f")?.call(&[])?.get::<i64>()?, 1);
-        assert_eq!(root.get("g")?.call(&[])?.get::<i64>()?, 2);
+        assert_eq!(root.get("f")?.call_packed(&[])?.get::<i64>()?, 1);
+        assert_eq!(root.get("g")?.call_packed(&[])?.get::<i64>()?, 2);
         let error = root.get("h").map(drop).unwrap_err();
-        assert_eq!(error.kind(), b"AttributeError");
-        assert!(error.message().ends_with(b"no function 'h'") || error.message() == b"no function h");
+        assert_eq!(error.kind_bytes(), b"AttributeError");
+        assert!(
+            error.message_bytes().ends_with(b"no function 'h'") || error.message_bytes() == b"no function h"
+        );
         Ok(())
     }
 
@@ -95,7 +97,7 @@ mod tests {
     fn the_loader_of_a_file_is_chosen_by_its_extension() {
         let message = |file: &str| {
             let error = Module::load(file).map(drop).unwrap_err();
-            std::string::String::from_utf8_lossy(error.message()).into_owned()
+            std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
         };
         assert!(message("kernels.none").contains("ffi.Module.load_from_file.none"));
         assert!(message("kernels").contains("kernels"));
