@@ -148,5 +148,5 @@ pub mod __macros {
     pub use crate::error::Result;
     pub use crate::registration::{DescribedFunction, GlobalFunction};
     pub use crate::typed::IntoResult;
-    pub use crate::{Any, Function, export_function};
+    pub use crate::{__at_load, __class_at_load, Any, Function, export_function};
 }

@@ -69,17 +69,9 @@ impl GlobalFunction {
         Ok(())
     }
 
-    /// Registers the function when the program or library is loaded. A failure is logged, since no caller could be told.
+    /// Registers the function when the program or library is loaded. A failure is logged.
     pub fn register_at_load(&self) {
-        crate::unwind::contain_panic(|| {
-            if let Err(error) = self.register() {
-                crate::plain_warn!(
-                    "`{}` was not registered: {}",
-                    self.name,
-                    crate::text::Lossy(error.message())
-                );
-            }
-        });
+        at_load(self.name, || self.register());
     }
 }
 
@@ -95,6 +87,63 @@ macro_rules! register_all {
             Ok(())
         })()
     };
+}
+
+/// Makes the loader of the program or library call a function, where it does such calls: `at_load!(register)`. The function
+/// must not panic.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __at_load {
+    ($function:path) => {
+        #[cfg(any(unix, windows))]
+        const _: () = {
+            extern "C" fn call() {
+                $function();
+            }
+
+            #[used]
+            #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+            #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
+            #[cfg_attr(not(any(target_vendor = "apple", windows)), unsafe(link_section = ".init_array"))]
+            static CALL: extern "C" fn() = call;
+        };
+        #[cfg(not(any(unix, windows)))]
+        const _: fn() = $function;
+    };
+}
+
+/// Registers a class when the kernel library is loaded, so that the process that loads it finds the class by its key. In
+/// programs, classes are registered when they are first used.
+#[cfg(feature = "client")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __class_at_load {
+    ($class:ty) => {
+        const _: () = {
+            fn register() {
+                <$class as $crate::class::Object>::class().register_at_load();
+            }
+            $crate::__at_load!(register);
+        };
+    };
+}
+
+/// Registers nothing: in programs, classes are registered when they are first used.
+#[cfg(not(feature = "client"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __class_at_load {
+    ($class:ty) => {};
+}
+
+/// Runs a registration when no caller could be told of its failure, which is logged.
+pub(crate) fn at_load(name: &str, register: impl FnOnce() -> Result<()>) {
+    crate::unwind::contain_panic(|| {
+        if let Err(error) = register() {
+            let reason = crate::text::Lossy(error.message());
+            crate::plain_warn!("`{}` was not registered: {}", name, reason; "no `{}`: {}", name, reason);
+        }
+    });
 }
 
 #[cfg(not(feature = "client"))]

@@ -11,6 +11,7 @@ use crate::convert::TypeText;
 use crate::error::Result;
 use crate::export::metadata_text;
 use crate::function::Function;
+use crate::registration::at_load;
 use crate::sync::{critical, current_thread, pause};
 use crate::type_table::{self, NewTypeRequest};
 use crate::{plain_error, type_index};
@@ -78,6 +79,11 @@ impl Class {
         let outcome = self.register_members();
         self.progress.store(if outcome.is_ok() { DONE } else { NEW }, Ordering::Release);
         outcome
+    }
+
+    /// Registers the class when the library that defines it is loaded. A failure is logged.
+    pub fn register_at_load(&self) {
+        at_load(self.key, || self.register());
     }
 
     /// Returns the type index, which the type table assigns on the first call.

@@ -14,7 +14,6 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     let name =
         name.unwrap_or_else(|| LitStr::new(function.to_string().trim_start_matches("r#"), function.span()));
     let (items, doc) = (root.items(), attribute::doc(&item.attrs));
-    let at_load = at_load();
     Ok(quote! {
         #item
 
@@ -38,39 +37,9 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
             fn register_at_load() {
                 #function::global_function().register_at_load();
             }
-            #at_load
+            #items::__at_load!(register_at_load);
         };
     })
-}
-
-/// Writes the static by which the loader calls `register_at_load`, where it does such calls.
-fn at_load() -> TokenStream {
-    let unix = quote!(any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "dragonfly",
-        target_os = "illumos"
-    ));
-    let apple = quote!(target_vendor = "apple");
-    quote! {
-        #[cfg(any(#unix, #apple, windows))]
-        const _: () = {
-            extern "C" fn call() {
-                register_at_load();
-            }
-
-            #[used]
-            #[cfg_attr(#unix, unsafe(link_section = ".init_array"))]
-            #[cfg_attr(#apple, unsafe(link_section = "__DATA,__mod_init_func"))]
-            #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
-            static CALL: extern "C" fn() = call;
-        };
-        #[cfg(not(any(#unix, #apple, windows)))]
-        const _: fn() = register_at_load;
-    }
 }
 
 /// Refuses functions that cannot be called with values.

@@ -56,7 +56,7 @@ use proc_macro2::TokenStream as TokenStream2;
 /// }
 /// ```
 ///
-/// The class is registered when it is first used, or by `Counter::register()`. Doc comments of the struct, its fields and its
+/// The class is registered by `Counter::register()`, when it is first used, or when the kernel library with it is loaded. Doc comments of the struct, its fields and its
 /// methods become documentation in every language. A struct with more than one field is `repr(C)`, since code in C++ and C
 /// reads its fields in place.
 ///
@@ -126,9 +126,9 @@ pub fn object_methods(options: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The name is that of the function if `name` is not given. On Linux, Android, BSD, macOS and Windows the function is registered
-/// when the program or library is loaded; a failure is logged. Elsewhere, and for programs that want the error,
-/// `register_all!(twice, …)` registers it; a function that is registered already stays as it is.
+/// The name is that of the function if `name` is not given. On hosts the function is registered when the program or library is
+/// loaded; a failure is logged. In firmware, and in programs that want the error, `register_all!(twice, …)` registers it; a
+/// function that is registered already stays as it is.
 #[proc_macro_attribute]
 pub fn function(options: TokenStream, item: TokenStream) -> TokenStream {
     expand_beside(item, |item| function::expand(options.into(), item))

@@ -110,6 +110,8 @@ impl Class<'_> {
                     #copy
                 }
 
+                #items::__class_at_load!(#class);
+
                 // SAFETY: `MUTABLE` says the same.
                 #[automatically_derived]
                 unsafe impl #items::#kind for #class {}
