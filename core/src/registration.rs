@@ -140,7 +140,7 @@ macro_rules! __class_at_load {
 pub(crate) fn at_load(name: &str, register: impl FnOnce() -> Result<()>) {
     crate::unwind::contain_panic(|| {
         if let Err(error) = register() {
-            let reason = crate::text::Lossy(error.message());
+            let reason = crate::text::Lossy(error.message_bytes());
             crate::plain_warn!("`{}` was not registered: {}", name, reason; "no `{}`: {}", name, reason);
         }
     });

@@ -53,7 +53,7 @@ impl ObjectRef {
         if has(kTVMFFIFieldFlagBitSetterIsFunctionObj) {
             // The flag says that the setter is a function, which the record keeps alive.
             let setter = AnyView::pointer(type_index::FUNCTION, info.setter).get::<Function>()?;
-            return setter.call(&[AnyView::from(&address), value]).map(drop);
+            return setter.call_packed(&[AnyView::from(&address), value]).map(drop);
         }
         // SAFETY: without the flag, the setter is a C function, which accepts the address of the field.
         unsafe {
@@ -72,12 +72,12 @@ impl ObjectRef {
         // SAFETY: the record keeps the function alive.
         let method = unsafe { AnyView::from_raw(info.method) }.get::<Function>()?;
         if info.flags & i64::from(kTVMFFIFieldFlagBitMaskIsStaticMethod) != 0 {
-            return method.call(args);
+            return method.call_packed(args);
         }
         let mut all = Buffer::try_with_capacity(args.len() + 1)?;
         all.try_push(self.view())?;
         args.iter().try_for_each(|arg| all.try_push(*arg))?;
-        method.call(&all)
+        method.call_packed(&all)
     }
 
     fn address_of(&self, offset: i64) -> *mut c_void {

@@ -172,7 +172,7 @@ impl Class {
         if self.options.methods.iter().any(|method| method.kind == MethodKind::Constructor) {
             return Ok(());
         }
-        match Function::global("ffi._RegisterFFIInit")? {
+        match Function::find_global("ffi._RegisterFFIInit")? {
             Some(register) => register_init(&register, index),
             None => Ok(()),
         }
@@ -182,7 +182,7 @@ impl Class {
 /// Registers the constructor that takes the fields, unless the type has a constructor.
 fn register_init(register: &Function, index: i32) -> Result<()> {
     if type_table::attr(index, b"__ffi_init__").is_none() {
-        register.call(&[AnyView::from(index)])?;
+        register.call_packed(&[AnyView::from(index)])?;
     }
     Ok(())
 }

@@ -27,24 +27,24 @@ mod math {
 }
 
 fn global(name: &str) -> Function {
-    Function::global(name).ok().flatten().unwrap_or_else(|| panic!("{name} is registered"))
+    Function::global(name).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
 fn functions_are_registered_when_the_program_is_loaded() -> Result<()> {
     let name = String::new("Ada")?;
-    assert_eq!(global("test.greet").call(&[(&name).into()])?.get::<String>()?, "hello Ada");
-    assert_eq!(global("test.math.add").call(&[1i64.into(), 2i64.into()])?.get::<i64>()?, 3);
-    assert!(global("test_unnamed").call(&[1i64.into(), Any::NONE.view()])?.is_none());
+    assert_eq!(global("test.greet").call_packed(&[(&name).into()])?.get::<String>()?, "hello Ada");
+    assert_eq!(global("test.math.add").call_packed(&[1i64.into(), 2i64.into()])?.get::<i64>()?, 3);
+    assert!(global("test_unnamed").call_packed(&[1i64.into(), Any::NONE.view()])?.is_none());
     assert_eq!((greet(name)?, math::add(2, 3)), (String::new("hello Ada")?, 5));
     Ok(())
 }
 
 #[test]
 fn errors_name_the_function() {
-    let error = global("test.math.add").call(&[]).expect_err("no arguments");
+    let error = global("test.math.add").call_packed(&[]).expect_err("no arguments");
     assert_eq!(
-        error.message(),
+        error.message_bytes(),
         b"Mismatched number of arguments when calling: `test.math.add(0: int, 1: int) -> int`. Expected 2 but got 0 arguments"
     );
 }
@@ -59,7 +59,7 @@ fn registering_again_does_nothing() -> Result<()> {
 
 #[test]
 fn the_documentation_and_the_types_are_registered() -> Result<()> {
-    let metadata = global("ffi.GetGlobalFuncMetadata").call(&[(&String::new("test.greet")?).into()])?;
+    let metadata = global("ffi.GetGlobalFuncMetadata").call_packed(&[(&String::new("test.greet")?).into()])?;
     assert_eq!(
         metadata.get::<String>()?,
         r#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"ffi.String\"}],\"params\":[{\"type\":\"ffi.String\"}]}}"}"#

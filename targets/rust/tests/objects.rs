@@ -31,12 +31,12 @@ impl Counter {
     }
 
     fn value_after(&self, callback: Function) -> Result<i64> {
-        callback.call(&[])?;
+        callback.call_packed(&[])?;
         Ok(self.value)
     }
 
     fn add_after(&mut self, callback: Function) -> Result<i64> {
-        callback.call(&[])?;
+        callback.call_packed(&[])?;
         Ok(self.add(1))
     }
 
@@ -91,7 +91,7 @@ struct Digit {
 #[object_methods]
 impl Digit {
     fn new(value: i64) -> Result<Self> {
-        ferrite::ensure!(value >= 0, VALUE_ERROR, "a digit is not negative");
+        ferrite::ensure!(value >= 0, ValueError, "a digit is not negative");
         Ok(Digit { value })
     }
 
@@ -112,7 +112,7 @@ impl Digit {
 }
 
 fn message(error: &Error) -> std::string::String {
-    std::string::String::from_utf8_lossy(error.message()).into_owned()
+    std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
 }
 
 /// Returns the message of the error, which there must be.
@@ -266,8 +266,8 @@ fn objects_are_printed_compared_and_copied() -> Result<()> {
 #[test]
 fn structural_equality_has_the_kind_of_the_class() -> Result<()> {
     let equal = |one: &Any, other: &Any| {
-        let function = Function::global("ffi.StructuralEqual")?.expect("a built-in function");
-        function.call(&[one.view(), other.view(), false.into(), false.into()])?.get::<bool>()
+        let function = Function::global("ffi.StructuralEqual")?;
+        function.call_packed(&[one.view(), other.view(), false.into(), false.into()])?.get::<bool>()
     };
     let noted = Circle { note: Some(text("note")), ..circle_content("c")? }.into_arc()?;
     assert!(equal(&circle("c", 2.0)?.into(), &noted.into())?, "the note is ignored");
@@ -302,14 +302,14 @@ fn attr(key: &str, name: &str) -> AnyView<'static> {
 fn constructors_take_the_fields_or_are_functions() -> Result<()> {
     Circle::register()?;
     let init = attr("test.Circle", "__ffi_init__").get::<Function>()?;
-    let made = init.call(&[2.0f64.into(), (&text("c")).into()])?.downcast::<Circle>().expect("a circle");
+    let made = init.call_packed(&[2.0f64.into(), (&text("c")).into()])?.downcast::<Circle>().expect("a circle");
     assert_eq!((made.radius, made.width, made.shape.name == "c"), (2.0, 2, true));
-    assert_eq!(init.call(&[2.0f64.into()])?.downcast::<Circle>().expect("a circle").shape.name, "unnamed");
-    assert!(error_of(init.call(&[])).contains("missing required argument: 'radius'"));
+    assert_eq!(init.call_packed(&[2.0f64.into()])?.downcast::<Circle>().expect("a circle").shape.name, "unnamed");
+    assert!(error_of(init.call_packed(&[])).contains("missing required argument: 'radius'"));
     Digit::register()?;
     let init = attr("test.Digit", "__ffi_init__").get::<Function>()?;
-    assert_eq!(error_of(init.call(&[(-1i64).into()])), "a digit is not negative");
-    assert_eq!(init.call(&[4i64.into()])?.downcast::<Digit>().expect("a digit").value, 4);
+    assert_eq!(error_of(init.call_packed(&[(-1i64).into()])), "a digit is not negative");
+    assert_eq!(init.call_packed(&[4i64.into()])?.downcast::<Digit>().expect("a digit").value, 4);
     Ok(())
 }
 
