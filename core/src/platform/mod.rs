@@ -6,8 +6,6 @@
 mod defaults;
 #[cfg(target_os = "none")]
 mod hooks;
-#[cfg(target_os = "none")]
-mod weak;
 
 #[cfg(not(target_os = "none"))]
 pub use defaults::{allocate, largest_free, raised_slot, release, yield_now};
