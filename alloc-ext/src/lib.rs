@@ -35,16 +35,27 @@ compile_error!(
 pub mod base64;
 pub mod containers;
 pub mod cxx;
+#[cfg(not(feature = "client"))]
 pub mod dataclass;
+#[cfg(not(feature = "client"))]
 pub mod device;
+#[cfg(not(feature = "client"))]
 pub mod env;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(feature = "client")))]
 pub mod forks;
+#[cfg(not(feature = "client"))]
 pub mod graph;
+#[cfg(not(feature = "client"))]
 mod hash_index;
+#[cfg(not(feature = "client"))]
 pub mod json;
+#[cfg_attr(feature = "client", path = "module/client.rs")]
 pub mod module;
+#[cfg(not(feature = "client"))]
 mod operation;
+#[cfg(not(feature = "client"))]
 pub mod reflection;
+#[cfg(not(feature = "client"))]
 pub mod structural;
+#[cfg(not(feature = "client"))]
 pub mod walk;

@@ -48,17 +48,12 @@
 //!   backtraces, other runtimes in the process. Independent of `speed`.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
-//! - `client`: for kernel libraries, which use the tables, the allocator and the raised error of the `libtvm_ffi`
-//!   loaded beside them.
 //! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions. `ferrite-ffi-alloc` enables it.
 //! - `packed-messages`: packs error messages in builds without `speed`. `ferrite-ffi-alloc` enables it.
 #![no_std]
 
 #[cfg(any(feature = "std", test))]
 extern crate std;
-
-#[cfg(all(feature = "client", feature = "spin"))]
-compile_error!("`client` keeps no state of its own: disable `spin`");
 
 pub mod abi;
 pub mod any;

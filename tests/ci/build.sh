@@ -28,7 +28,6 @@ check_clippy() {
     cargo clippy -p ferrite-ffi-capi --no-default-features --features host,builtins -- -D warnings &&
     cargo clippy -p ferrite-ffi-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-ffi-core --no-default-features --features spin -- -D warnings &&
-    cargo clippy -p ferrite-ffi-core --no-default-features --features client -- -D warnings &&
     cargo clippy -p ferrite-ffi-core --no-default-features --features defmt -- -D warnings &&
     cargo clippy -p ferrite-ffi-alloc --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-ffi-alloc -p ferrite-ffi-core --no-default-features --features speed -- -D warnings &&

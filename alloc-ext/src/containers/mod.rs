@@ -25,6 +25,7 @@ mod cell;
 mod container;
 mod convert;
 mod dict;
+#[cfg(not(feature = "client"))]
 pub mod functions;
 pub mod key;
 mod list;

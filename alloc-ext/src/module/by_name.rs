@@ -3,7 +3,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::{Function, String, plain_error};
 
-use super::{Module, system_lib};
+use super::{Module, globals, system_lib};
 
 /// Type of file names: paths where there is an operating system, else text.
 #[cfg(feature = "std")]
@@ -24,7 +24,8 @@ impl Module {
     /// Loads a module from a file: a shared library, or any other kind of file for which there is a loader. A name without a
     /// folder is searched by the dynamic linker, like the libraries of a program.
     ///
-    /// The code stays loaded as long as the module or one of its functions is referenced. Loading runs the initialisers of the
+    /// The code stays loaded until the process ends, since objects that the library creates may outlive the module; use
+    /// [`load_from_file`](Module::load_from_file) for a library that is to be closed. Loading runs the initialisers of the
     /// library, and calls of its functions run its code: load only files that you trust.
     ///
     /// ```no_run
@@ -43,7 +44,9 @@ impl Module {
     /// # Upstream
     /// `Module::LoadFromFile`, `tvm_ffi.load_module`.
     pub fn load(file: impl AsRef<FileName>) -> Result<Module> {
-        Module::load_from_file(&String::from_bytes(bytes(file.as_ref()))?)
+        let module = Module::load_from_file(&String::from_bytes(bytes(file.as_ref()))?)?;
+        globals::add(&module)?;
+        Ok(module)
     }
 
     /// Returns the module of the compiled code that is linked into the program, with the symbols that have this prefix. The prefix

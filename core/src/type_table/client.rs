@@ -11,6 +11,10 @@ use crate::error::Result;
 use crate::function::{check_status, take_raised};
 use crate::type_index;
 
+#[path = "client_attr_column.rs"]
+mod attr_column;
+pub use attr_column::{AttrColumn, attr_column};
+
 /// Returns the type registered at an index, or `None`.
 pub fn type_info(type_index: i32) -> Option<&'static TVMFFITypeInfo> {
     // SAFETY: the record of a type lives as long as the process (ABI); objects only have registered types.

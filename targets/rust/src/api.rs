@@ -23,16 +23,7 @@ pub use ferrite_alloc_ext::containers::{Array, Dict, List, Map, Tuple};
 #[cfg(feature = "alloc")]
 pub use ferrite_alloc_ext::module::Module;
 #[cfg(feature = "alloc")]
-pub use ferrite_alloc_ext::{
-    base64, containers, dataclass, env, graph, json, module, reflection, structural,
-};
-
-/// Devices: their types and names, and with the feature `alloc` their memory, streams and events.
-pub mod device {
-    #[cfg(feature = "alloc")]
-    pub use ferrite_alloc_ext::device::*;
-    pub use ferrite_core::device::*;
-}
+pub use ferrite_alloc_ext::{base64, containers, module};
 
 #[cfg(feature = "macros")]
 #[allow(unused_imports, reason = "the package of macros decides what there is")]

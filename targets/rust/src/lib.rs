@@ -25,6 +25,16 @@ mod symbols;
 
 pub use api::*;
 
+#[cfg(feature = "alloc")]
+pub use ferrite_alloc_ext::{dataclass, env, graph, json, reflection, structural};
+
+/// Devices: their types and names, and with the feature `alloc` their memory, streams and events.
+pub mod device {
+    #[cfg(feature = "alloc")]
+    pub use ferrite_alloc_ext::device::*;
+    pub use ferrite_core::device::*;
+}
+
 /// Whole models: the Relax executables that TVM compiles, and the virtual machine that runs them.
 #[cfg(feature = "relax")]
 pub use ferrite_relax as relax;

@@ -14,6 +14,9 @@ const FOLDER: &str = "TVM_FFI_LIB_DIR";
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed={FOLDER}");
+    if !cfg!(feature = "link") {
+        return;
+    }
     let Some(library) = find() else {
         return;
     };

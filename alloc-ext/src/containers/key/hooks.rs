@@ -5,7 +5,6 @@ use core::ptr;
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
@@ -13,17 +12,6 @@ use ferrite_core::type_table::{self, AttrColumn};
 use ferrite_core::{plain_bail, type_index};
 
 use crate::cxx;
-
-/// Registers the hook function of a type, unless the type already has one.
-///
-/// # Errors
-/// MemoryError.
-pub(crate) fn install(type_index: i32, column: &str, hook: &StaticFunction) -> Result<()> {
-    if !type_table::attr(type_index, column.as_bytes()).is_none() {
-        return Ok(());
-    }
-    type_table::register_attr(type_index, column.as_bytes(), AnyView::from(&hook.to_function()?))
-}
 
 pub(super) static HASH_HOOKS: Hooks = Hooks::new("__any_hash__");
 pub(super) static EQUAL_HOOKS: Hooks = Hooks::new("__any_equal__");

@@ -1,13 +1,14 @@
 //! Registration of key hooks for the library's own types, for clients that hash keys themselves.
 #![forbid(unsafe_code)]
 
+use ferrite_core::any::AnyView;
 use ferrite_core::big_int::BigInt;
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
-use ferrite_core::{static_function, type_index};
+use ferrite_core::{static_function, type_index, type_table};
 
 use super::hash::hash_words;
-use super::hooks::{EQUAL_HOOKS, HASH_HOOKS, install};
+use super::hooks::{EQUAL_HOOKS, HASH_HOOKS};
 
 /// Creates the columns of key hooks, and registers the hooks of big integers unless they have some.
 ///
@@ -23,6 +24,17 @@ pub fn install_hooks() -> Result<()> {
     static EQUAL: StaticFunction = static_function!("ffi.BigInt.__any_equal__", equal_function);
     install(type_index::BIG_INT, HASH_HOOKS.name, &HASH)?;
     install(type_index::BIG_INT, EQUAL_HOOKS.name, &EQUAL)
+}
+
+/// Registers the hook function of a type, unless the type already has one.
+///
+/// # Errors
+/// MemoryError.
+pub(crate) fn install(type_index: i32, column: &str, hook: &StaticFunction) -> Result<()> {
+    if !type_table::attr(type_index, column.as_bytes()).is_none() {
+        return Ok(());
+    }
+    type_table::register_attr(type_index, column.as_bytes(), AnyView::from(&hook.to_function()?))
 }
 
 fn hash_function(key: BigInt) -> i64 {

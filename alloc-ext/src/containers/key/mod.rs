@@ -7,6 +7,7 @@
 mod equal;
 mod hash;
 mod hooks;
+#[cfg(not(feature = "client"))]
 mod install;
 
 pub use equal::equal;
@@ -15,5 +16,7 @@ pub(crate) use equal::{equal_without_hook, same_words};
 pub(super) use hash::has_hash_hook;
 pub use hash::{hash, hash_bytes};
 pub(crate) use hash::{hash_long_text, hash_short_text, hash_words};
-pub(crate) use hooks::install;
+#[cfg(not(feature = "client"))]
+pub(crate) use install::install;
+#[cfg(not(feature = "client"))]
 pub use install::install_hooks;

@@ -3,3 +3,4 @@
 
 mod api;
 pub use api::*;
+pub use ferrite_core::device;

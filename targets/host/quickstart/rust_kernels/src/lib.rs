@@ -1,8 +1,7 @@
 //! Example kernels in `no_std` Rust, which the quick start's C program loads.
 #![no_std]
 
-use ferrite_core::tensor::TensorView;
-use ferrite_core::{Result, ensure, export_function};
+use ferrite::{Result, TensorView, ensure, export_function};
 
 /// Computes y = x + 1, element by element.
 fn add_one(x: TensorView, y: TensorView) -> Result<()> {
