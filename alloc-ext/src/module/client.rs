@@ -35,8 +35,8 @@ object_class! {
 /// # Errors
 /// RuntimeError if the library lacks the function; errors of the function.
 fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
-    match Function::global(name)? {
-        Some(function) => function.call(args),
+    match Function::find_global(name)? {
+        Some(function) => function.call_packed(args),
         None => Err(plain_error!(RUNTIME_ERROR, "libtvm_ffi has no function {}", name.as_bytes())),
     }
 }

@@ -31,11 +31,3 @@ pub use ferrite_macros::*;
 
 #[doc(hidden)]
 pub use ferrite_core::__macros;
-
-/// The crates that the expansion of macros names.
-#[doc(hidden)]
-pub mod __private {
-    #[cfg(feature = "alloc")]
-    pub use ferrite_alloc_ext as alloc;
-    pub use ferrite_core as core;
-}

@@ -53,13 +53,17 @@ fn errors_name_the_function() {
 fn registering_again_does_nothing() -> Result<()> {
     let before = global("test.greet");
     register_all!(greet, math::add)?;
-    assert!(ferrite::ObjectClass::as_object(&before).ptr_eq(ferrite::ObjectClass::as_object(&global("test.greet"))));
+    assert!(
+        ferrite::ObjectClass::as_object(&before)
+            .ptr_eq(ferrite::ObjectClass::as_object(&global("test.greet")))
+    );
     Ok(())
 }
 
 #[test]
 fn the_documentation_and_the_types_are_registered() -> Result<()> {
-    let metadata = global("ffi.GetGlobalFuncMetadata").call_packed(&[(&String::new("test.greet")?).into()])?;
+    let metadata =
+        global("ffi.GetGlobalFuncMetadata").call_packed(&[(&String::new("test.greet")?).into()])?;
     assert_eq!(
         metadata.get::<String>()?,
         r#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"ffi.String\"}],\"params\":[{\"type\":\"ffi.String\"}]}}"}"#

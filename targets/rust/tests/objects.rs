@@ -302,9 +302,13 @@ fn attr(key: &str, name: &str) -> AnyView<'static> {
 fn constructors_take_the_fields_or_are_functions() -> Result<()> {
     Circle::register()?;
     let init = attr("test.Circle", "__ffi_init__").get::<Function>()?;
-    let made = init.call_packed(&[2.0f64.into(), (&text("c")).into()])?.downcast::<Circle>().expect("a circle");
+    let made =
+        init.call_packed(&[2.0f64.into(), (&text("c")).into()])?.downcast::<Circle>().expect("a circle");
     assert_eq!((made.radius, made.width, made.shape.name == "c"), (2.0, 2, true));
-    assert_eq!(init.call_packed(&[2.0f64.into()])?.downcast::<Circle>().expect("a circle").shape.name, "unnamed");
+    assert_eq!(
+        init.call_packed(&[2.0f64.into()])?.downcast::<Circle>().expect("a circle").shape.name,
+        "unnamed"
+    );
     assert!(error_of(init.call_packed(&[])).contains("missing required argument: 'radius'"));
     Digit::register()?;
     let init = attr("test.Digit", "__ffi_init__").get::<Function>()?;
