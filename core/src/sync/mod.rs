@@ -25,7 +25,7 @@ pub mod fork;
 #[cfg(feature = "std")]
 mod object_mutex;
 pub mod per_thread;
-#[cfg(target_has_atomic = "64")]
+#[cfg(any(target_has_atomic = "64", feature = "std"))]
 pub mod single_instruction;
 mod single_threaded;
 

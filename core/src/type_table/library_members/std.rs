@@ -3,7 +3,7 @@
 //! Clients built for an earlier release register members that the library of a later release provides itself.
 
 use core::num::NonZeroUsize;
-use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use crate::abi::TVMFFIByteArray;
 use crate::sync::current_thread;
@@ -56,11 +56,11 @@ impl LibraryCount {
 const END_OF_LIBRARY_TYPES: i32 = 192;
 
 /// A set of types for which the library registered an attribute: one bit per type index.
-pub(in crate::type_table) struct LibraryTypes([AtomicU64; END_OF_LIBRARY_TYPES as usize / 64]);
+pub(in crate::type_table) struct LibraryTypes([AtomicU32; END_OF_LIBRARY_TYPES as usize / 32]);
 
 impl LibraryTypes {
     pub(in crate::type_table) const fn none() -> Self {
-        LibraryTypes([const { AtomicU64::new(0) }; END_OF_LIBRARY_TYPES as usize / 64])
+        LibraryTypes([const { AtomicU32::new(0) }; END_OF_LIBRARY_TYPES as usize / 32])
     }
 
     /// Adds a type to the set if the provider is running.
@@ -74,9 +74,9 @@ impl LibraryTypes {
         self.bit(type_index).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
     }
 
-    fn bit(&self, type_index: i32) -> Option<(&AtomicU64, u64)> {
+    fn bit(&self, type_index: i32) -> Option<(&AtomicU32, u32)> {
         let index = usize::try_from(type_index).ok()?;
-        Some((self.0.get(index / 64)?, 1 << (index % 64)))
+        Some((self.0.get(index / 32)?, 1 << (index % 32)))
     }
 }
 
