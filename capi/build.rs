@@ -33,7 +33,7 @@ fn main() {
     }
     // The C++ runtime loads the unwinder anyway.
     if cfg!(all(feature = "host", not(feature = "cxx-abi"))) && LATE_UNWINDER.contains(&target.as_str()) {
-        let options = concat!(env!("CARGO_MANIFEST_DIR"), "/../targets/host/unwinder.ld");
+        let options = concat!(env!("CARGO_MANIFEST_DIR"), "/unwinder.ld");
         println!("cargo:rerun-if-changed={options}");
         println!("cargo:rustc-cdylib-link-arg=-Wl,@{options}");
     }

@@ -129,7 +129,7 @@ pub use shape::Shape;
 pub use string::{Bytes, String};
 pub use tensor::Tensor;
 
-/// What the code names that the macros of `ferrite-ffi-macros` write.
+/// Items that the expansions of `ferrite-ffi-macros` name.
 #[doc(hidden)]
 pub mod __macros {
     pub use core::mem::offset_of;

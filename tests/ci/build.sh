@@ -107,6 +107,32 @@ check_msrv() {
     cargo "+$MSRV" check -p ferrite-ffi-gpu --features webgpu --target-dir "$target/msrv"
 }
 
+about package "every crate can be published, in the order of their dependencies"
+# The crates of targets/rust/sys depend on one of the main workspace, which the registry must have before their lock file can be made.
+check_package() {
+  rm -rf "$target/package"
+  cargo publish --dry-run --no-verify --allow-dirty --workspace --exclude ferrite-tests --exclude ferrite-stand-in \
+    --target-dir "$target/package" &&
+    cargo package --no-verify --allow-dirty --exclude-lockfile --workspace --manifest-path targets/rust/sys/Cargo.toml \
+      --target-dir "$target/package" && packages_are_whole
+}
+
+# Each package has its licence, its README and the metadata that the registry shows.
+packages_are_whole() {
+  local one found=0 entry names manifest
+  while read -r one; do
+    names=$(tar -tzf "$one")
+    manifest=$(tar -xzOf "$one" --wildcards '*/Cargo.toml')
+    for entry in LICENSE README.md src/lib.rs; do
+      grep -qx "[^/]*/$entry" <<<"$names" || { echo "$one has no $entry" && found=1; }
+    done
+    for entry in description license documentation keywords categories rust-version; do
+      grep -q "^$entry = " <<<"$manifest" || { echo "$one does not say its $entry" && found=1; }
+    done
+  done < <(find "$target/package" -name '*.crate')
+  return $found
+}
+
 about reproducible "the wheel and the library are the same bytes from another folder and cargo home, without a path of either"
 check_reproducible() {
   local copy="$target/reproducible/another folder" cargo_home=${CARGO_HOME:-$HOME/.cargo} ours theirs one found=0
