@@ -137,7 +137,7 @@ pub mod __macros {
     pub use crate::class::{
         Class, ClassOptions, DerivedFrom, Field, FieldDefault, Frozen, Method, MethodKind, MethodResult,
         Mutable, NoMethods, Object, ObjectArc, ObjectRecordOf, Probe, ProbeFallback, ZeroFallback, ZeroProbe,
-        create, initial, method, shallow_copy,
+        constructor, create, initial, method, shallow_copy,
     };
     pub use crate::convert::{AnyCompatible, TypeText};
     pub use crate::error::Result;

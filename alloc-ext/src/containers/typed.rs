@@ -33,6 +33,13 @@ macro_rules! typed_container {
             }
         }
 
+        impl<$($type: AnyCompatible + 'static),+> ferrite_core::class::Empty for $name<$($type),+> {
+            /// Creates an empty container, the initial value of a field.
+            fn empty(_: u8) -> Result<Self> {
+                Self::new()
+            }
+        }
+
         impl<$($type),+> Clone for $name<$($type),+> {
             fn clone(&self) -> Self {
                 Self { object: self.object.clone(), types: PhantomData }

@@ -7,6 +7,7 @@ use crate::any::Any;
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::plain_error;
+use crate::string::Bytes;
 
 use super::{Object, ObjectArc};
 
@@ -24,6 +25,12 @@ pub trait Empty: Sized {
 impl<T: Default> Empty for T {
     fn empty(_: u8) -> Result<T> {
         Ok(T::default())
+    }
+}
+
+impl Empty for Bytes {
+    fn empty(_: u8) -> Result<Bytes> {
+        Bytes::new(b"")
     }
 }
 

@@ -9,6 +9,7 @@ use crate::registration::DescribedFunction;
 use crate::string::String;
 use crate::typed::{Callee, IntoResult, TypedFn};
 
+use super::keywords::Keywords;
 use super::{Object, ObjectArc};
 
 /// Creates the function of a method of class `T`, whose error messages show `KEY.NAME`.
@@ -21,16 +22,40 @@ where
     Args: 'static,
     F: TypedFn<Args> + Send + Sync + 'static,
 {
-    let name = String::compose(&|out| {
-        out.put(T::TYPE_KEY.as_bytes());
-        out.put(b".");
-        out.put(name.as_bytes());
-    })?;
+    let name = qualified::<T>(name)?;
     let call = move |args: &[AnyView<'_>]| {
         let name = name.as_str().unwrap_or_default();
         function.invoke(&Callee { name, signature: F::SIGNATURE }, args)
     };
     Ok(DescribedFunction { function: Function::from_packed(call)?, signature: F::SIGNATURE })
+}
+
+/// Creates the function of the constructor of class `T`, which also takes its arguments by the names of the parameters.
+///
+/// # Errors
+/// MemoryError.
+pub fn constructor<T, Args, F>(names: &'static [&'static str], function: F) -> Result<DescribedFunction>
+where
+    T: Object,
+    Args: 'static,
+    F: TypedFn<Args> + Send + Sync + 'static,
+{
+    let keywords = Keywords::new(T::TYPE_KEY, names)?;
+    let name = qualified::<T>("__ffi_init__")?;
+    let call = move |args: &[AnyView<'_>]| {
+        let name = name.as_str().unwrap_or_default();
+        keywords.bind(args, |args| function.invoke(&Callee { name, signature: F::SIGNATURE }, args))
+    };
+    Ok(DescribedFunction { function: Function::from_packed(call)?, signature: F::SIGNATURE })
+}
+
+/// Returns `KEY.NAME`.
+fn qualified<T: Object>(name: &str) -> Result<String> {
+    String::compose(&|out| {
+        out.put(T::TYPE_KEY.as_bytes());
+        out.put(b".");
+        out.put(name.as_bytes());
+    })
 }
 
 /// The result of a method that borrows its object, or the error of the borrow.

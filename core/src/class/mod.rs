@@ -20,16 +20,19 @@ mod access;
 mod borrow;
 mod description;
 mod empty;
+mod keywords;
 mod method;
 mod object_arc;
 mod reflect;
 mod register;
+#[cfg(test)]
+mod tests;
 
 pub use access::create;
 pub use borrow::{ObjectBorrow, ObjectBorrowMut};
 pub use description::{Class, ClassOptions, Default as FieldDefault, Field, FieldType, Method, MethodKind};
 pub use empty::{Empty, MakeEmpty, Probe, ProbeFallback, ZeroFallback, ZeroIsValid, ZeroProbe, initial};
-pub use method::{MethodResult, method, shallow_copy};
+pub use method::{MethodResult, constructor, method, shallow_copy};
 pub use object_arc::{ObjectArc, ObjectRecordOf};
 
 use crate::error::Result;

@@ -96,6 +96,13 @@ pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Wri
     }
 }
 
+impl Default for String {
+    /// Returns the empty string. Allocates nothing.
+    fn default() -> String {
+        String::EMPTY
+    }
+}
+
 impl String {
     /// Maximum length in bytes of a string stored inline, without an object.
     pub const SHORT_MAX: usize = SMALL_MAX;

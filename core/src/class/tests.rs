@@ -1,0 +1,169 @@
+//! Tests of a class as the macros write it, in a form that Miri runs.
+
+use core::mem::offset_of;
+
+use super::*;
+use crate::any::{Any, AnyView};
+use crate::object::ObjectRef;
+use crate::string::String;
+use crate::{Function, type_table};
+
+/// A text that changes.
+struct Note {
+    text: String,
+}
+
+static NOTE: Class = Class::new::<Note>(ClassOptions {
+    doc: "A note.",
+    parent: None,
+    structural: 1,
+    is_final: true,
+    child_slots: 0,
+    creator: Some(create::<Note>),
+    copy: Some(shallow_copy::<Note>),
+    fields: FIELDS,
+    methods: METHODS,
+});
+
+const FIELDS: &[Field] = &[
+    // SAFETY: the field is there.
+    unsafe { Field::new::<String, { ObjectRecordOf::<Note>::CONTENT + offset_of!(Note, text) }>("text", "") }
+        .with_flags(1)
+        .with_default(FieldDefault::Factory(|| Ok(String::new("a default that is not short")?.into()))),
+];
+
+const METHODS: &[Method] = &[
+    Method {
+        name: "__ffi_init__",
+        doc: "",
+        kind: MethodKind::Constructor,
+        function: || constructor::<Note, _, _>(&["text"], |text: String| Note { text }.into_arc()),
+    },
+    Method {
+        name: "replace_after",
+        doc: "",
+        kind: MethodKind::Instance,
+        function: || {
+            method::<Note, _, _>(
+                "replace_after",
+                |note: ObjectArc<Note>, callback: Function| -> Result<String> {
+                    let mut note = note.borrow_mut()?;
+                    note.text = callback.call_packed(&[])?.get()?;
+                    Ok(note.text.clone())
+                },
+            )
+        },
+    },
+];
+
+// SAFETY: the description is that of the struct.
+unsafe impl Object for Note {
+    const TYPE_KEY: &'static str = "test.class.Note";
+    const MUTABLE: bool = true;
+    const HAS_EMPTY: bool = true;
+    const COPIES: bool = true;
+
+    fn class() -> &'static Class {
+        &NOTE
+    }
+
+    fn empty(depth: u8) -> Result<Self> {
+        Ok(Note { text: initial(Probe::<String>::EMPTY, depth, Self::TYPE_KEY, "text")? })
+    }
+
+    fn shallow_copy(&self) -> Option<Self> {
+        Some(Note { text: self.text.clone() })
+    }
+}
+
+// SAFETY: `MUTABLE` says the same.
+unsafe impl Mutable for Note {}
+
+fn note(text: &str) -> Result<ObjectArc<Note>> {
+    Note { text: String::new(text)? }.into_arc()
+}
+
+fn long(text: &str) -> Result<Any> {
+    Ok(String::format(format_args!("{text}, and more"))?.into())
+}
+
+fn attr(name: &str) -> Result<Function> {
+    Note::register()?;
+    type_table::attr(NOTE.registered_index()?, name.as_bytes()).get()
+}
+
+#[test]
+fn accesses_follow_the_borrows() -> Result<()> {
+    let note = note("first text")?;
+    let object = note.as_object();
+    assert_eq!(object.field("text")?.get::<String>()?, "first text");
+    object.set_field("text", long("second")?.view())?;
+    let shared = note.borrow()?;
+    assert!(object.set_field("text", Any::NONE.view()).is_err());
+    assert!(object.set_field("text", long("third")?.view()).is_err());
+    assert_eq!(object.field("text")?.get::<String>()?, "second, and more");
+    drop(shared);
+    let mut exclusive = note.borrow_mut()?;
+    exclusive.text = String::EMPTY;
+    assert!(object.field("text").is_err() && note.borrow_mut().is_err());
+    drop(exclusive);
+    assert_eq!(object.field("text")?.get::<String>()?, "");
+    Ok(())
+}
+
+#[test]
+fn a_method_that_calls_back_stays_the_only_writer() -> Result<()> {
+    let note = note("first text")?;
+    let object: ObjectRef = note.as_object().clone();
+    let held = object.clone();
+    let reenter = Function::from_packed(move |_| {
+        assert!(held.field("text").is_err() && held.set_field("text", Any::NONE.view()).is_err());
+        long("new")
+    })?;
+    let replaced = object.call_method("replace_after", &[AnyView::from(&reenter)])?;
+    assert_eq!(replaced.get::<String>()?, "new, and more");
+    assert_eq!(note.borrow()?.text, "new, and more");
+    Ok(())
+}
+
+#[test]
+fn objects_come_from_constructors_creators_and_copies() -> Result<()> {
+    let text = String::new("text")?;
+    let made = attr("__ffi_init__")?.call_packed(&[AnyView::from(&text)])?;
+    assert_eq!(made.clone().downcast::<Note>().map(|note| note.as_object().strong_count()).ok(), Some(2));
+    let copy = attr("__ffi_shallow_copy__")?.call_packed(&[made.view()])?;
+    assert_eq!(
+        copy.as_object().map(|note| note.field("text")).transpose()?.map(|text| text.get()).transpose()?,
+        Some(text)
+    );
+    let empty = attr("__ffi_new__")?.call_packed(&[])?.downcast::<Note>().ok();
+    let mut empty = empty.ok_or_else(|| crate::error!(TypeError, "no note"))?;
+    assert_eq!(empty.borrow()?.text, "");
+    empty.get_mut().map(|note| note.text = String::EMPTY);
+    let other = empty.clone();
+    assert!(empty.get_mut().is_none() && other.ptr_eq(&empty));
+    Ok(())
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn threads_see_each_others_changes() -> Result<()> {
+    let note = note("")?;
+    let rounds = if cfg!(miri) { 20 } else { 5_000 };
+    let change = |letter: &str| {
+        for _ in 0..rounds {
+            if let Ok(mut note) = note.borrow_mut() {
+                note.text = String::format(format_args!("{letter}{letter}{letter} and more")).unwrap();
+            }
+            if let Ok(note) = note.borrow() {
+                let text = note.text.as_bytes();
+                assert_eq!((text[0], text[1]), (text[1], text[2]));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| change("a"));
+        scope.spawn(|| change("b"));
+    });
+    Ok(())
+}
