@@ -1,6 +1,7 @@
 //! Functions that are registered by attribute.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "each test's name says it")]
+#![allow(clippy::expect_used, reason = "helpers of tests")]
 
 use ferrite::{Any, Function, Result, String, function, register_all};
 
@@ -27,7 +28,7 @@ mod math {
 }
 
 fn global(name: &str) -> Function {
-    Function::global(name).unwrap_or_else(|error| panic!("{error}"))
+    Function::global(name).expect("a registered function")
 }
 
 #[test]

@@ -17,6 +17,9 @@ mod function;
 mod methods;
 mod object;
 
+#[cfg(test)]
+mod error_tests;
+
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as TokenStream2;
 
@@ -81,6 +84,25 @@ use proc_macro2::TokenStream as TokenStream2;
 /// | `no_init`, `keyword` | the generated constructor does not take the field, or by keyword only |
 /// | `no_repr`, `no_compare`, `no_hash` | printing, comparison or hash leaves the field out |
 /// | `structural = "ignore"` | structural equality and hash leave the field out; `define` and `define_pattern`: the field defines variables |
+///
+/// The type of a visible field is one of values, `AnyCompatible` and `Clone`:
+///
+/// ```compile_fail,E0277
+/// #[derive(ferrite_macros::Object)]
+/// #[object(key = "doc.Thread", crate = "ferrite_core")]
+/// struct Thread {
+///     handle: std::sync::Arc<i64>,
+/// }
+/// ```
+///
+/// ```
+/// #[derive(ferrite_macros::Object)]
+/// #[object(key = "doc.Thread", crate = "ferrite_core")]
+/// struct Thread {
+///     #[object(skip)]
+///     handle: std::sync::Arc<i64>,
+/// }
+/// ```
 ///
 /// # Aliasing
 /// Objects are shared between languages, so they have a borrow state that is checked at run time, as in `RefCell`: see the

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::Parser;
-use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, LitStr, ReturnType, Type};
+use syn::{FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, LitStr, Pat, ReturnType, Type};
 
 use crate::attribute::{self, Crate, about, unknown};
 use crate::function::check_signature;
@@ -136,12 +136,19 @@ impl Method {
             Kind::Hook(_) => quote!(Hook),
         };
         let closure = self.kind.closure(function, items)?;
+        let at = about(&function.sig.ident);
+        let make = if self.kind == Kind::Constructor {
+            let names = parameters(function).0.into_iter().map(|name| name.to_string());
+            quote_spanned!(at=> #items::constructor::<Self, _, _>(&[#(#names),*], #closure))
+        } else {
+            quote_spanned!(at=> #items::method::<Self, _, _>(#name, #closure))
+        };
         Ok(quote! {
             #items::Method {
                 name: #name,
                 doc: #doc,
                 kind: #items::MethodKind::#kind,
-                function: || #items::method::<Self, _, _>(#name, #closure),
+                function: || #make,
             }
         })
     }
@@ -171,20 +178,22 @@ impl Kind {
             ReturnType::Type(_, result) => quote!(#result),
         };
         let (names, types) = parameters(function);
-        let object = quote_spanned!(about(&ident)=> this: #items::ObjectArc<Self>);
+        // Errors about types point to the function.
+        let at = about(ident);
+        let object = quote_spanned!(at=> __this: #items::ObjectArc<Self>);
         Ok(match self {
             Kind::Static | Kind::Constructor => {
-                quote!(|#(#names: #types),*| -> #result { Self::#ident(#(#names),*) })
+                quote_spanned!(at=> |#(#names: #types),*| -> #result { Self::#ident(#(#names),*) })
             }
-            Kind::Shared => quote! {
+            Kind::Shared => quote_spanned! {at=>
                 |#object, #(#names: #types),*| -> #items::MethodResult<#result> {
-                    #items::MethodResult(this.borrow().map(|this| Self::#ident(&this, #(#names),*)))
+                    #items::MethodResult(__this.borrow().map(|this| Self::#ident(&this, #(#names),*)))
                 }
             },
             Kind::Exclusive => {
                 let borrow =
-                    quote_spanned!(about(&function.sig.receiver())=> #items::ObjectArc::borrow_mut(&this));
-                quote! {
+                    quote_spanned!(about(&function.sig.receiver())=> #items::ObjectArc::borrow_mut(&__this));
+                quote_spanned! {at=>
                     |#object, #(#names: #types),*| -> #items::MethodResult<#result> {
                         #items::MethodResult(#borrow.map(|mut this| Self::#ident(&mut this, #(#names),*)))
                     }
@@ -194,15 +203,15 @@ impl Kind {
                 let wanted = if objects == 1 { "`&self`" } else { "`&self` and `other: &Self`" };
                 return Err(syn::Error::new_spanned(&function.sig, format!("this hook takes {wanted}")));
             }
-            Kind::Hook(1) => quote! {
+            Kind::Hook(1) => quote_spanned! {at=>
                 |#object, _: #items::Function| -> #items::MethodResult<#result> {
-                    #items::MethodResult(this.borrow().map(|this| Self::#ident(&this)))
+                    #items::MethodResult(__this.borrow().map(|this| Self::#ident(&this)))
                 }
             },
-            Kind::Hook(_) => quote! {
-                |#object, other: #items::ObjectArc<Self>, _: #items::Function| -> #items::MethodResult<#result> {
-                    #items::MethodResult(this.borrow().and_then(|this| {
-                        other.borrow().map(|other| Self::#ident(&this, &other))
+            Kind::Hook(_) => quote_spanned! {at=>
+                |#object, __other: #items::ObjectArc<Self>, _: #items::Function| -> #items::MethodResult<#result> {
+                    #items::MethodResult(__this.borrow().and_then(|this| {
+                        __other.borrow().map(|other| Self::#ident(&this, &other))
                     }))
                 }
             },
@@ -210,11 +219,15 @@ impl Kind {
     }
 }
 
-/// Returns names for the parameters after the receiver, and their types.
-fn parameters(function: &ImplItemFn) -> (Vec<syn::Ident>, Vec<&Type>) {
-    let types = function.sig.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(typed) => Some(&*typed.ty),
+/// Returns the names of the parameters after the receiver, and their types. Patterns get names of their own.
+fn parameters(function: &ImplItemFn) -> (Vec<Ident>, Vec<&Type>) {
+    let typed = function.sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(typed),
         FnArg::Receiver(_) => None,
     });
-    types.enumerate().map(|(index, ty)| (format_ident!("argument_{index}"), ty)).unzip()
+    let named = typed.enumerate().map(|(index, typed)| match &*typed.pat {
+        Pat::Ident(pattern) => (pattern.ident.clone(), &*typed.ty),
+        _ => (format_ident!("argument_{index}"), &*typed.ty),
+    });
+    named.unzip()
 }
