@@ -12,6 +12,12 @@ check_relax() {
     tests/programs/clients/run.sh "$target"/wheels/*.whl relax
 }
 
+about rust-objects "classes and functions of a library in Rust, used from Python, C++ and C"
+check_rust-objects() {
+  need g++ "apt-get install g++" && build_wheel && ferrite_tests rust_objects --include-ignored &&
+    tests/programs/rust_objects/run.sh "$target"/wheels/*.whl
+}
+
 about quickstart "the first command of the README"
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
 

@@ -10,7 +10,7 @@ LANE_ONE=(
   core-size full-size boards platform instructions quickstart size
 )
 LANE_TWO=(
-  upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel relax releases drift tvm-client tilelang gpu-opencl
+  upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel rust-objects relax releases drift tvm-client tilelang gpu-opencl
   gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu gpu-tvm-tests msrv loom tsan asan
 )
 
