@@ -275,6 +275,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "half a million steps along a chain, which the tests of chains take in small")]
     #[cfg_attr(not(feature = "std"), ignore = "takes more memory than the pool of a build without std")]
     fn a_document_ends_with_the_first_chain_that_is_too_long() {
         let mut values = entries(colliding(0).take(KEYS));
