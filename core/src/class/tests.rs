@@ -153,6 +153,9 @@ fn threads_see_each_others_changes() -> Result<()> {
     let change = |letter: &str| {
         for _ in 0..rounds {
             if let Ok(mut note) = note.borrow_mut() {
+                // What no other thread may see.
+                note.text = String::EMPTY;
+                std::thread::yield_now();
                 note.text = String::format(format_args!("{letter}{letter}{letter} and more")).unwrap();
             }
             if let Ok(note) = note.borrow() {
