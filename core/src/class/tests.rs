@@ -149,7 +149,7 @@ fn objects_come_from_constructors_creators_and_copies() -> Result<()> {
 #[test]
 fn threads_see_each_others_changes() -> Result<()> {
     let note = note("")?;
-    let rounds = if cfg!(miri) { 20 } else { 5_000 };
+    let rounds = if cfg!(miri) { 20 } else { 500 };
     let change = |letter: &str| {
         for _ in 0..rounds {
             if let Ok(mut note) = note.borrow_mut() {
