@@ -19,6 +19,11 @@ extern crate ferrite_library as _;
 #[cfg(test)]
 extern crate std;
 
+/// The examples of the README, which must compile.
+#[cfg(all(doctest, feature = "host"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod api;
 #[cfg(feature = "host")]
 mod symbols;

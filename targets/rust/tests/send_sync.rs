@@ -1,4 +1,4 @@
-//! Which types may move to other threads, and which may be shared by them. The table in the crate's documentation says the same.
+//! Promises of `Send` and `Sync`, type by type. The table in the README of the crate says the same.
 #![forbid(unsafe_code)]
 
 use ferrite::containers::{ArrayIter, DictIter, ListIter, MapIter};
