@@ -18,6 +18,11 @@ check_rust-objects() {
     tests/programs/rust_objects/run.sh "$target"/wheels/*.whl
 }
 
+about rust "projects of Rust users: a dependency line and 15 lines load kernels, with the library inside and beside it; one workspace of program, kernels and firmware"
+check_rust() {
+  need_target thumbv7em-none-eabihf && ferrite_tests rust_projects --include-ignored
+}
+
 about quickstart "the first command of the README"
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
 
