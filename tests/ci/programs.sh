@@ -8,7 +8,7 @@ check_aot() { ferrite_tests aot; }
 
 about relax "whole models from C and, with tvm_ffi alone, from Python"
 check_relax() {
-  need gcc "apt-get install gcc" && build_wheel && ferrite_tests relax --include-ignored &&
+  need gcc "apt-get install gcc" && need valgrind "apt-get install valgrind" && build_wheel && ferrite_tests relax --include-ignored &&
     tests/programs/clients/run.sh "$target"/wheels/*.whl relax
 }
 

@@ -73,6 +73,59 @@ fn other_results_are_refused() -> Outcome<()> {
 
 #[test]
 #[ignore = "builds the library as it is released: ./ci.sh relax"]
+fn the_example_classifies_a_picture() -> Outcome<()> {
+    let program = Cc::program(scratch("relax-digits")?.join("digits")).strict();
+    let program = program.source(folder().join("digits.c")).link_shared(Library::with_cxx()?)?;
+    let mut command = Command::new(program);
+    command.current_dir(folder().join("models/mlp_i8"));
+    let output = output_of(command.args(["bytecode.so", "params.bin"]))?;
+    assert!(output.starts_with("input x   int8   1 64\ninput w1  int8   32 64\n"), "{output}");
+    assert!(output.contains("\ndigit 1\n") && output.ends_with("its duplicate says 1\n"), "{output}");
+    Ok(())
+}
+
+/// Builds a program that checks the functions for models, and runs it by a command.
+fn model_program(
+    source: &str,
+    name: &str,
+    mut command: Command,
+    prepare: impl FnOnce(Cc) -> Cc,
+) -> Outcome<()> {
+    let program = Cc::program(scratch("relax-api")?.join(name)).strict().args(["-pthread"]);
+    let program = prepare(program.source(folder().join(source)));
+    command.arg(program.link_shared(Library::with_cxx()?)?).arg(folder().join("models"));
+    assert_eq!(output_of(command.env("ASAN_OPTIONS", "detect_leaks=1"))?, "ok\n");
+    Ok(())
+}
+
+#[test]
+#[ignore = "builds the library as it is released: ./ci.sh relax"]
+fn every_function_for_models_works_and_refuses() -> Outcome<()> {
+    model_program("model_api.c", "plain", Command::new("env"), |cc| cc)
+}
+
+#[test]
+#[ignore = "builds the library as it is released: ./ci.sh relax"]
+fn every_function_for_models_works_under_sanitizers() -> Outcome<()> {
+    model_program("model_api.c", "sanitized", Command::new("env"), Cc::sanitized)
+}
+
+#[test]
+#[ignore = "builds the library as it is released: ./ci.sh relax"]
+fn every_function_for_models_works_under_valgrind() -> Outcome<()> {
+    model_program("model_api.c", "valgrind", ferrite_tests::valgrind("definite")?, |cc| cc)
+}
+
+#[test]
+#[ignore = "builds the library as it is released: ./ci.sh relax"]
+#[cfg(target_env = "gnu")]
+fn every_function_for_models_survives_failing_allocations() -> Outcome<()> {
+    let quiet = |cc: Cc| cc.args(["-Wno-unused-function"]);
+    model_program("model_no_memory.c", "no_memory", Command::new("env"), quiet)
+}
+
+#[test]
+#[ignore = "builds the library as it is released: ./ci.sh relax"]
 fn c_programs_load_models_by_path() -> Outcome<()> {
     let program =
         Cc::program(scratch("relax-load")?.join("load_model")).source(folder().join("load_model.c"));

@@ -8,6 +8,7 @@ mod defaults {
     use ferrite_core::static_function;
 
     use crate::builtins::{self, functions_of};
+    use crate::model::{load_params, load_params_from_file};
     use crate::module::{load_from_bytes, load_from_file};
 
     /// Creates a group with a single function.
@@ -38,6 +39,8 @@ mod defaults {
             "ffi.Module.load_from_file.",
             static_function!("ffi.Module.load_from_file.relax.VMExecutable", load_from_file)
         ),
+        single!("runtime.", static_function!("runtime.LoadParams", load_params)),
+        single!("runtime.", static_function!("runtime.LoadParamsFromFile", load_params_from_file)),
         single!("relax.", static_function!("relax.ExecutableLoadFromFile", load_from_file)),
         group!("vm.builtin.", builtins::memory),
         group!("vm.builtin.", builtins::tensor),

@@ -7,6 +7,7 @@
 //! | [`builtins`] | the functions `vm.builtin.*` that compiled models call, in groups |
 //! | [`memory`] | storages, tensors placed in them, and their allocators |
 //! | [`module`] | modules for executables (`relax.VMExecutable`) and machines (`relax.VirtualMachine`) |
+//! | [`model`] | models as programs use them: files, named inputs, weights, profiles |
 //! | [`compiled`] | C symbols called by executables whose functions are native code |
 //! | [`functions`] | the global functions of the build |
 //!

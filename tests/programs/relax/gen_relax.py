@@ -345,6 +345,11 @@ def do_mlp_i8():
         bb.emit_func_output(z)
     calls = [("main", [x[i : i + 1], w1, b1, w2, b2], out[i : i + 1]) for i in range(3)]
     save("mlp_i8", bb.finalize(), calls, "the perceptron in int8 with int32 sums; weights are arguments", 0.0)
+    if ONLY and "mlp_i8" not in ONLY:
+        return
+    weights = {"w1": w1, "b1": b1, "w2": w2, "b2": b2}
+    with open(os.path.join(OUT, "mlp_i8", "params.bin"), "wb") as f:
+        f.write(tvm.runtime.save_param_dict({name: tensor(a) for name, a in weights.items()}))
 
 
 # ------------------------------------------------------------------ control flow

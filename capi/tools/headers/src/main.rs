@@ -97,7 +97,13 @@ const HEADERS: &[Header] = &[
     Header {
         path: "include/tvm_ffi_model.h",
         config: "capi/headers/model.toml",
-        sources: &["targets/relax/src/model/kernels.rs", "capi/src/model.rs"],
+        sources: &[
+            "targets/relax/src/model/kernels.rs",
+            "capi/src/model.rs",
+            "capi/src/model/description.rs",
+            "capi/src/model/parameters.rs",
+            "capi/src/model/measurement.rs",
+        ],
     },
     Header {
         path: "include/tvm_ffi_minimal.h",

@@ -53,7 +53,7 @@ fn read_shape(reader: &mut Reader<'_>) -> Result<Shape> {
 }
 
 /// Reads a tensor in the format of TVM's parameter files.
-fn read_tensor(reader: &mut Reader<'_>, source: &Source) -> Result<Tensor> {
+pub(crate) fn read_tensor(reader: &mut Reader<'_>, source: &Source) -> Result<Tensor> {
     reader.enter("constant");
     let (magic, reserved) = (reader.u64()?, reader.u64()?);
     let (device_type, _device_id, ndim) = (reader.i32()?, reader.i32()?, reader.i32()?);

@@ -6,14 +6,16 @@
 //! | `load` | parsing of the sections in their order |
 //! | `constant` | constants; tensors stay in the serialised form where they are aligned |
 //! | [`code`] | instructions, decoded and checked once |
+//! | `signature` | types of inputs and numbers of results |
 //! | `save` | serialisation |
 //! | `text`, `stats` | `as_text` and `as_python`; `stats` |
 
 pub mod code;
 mod constant;
 mod load;
-mod reader;
+pub(crate) mod reader;
 mod save;
+mod signature;
 mod stats;
 mod text;
 
@@ -29,6 +31,9 @@ use ferrite_core::{Any, Bytes, object_class};
 
 use crate::class::Class;
 use code::Code;
+
+pub(crate) use constant::read_tensor;
+pub use signature::TensorType;
 
 static CLASS: Class = Class::new("ferrite.relax.Executable");
 

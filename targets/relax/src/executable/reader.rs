@@ -8,7 +8,8 @@ use ferrite_core::plain_error;
 use super::Text;
 
 /// A position in a serialised executable, and the name of the current section for error messages.
-pub(super) struct Reader<'a> {
+#[derive(Clone)]
+pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     section: &'static str,
@@ -22,27 +23,27 @@ pub(super) fn malformed(section: &str) -> Error {
 
 impl<'a> Reader<'a> {
     /// Creates a reader at the beginning.
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Reader { bytes, at: 0, section: "header" }
     }
 
     /// Begins a section: later errors name it.
-    pub(super) fn enter(&mut self, section: &'static str) {
+    pub(crate) fn enter(&mut self, section: &'static str) {
         self.section = section;
     }
 
     /// Returns the position in bytes.
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
     /// Returns the InternalError that the current section is malformed.
-    pub(super) fn malformed(&self) -> Error {
+    pub(crate) fn malformed(&self) -> Error {
         malformed(self.section)
     }
 
     /// Reads `len` bytes.
-    pub(super) fn bytes(&mut self, len: usize) -> Result<&'a [u8]> {
+    pub(crate) fn bytes(&mut self, len: usize) -> Result<&'a [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let found = rest.get(..len).ok_or_else(|| self.malformed())?;
         self.at += len;
@@ -56,37 +57,37 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64> {
+    pub(crate) fn u64(&mut self) -> Result<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    pub(super) fn i64(&mut self) -> Result<i64> {
+    pub(crate) fn i64(&mut self) -> Result<i64> {
         self.array().map(i64::from_le_bytes)
     }
 
-    pub(super) fn i32(&mut self) -> Result<i32> {
+    pub(crate) fn i32(&mut self) -> Result<i32> {
         self.array().map(i32::from_le_bytes)
     }
 
-    pub(super) fn dtype(&mut self) -> Result<DLDataType> {
+    pub(crate) fn dtype(&mut self) -> Result<DLDataType> {
         let [code, bits, low, high] = self.array()?;
         Ok(DLDataType { code, bits, lanes: u16::from_le_bytes([low, high]) })
     }
 
     /// Reads a 64-bit size or count. Returns an error if it does not fit into `usize`.
-    pub(super) fn size(&mut self) -> Result<usize> {
+    pub(crate) fn size(&mut self) -> Result<usize> {
         usize::try_from(self.u64()?).map_err(|_| self.malformed())
     }
 
     /// Reads the number of items that follow, each of which takes at least `item_bytes` bytes.
-    pub(super) fn count(&mut self, item_bytes: usize) -> Result<usize> {
+    pub(crate) fn count(&mut self, item_bytes: usize) -> Result<usize> {
         let count = self.size()?;
         let rest = self.bytes.len() - self.at;
         if count > rest / item_bytes { Err(self.malformed()) } else { Ok(count) }
     }
 
     /// Reads a string, preceded by its length.
-    pub(super) fn text(&mut self) -> Result<Text> {
+    pub(crate) fn text(&mut self) -> Result<Text> {
         let len = self.size()?;
         let start = self.at;
         self.bytes(len)?;
@@ -102,16 +103,16 @@ impl<'a> Reader<'a> {
 
 /// Unaligned 64-bit words of a serialised executable.
 #[derive(Clone, Copy)]
-pub(super) struct Words<'a>(&'a [u8]);
+pub(crate) struct Words<'a>(&'a [u8]);
 
 impl Words<'_> {
     /// Returns the number of words.
-    pub(super) fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         self.0.len() / 8
     }
 
     /// Returns the word at `index`; `None` if it is out of range.
-    pub(super) fn get(self, index: usize) -> Option<i64> {
+    pub(crate) fn get(self, index: usize) -> Option<i64> {
         let bytes = self.0.get(index.checked_mul(8)?..)?;
         bytes.first_chunk().map(|word| i64::from_le_bytes(*word))
     }

@@ -12,10 +12,10 @@ use super::{Entry, name_value};
 /// Result by which an instrument skips the call.
 const SKIP: i64 = 1;
 
-/// Returns `true` if the machine has an instrument. Always `false` in builds that link builtins individually, to save code.
+/// Returns `true` if the machine has an instrument or a profile. Always `false` in builds that link builtins individually, to save code.
 #[inline]
 pub(super) fn is_set(entry: &Entry<'_>) -> bool {
-    cfg!(feature = "all-builtins") && entry.state().instrument.is_some()
+    cfg!(feature = "all-builtins") && entry.state().is_observed
 }
 
 /// Calls a function, and the instrument before and after it with (function, name, whether before, result, arguments…). If

@@ -7,6 +7,8 @@ use ferrite_core::{Any, AnyView, plain_error, stack, type_index, type_table};
 
 use super::frame::CallFrame;
 use super::pools::{Callee, Pools};
+#[cfg(feature = "std")]
+use super::profile;
 use super::{Entry, instrument, wrong_count};
 use crate::builtins::memory::place_tensor;
 use crate::executable::FunctionInfo;
@@ -203,7 +205,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Calls a function with the instrument around the call.
+    /// Calls a function with the instrument and the clock around the call.
     ///
     /// # Safety
     /// Same requirements as [`call`](Self::call).
@@ -219,6 +221,8 @@ impl Interpreter<'_> {
         unsafe {
             let (args, callee) = (self.arguments(operands), self.pools.callees.get_unchecked(function));
             let invoke = || self.invoke(callee, function, args);
+            #[cfg(feature = "std")]
+            let invoke = || profile::timed(self.entry, function, invoke);
             let value = instrument::around(self.entry, self.pools, function, args, invoke)?;
             self.write(destination, value);
         }

@@ -9,6 +9,7 @@
 //! | `interpreter` | the loop over instructions |
 //! | `native` | functions that are native code |
 //! | `instrument` | calls of the instrument around calls of functions |
+//! | `profile` | [`Profile`], time of each function |
 //! | `closure` | [`Closure`], the class `relax.vm.Closure` |
 //! | `arguments` | concatenation of argument lists |
 //! | `bound` | functions whose last arguments are bound |
@@ -26,16 +27,20 @@ mod interpreter;
 mod native;
 mod owner;
 mod pools;
+#[cfg(feature = "std")]
+mod profile;
 mod saved;
 mod stateful;
 mod transfer;
 
 pub use bound::bind_last_arguments;
-pub(crate) use bound::owned;
+pub(crate) use bound::{owned, with_views};
 pub use closure::Closure;
 pub use context::Context;
 pub(crate) use context::pointer_view;
 pub use pools::Resolve;
+#[cfg(feature = "std")]
+pub use profile::{OperatorTime, Profile};
 pub use transfer::copy_tensor_to;
 
 use core::cell::UnsafeCell;
@@ -83,6 +88,10 @@ struct State {
     /// Tensors kept for reuse.
     spare_tensors: SpareTensors,
     instrument: Option<Function>,
+    #[cfg(feature = "std")]
+    profile: Option<Profile>,
+    /// Whether there is an instrument or a profile.
+    is_observed: bool,
     stateful: Stateful,
 }
 
@@ -169,7 +178,13 @@ impl Machine {
     /// RuntimeError while another thread uses the machine.
     pub fn set_instrument(&self, instrument: Option<Function>) -> Result<()> {
         let entry = self.enter()?;
-        let previous = core::mem::replace(&mut entry.state().instrument, instrument);
+        let state = entry.state();
+        let previous = core::mem::replace(&mut state.instrument, instrument);
+        state.is_observed = state.instrument.is_some();
+        #[cfg(feature = "std")]
+        {
+            state.is_observed |= state.profile.is_some();
+        }
         drop(previous);
         Ok(())
     }
@@ -205,8 +220,19 @@ impl Machine {
     }
 
     /// Returns the index of the function with this name.
-    fn find(&self, name: &[u8]) -> Result<usize> {
+    ///
+    /// # Errors
+    /// ValueError for an unknown function.
+    pub fn find(&self, name: &[u8]) -> Result<usize> {
         self.executable.find(name).ok_or_else(|| unknown(name))
+    }
+
+    /// Returns the allocator of a device, by its index among the devices.
+    ///
+    /// # Errors
+    /// Same errors as [`Context::allocator`].
+    pub fn allocator(&self, device_index: i64) -> Result<Allocator> {
+        Context::of(self).allocator(device_index)
     }
 
     /// Begins a use of the machine by the calling thread.
@@ -256,14 +282,20 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Tells the functions of the model where the machine is: it may have moved since its last call.
+    #[inline]
+    fn set_address(&self) {
+        if let Some(pools) = &mut self.state().pools {
+            pools.set_machine(self.0);
+        }
+    }
+
     fn call(&self, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
         let Some(info) = self.0.executable.functions().get(function) else {
             plain_bail!(INTERNAL_ERROR, "There is no function {}", function);
         };
-        if self.is_outermost()
-            && let Some(pools) = &mut self.state().pools
-        {
-            pools.set_machine(self.0);
+        if self.is_outermost() {
+            self.set_address();
         }
         let pools = self.pools()?;
         match info.kind {

@@ -146,6 +146,12 @@ impl Allocator {
         self.0.state.lock().usage
     }
 
+    /// Sets the peak to the bytes in use.
+    pub fn reset_peak(self) {
+        let usage = &mut self.0.state.lock().usage;
+        usage.peak = usage.used;
+    }
+
     /// Allocates at least `bytes` bytes of uninitialised memory, aligned to [`ALIGNMENT`].
     ///
     /// # Errors
@@ -346,6 +352,8 @@ mod tests {
         assert_eq!(usage(pooled.device()), Usage { used: 0, peak: 12288, reserved: 12288 });
         assert!(pooled.clear());
         assert_eq!(pooled.usage(), Usage { used: 0, peak: 12288, reserved: 0 });
+        pooled.reset_peak();
+        assert_eq!(pooled.usage(), Usage::default());
         assert!(!pooled.clear());
     }
 

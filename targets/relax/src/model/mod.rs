@@ -3,10 +3,31 @@
 //! | file | content |
 //! |---|---|
 //! | `record` | [`Model`], the model object |
-//! | `kernels` | [`Kernel`], a kernel linked into the program |
+//! | `load` | models from files, bytes and modules |
+//! | `kernels` | [`Kernels`], the source of a model's kernels |
+//! | `function` | [`ModelFunction`] and [`Input`]: names, element types and shapes |
+//! | `inputs` | [`Inputs`], inputs by name |
+//! | `parameters` | [`Parameters`], weights in a file of their own |
+//! | `profile` | time per operator |
 
+mod function;
+mod inputs;
 mod kernels;
+#[cfg(feature = "all-builtins")]
+mod load;
+mod parameters;
+#[cfg(feature = "std")]
+mod profile;
 mod record;
 
-pub use kernels::{Kernel, find};
+pub use crate::executable::TensorType;
+#[cfg(feature = "std")]
+pub use crate::machine::{OperatorTime, Profile};
+pub use ferrite_alloc_ext::containers::MapObject;
+pub use function::{Input, ModelFunction};
+pub use inputs::Inputs;
+pub use kernels::{Kernel, Kernels};
+pub use parameters::Parameters;
+#[cfg(feature = "std")]
+pub(crate) use parameters::{load_params, load_params_from_file};
 pub use record::Model;

@@ -6,72 +6,147 @@ use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{ObjectRecord, allocate};
-use ferrite_core::{Any, AnyView, object_class, plain_bail};
+use ferrite_core::{Any, AnyView, object_class};
 
+use super::Kernels;
 use crate::class::Class;
 use crate::executable::Executable;
-use crate::machine::{Machine, Resolve};
-use crate::memory::Kind;
+use crate::machine::Machine;
+use crate::memory::{Kind, Usage};
 
 static CLASS: Class = Class::new("ferrite.Model");
 
 object_class! {
-    /// Shared reference to a model that is initialized for the CPU.
+    /// A whole model that runs on the CPU: an executable with an initialized machine. A shared reference: its clones use
+    /// the same machine.
     ///
     /// # Threads
-    /// One thread at a time may run a model: a call from another thread meanwhile is an error.
+    /// `Send` and `Sync`. One thread at a time may run a model: a call from another thread meanwhile is a RuntimeError. Give
+    /// each thread a [`duplicate`](Model::duplicate), which has a machine of its own over the same weights and kernels.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use ferrite_core::{AnyView, Tensor};
+    /// use ferrite_relax::model::Model;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let model = Model::load("digits.so")?; // written by TVM's export_library
+    /// let x = Tensor::from_slice(&[0f32; 64], &[1, 1, 8, 8])?;
+    /// let scores: Tensor = model.call_packed("main", &[AnyView::from(&x)])?.get()?;
+    /// println!("{:?}", scores.data::<f32>()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub struct Model, CLASS.index(), "ferrite.Model"
 }
 
 #[repr(C)]
 struct ModelRecord {
     header: TVMFFIObject,
-    machine: ManuallyDrop<Machine>,
+    content: ManuallyDrop<Content>,
+}
+
+struct Content {
+    machine: Machine,
+    kernels: Kernels,
+    kind: Kind,
 }
 
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for ModelRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         // SAFETY: the record is initialised and ours alone.
-        unsafe { ManuallyDrop::drop(&mut (*this.cast::<ModelRecord>()).machine) };
+        unsafe { ManuallyDrop::drop(&mut (*this.cast::<ModelRecord>()).content) };
     }
 }
 
 impl Model {
-    /// Creates a model from an executable. `resolve` finds the functions that are not builtins.
+    /// Creates a model from an executable, the kind of its allocator and the source of its kernels.
     ///
     /// # Errors
     /// Same errors as [`Machine::initialize_on_cpu`].
-    pub fn new(executable: Executable, kind: Kind, resolve: &Resolve<'_>) -> Result<Model> {
+    pub fn new(executable: Executable, kind: Kind, kernels: Kernels) -> Result<Model> {
         let index = CLASS.register()?;
-        let mut machine = Some(Machine::new(executable));
+        let mut content = Some(Content { machine: Machine::new(executable), kernels, kind });
         let init = |record: *mut ModelRecord| {
-            if let Some(machine) = machine.take() {
-                // SAFETY: the record has room for the machine.
-                unsafe { (&raw mut (*record).machine).write(ManuallyDrop::new(machine)) };
+            if let Some(content) = content.take() {
+                // SAFETY: the record has room for the content.
+                unsafe { (&raw mut (*record).content).write(ManuallyDrop::new(content)) };
             }
         };
         // SAFETY: `init` fills the record; objects of this class have this layout.
         let model = unsafe { Model::from_object_unchecked(allocate(index, 0, init)?) };
         // Once it is in its place: its address is its identity.
-        model.machine().initialize_on_cpu(kind, resolve)?;
+        let Content { machine, kernels, kind } = model.content();
+        machine.initialize_on_cpu(*kind, &|name| kernels.find(name))?;
         Ok(model)
+    }
+
+    fn content(&self) -> &Content {
+        // SAFETY: the object is a model, whose content stays while it lives.
+        unsafe { &(*self.as_object().as_ptr().cast::<ModelRecord>()).content }
+    }
+
+    /// Creates a model with a machine of its own, over the same executable, weights and kernels: for another thread. May be
+    /// called while another thread runs this model.
+    ///
+    /// # Errors
+    /// Same errors as [`Machine::initialize_on_cpu`].
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # use ferrite_core::{AnyView, Result, Tensor};
+    /// # use ferrite_relax::model::Model;
+    /// # fn main() -> Result<()> {
+    /// let model = Model::load("digits.so")?;
+    /// let threads = [(); 4].map(|()| {
+    ///     let model = model.duplicate()?;
+    ///     Ok(std::thread::spawn(move || {
+    ///         let x = Tensor::from_slice(&[0f32; 64], &[1, 1, 8, 8])?;
+    ///         model.call_packed("main", &[AnyView::from(&x)])
+    ///     }))
+    /// });
+    /// # threads.into_iter().collect::<Result<Vec<_>>>()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn duplicate(&self) -> Result<Model> {
+        let Content { machine, kernels, kind } = self.content();
+        Model::new(machine.executable().clone(), *kind, kernels.clone())
     }
 
     /// Returns the machine.
     pub fn machine(&self) -> &Machine {
-        // SAFETY: the object is a model, whose machine stays while it lives.
-        unsafe { &(*self.as_object().as_ptr().cast::<ModelRecord>()).machine }
+        &self.content().machine
     }
 
-    /// Calls a function of the model by name.
+    /// Calls a function of the model by name, with its inputs in order.
+    ///
+    /// Tensors are used in place. The result is a tensor, or an array of values; it stays valid after the model is gone.
     ///
     /// # Errors
-    /// ValueError for an unknown function; as for [`Machine::call`].
-    pub fn call(&self, function: &[u8], args: &[AnyView<'_>]) -> Result<Any> {
-        match self.machine().executable().find(function) {
-            Some(index) => self.machine().call(index, args),
-            None => plain_bail!(VALUE_ERROR, "Unknown function: {}", function),
-        }
+    /// ValueError for an unknown function; errors of [`Machine::call`]. The model can be used after an error.
+    pub fn call_packed(&self, function: impl AsRef<[u8]>, args: &[AnyView<'_>]) -> Result<Any> {
+        let machine = self.machine();
+        machine.call(machine.find(function.as_ref())?, args)
+    }
+
+    /// Returns the bytes of storages in use, and their peak since the start or the last
+    /// [`reset_peak_memory`](Model::reset_peak_memory). The counters are those of an allocator that all models of the
+    /// process share.
+    ///
+    /// # Errors
+    /// RuntimeError while another thread runs the model.
+    pub fn memory(&self) -> Result<Usage> {
+        Ok(self.machine().allocator(0)?.usage())
+    }
+
+    /// Sets the peak of [`memory`](Model::memory) to the bytes in use.
+    ///
+    /// # Errors
+    /// Same errors as [`memory`](Model::memory).
+    pub fn reset_peak_memory(&self) -> Result<()> {
+        self.machine().allocator(0)?.reset_peak();
+        Ok(())
     }
 }

@@ -9,13 +9,11 @@ use ferrite_core::{Any, AnyView, Bytes, Function, ObjectRef, String, plain_bail}
 use super::builtins;
 use super::held::Held;
 use super::machine::MachineModule;
-#[cfg(feature = "std")]
-use super::machine::resolve;
 use super::text;
 use crate::executable::{Executable, FunctionKind, Source};
 use crate::machine::Machine;
-#[cfg(feature = "std")]
-use crate::{memory::Kind, model::Model};
+use crate::memory::Kind;
+use crate::model::{Kernels, Model};
 
 /// Module implementation of a compiled model.
 struct ExecutableModule {
@@ -88,7 +86,6 @@ pub fn load(source: Source) -> Result<Module> {
 ///
 /// # Errors
 /// TypeError for any other module; as for [`Model::new`].
-#[cfg(feature = "std")]
 pub fn model(module: &Module) -> Result<Model> {
     let Some(this) = module.implementation::<ExecutableModule>() else {
         plain_bail!(
@@ -105,7 +102,7 @@ pub fn model(module: &Module) -> Result<Model> {
             builtins::provide(import)?;
         }
     }
-    Model::new(this.executable.clone(), Kind::Pooled, &|name| resolve(&imports, name))
+    Model::new(this.executable.clone(), Kind::Pooled, Kernels::in_modules(imports))
 }
 
 /// Implements `ffi.Module.load_from_bytes.relax.VMExecutable`.

@@ -14,7 +14,8 @@ use crate::executable::Source;
 /// Number of bytes read at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
-fn path(name: &String) -> Result<&Path> {
+/// Returns a file's name as a path.
+pub(crate) fn path(name: &String) -> Result<&Path> {
     match core::str::from_utf8(name.as_bytes()) {
         Ok(name) => Ok(Path::new(name)),
         Err(_) => plain_bail!(INTERNAL_ERROR, "Cannot open {}", name.as_bytes()),
@@ -29,12 +30,16 @@ fn path(name: &String) -> Result<&Path> {
 /// # Upstream
 /// `relax.ExecutableLoadFromFile` and `ffi.Module.load_from_file.relax.VMExecutable`.
 pub fn load_from_file(name: String) -> Result<Module> {
-    super::load(Source::Bytes(read(&name)?))
+    super::load(Source::Bytes(read(path(&name)?)?))
 }
 
-fn read(name: &String) -> Result<Bytes> {
-    let cannot = || plain_error!(INTERNAL_ERROR, "Cannot open {}", name.as_bytes());
-    let mut file = File::open(path(name)?).map_err(|_| cannot())?;
+/// Reads a file.
+///
+/// # Errors
+/// InternalError if the file cannot be read; MemoryError.
+pub(crate) fn read(path: &Path) -> Result<Bytes> {
+    let cannot = || plain_error!(INTERNAL_ERROR, "Cannot open {}", path.as_os_str().as_encoded_bytes());
+    let mut file = File::open(path).map_err(|_| cannot())?;
     let mut content: Buffer<u8> = Buffer::new();
     loop {
         let len = content.len();

@@ -88,7 +88,7 @@ fn initialize(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Looks up a function in the imports, then in the global table.
-pub(super) fn resolve(imports: &ArrayObject, name: &[u8]) -> Result<Option<Function>> {
+pub(crate) fn resolve(imports: &ArrayObject, name: &[u8]) -> Result<Option<Function>> {
     let key = String::from_bytes(name)?;
     for import in imports.as_slice() {
         let Some(import) = import.as_object().and_then(ObjectRef::as_class::<Module>) else { continue };

@@ -15,11 +15,12 @@ mod file;
 mod held;
 mod machine;
 
-#[cfg(feature = "std")]
-pub use executable::model;
-pub use executable::{load, load_from_bytes};
+pub use executable::{load, load_from_bytes, model};
 #[cfg(feature = "std")]
 pub use file::load_from_file;
+#[cfg(feature = "std")]
+pub(crate) use file::{path, read as read_file};
+pub(crate) use machine::resolve;
 
 use ferrite_core::AnyView;
 use ferrite_core::error::Result;

@@ -1,0 +1,89 @@
+//! Models from bytes, modules and files.
+
+use ferrite_alloc_ext::module::Module;
+use ferrite_core::Bytes;
+use ferrite_core::error::Result;
+
+use super::{Kernels, Model};
+use crate::executable::{Executable, Source};
+use crate::memory::Kind;
+
+impl Model {
+    /// Creates a model from a serialised executable, which is copied, and the source of its kernels.
+    ///
+    /// # Errors
+    /// InternalError for a malformed executable or a missing kernel; errors of the kernels' source; MemoryError.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use ferrite_core::{Function, Result, Tensor};
+    /// use ferrite_relax::model::{Kernels, Model};
+    ///
+    /// fn relu(x: Tensor, out: Tensor) -> Result<()> {
+    ///     // …
+    /// # let _ = (x, out);
+    ///     Ok(())
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let kernels = Kernels::from_fn(|name| match name {
+    ///     "relu" => Function::from_typed(relu).map(Some),
+    ///     _ => Ok(None),
+    /// })?;
+    /// # let executable = [];
+    /// let model = Model::from_bytes(&executable, kernels)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_bytes(executable: &[u8], kernels: Kernels) -> Result<Model> {
+        let executable = Executable::load(Source::Bytes(Bytes::new(executable)?))?;
+        Model::new(executable, Kind::Pooled, kernels)
+    }
+
+    /// Creates a model from a module of kind `relax.VMExecutable`, whose kernels are in its imports.
+    ///
+    /// # Errors
+    /// TypeError for any other module; InternalError for a missing kernel; MemoryError.
+    pub fn from_module(module: &Module) -> Result<Model> {
+        crate::module::model(module)
+    }
+
+    /// Loads a library written by TVM's `export_library`. A path without a folder is one in the current folder.
+    ///
+    /// Loading runs the library's initialisers, as opening any library does. Its kernels must be those of the model.
+    ///
+    /// # Errors
+    /// InternalError for a file that cannot be opened, a malformed executable or a missing kernel; TypeError for a library
+    /// without a whole model; RuntimeError in a program that has no loader of libraries, which is part of `ferrite-ffi-host`;
+    /// MemoryError.
+    ///
+    /// # Upstream
+    /// `relax.VirtualMachine(tvm.runtime.load_module(path), tvm.cpu())`.
+    #[cfg(feature = "std")]
+    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Model> {
+        Model::from_module(&Module::load_from_file(&file::name(path.as_ref())?)?)
+    }
+}
+
+#[cfg(feature = "std")]
+mod file {
+    use std::path::Path;
+
+    use ferrite_core::error::Result;
+    use ferrite_core::memory::Buffer;
+    use ferrite_core::{String, plain_bail};
+
+    /// Returns a path as text. The system searches for names without a folder elsewhere, so they get one.
+    pub(super) fn name(path: &Path) -> Result<String> {
+        let Some(text) = path.to_str() else {
+            plain_bail!(INTERNAL_ERROR, "Cannot open {}", path.as_os_str().as_encoded_bytes());
+        };
+        if text.is_empty() || text.contains(std::path::MAIN_SEPARATOR) {
+            return String::new(text);
+        }
+        let mut name = Buffer::try_with_capacity(2 + text.len())?;
+        name.try_extend_from_slice(b"./")?;
+        name.try_extend_from_slice(text.as_bytes())?;
+        String::from_bytes(&name)
+    }
+}
