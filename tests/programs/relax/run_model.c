@@ -1,13 +1,15 @@
 /*
  * run_model.c: runs a function of a compiled model, and compares the results with expected ones.
  *
- *   run_model [-r RUNTIME] [-n REPETITIONS] [-a ALLOCATOR] MODEL FUNCTION TOLERANCE ARGUMENT... -- RESULT...
+ *   run_model [-r RUNTIME] [-n REPETITIONS] [-a ALLOCATOR] [-m LOADS] MODEL FUNCTION TOLERANCE ARGUMENT... -- RESULT...
  *
  * An argument is a file of numpy (`x.npy`), a shape (`shape:2,3`) or a tuple of files (`tuple:a.npy,b.npy`); tuples among the results
  * are flattened. RUNTIME is a library that is opened first, such as libtvm_runtime.so. ALLOCATOR is 1 for naive, 2 for pooled memory.
- * With -n, `repeat` calls the function REPETITIONS times, so that `--toggle-collect=repeat` counts its instructions.
+ * With -n, `repeat` calls the function REPETITIONS times, so that `--toggle-collect=repeat` counts its instructions. With -m, loads
+ * the model LOADS times, prints the bytes of the heap and the KiB of resident memory that the process then has, and ends.
  */
 #include <dlfcn.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -265,8 +267,31 @@ static TVMFFIAny machine_of(const char* path, int allocator) {
   return machine;
 }
 
+/* Returns the resident memory of the process in KiB. */
+static long resident(void) {
+  long pages = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  if (file == NULL || fscanf(file, "%*d %ld", &pages) != 1) fail("cannot read", "/proc/self/statm");
+  fclose(file);
+  return pages * 4;
+}
+
+/* Returns the bytes of live blocks of the heap. */
+static size_t heap(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+/* Loads a model some times, each time with a new machine, and prints the memory of the process. */
+static int measure_loading(const char* path, int allocator, int loads) {
+  int load;
+  for (load = 0; load < loads; ++load) machine_of(path, allocator);
+  printf("heap %zu resident %ld\n", heap(), resident());
+  return 0;
+}
+
 int main(int argc, char** argv) {
-  int at = 1, repetitions = 0, allocator = 1, count = 0, index;
+  int at = 1, repetitions = 0, allocator = 1, loads = 0, count = 0, index;
   TVMFFIAny machine, result, args[MAX_VALUES];
   TVMFFIObjectHandle function;
   char** expected;
@@ -275,8 +300,10 @@ int main(int argc, char** argv) {
     if (argv[at][1] == 'r' && dlopen(argv[at + 1], RTLD_NOW | RTLD_GLOBAL) == NULL) fail("cannot open:", dlerror());
     if (argv[at][1] == 'n') repetitions = atoi(argv[at + 1]);
     if (argv[at][1] == 'a') allocator = atoi(argv[at + 1]);
+    if (argv[at][1] == 'm') loads = atoi(argv[at + 1]);
   }
   if (argc - at < 4) fail("usage:", "run_model [OPTION...] MODEL FUNCTION TOLERANCE ARGUMENT... -- RESULT...");
+  if (loads > 0) return measure_loading(argv[at], allocator, loads);
   machine = machine_of(argv[at], allocator);
   function = method(machine, argv[at + 1]);
   tolerance = atof(argv[at + 2]);
