@@ -4,7 +4,7 @@ pub use ferrite_core::any::{Any, AnyView};
 pub use ferrite_core::big_int::BigInt;
 pub use ferrite_core::class::{Object, ObjectArc};
 pub use ferrite_core::convert::AnyCompatible;
-pub use ferrite_core::error::{Error, Result};
+pub use ferrite_core::error::{Error, ErrorKind, Result};
 pub use ferrite_core::function::Function;
 pub use ferrite_core::object::{ObjectClass, ObjectRef};
 pub use ferrite_core::shape::Shape;
