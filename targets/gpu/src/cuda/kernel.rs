@@ -1,7 +1,6 @@
 //! CUDA kernels and their launches.
 
 use core::ffi::c_void;
-use core::mem::MaybeUninit;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -112,9 +111,10 @@ impl Kernel {
     /// The values must have the kernel's parameter types, and the context of `device` must be current.
     #[inline]
     pub(super) unsafe fn launch(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
-        let mut parameters = [const { MaybeUninit::<*const c_void>::uninit() }; MAX_PARAMETERS];
-        for ((parameter, value), pointer) in launch.parameters().zip(&mut parameters) {
-            pointer.write(match parameter {
+        let mut parameters = heapless::Vec::<*const c_void, MAX_PARAMETERS>::new();
+        for (parameter, value) in launch.parameters() {
+            // The capacity suffices for the parameters of every plan.
+            let _ = parameters.push(match parameter {
                 Parameter::TensorMap => tensor_map(*value)?,
                 _ => ptr::from_ref(value).cast(),
             });
@@ -125,10 +125,10 @@ impl Kernel {
         }
         let mut attributes = Attributes::new();
         if launch.plan.is_programmatic {
-            attributes.add(api::PROGRAMMATIC_STREAM_SERIALIZATION, [1, 0, 0]);
+            add_attribute(&mut attributes, api::PROGRAMMATIC_STREAM_SERIALIZATION, [1, 0, 0]);
         }
         if launch.plan.is_cooperative {
-            attributes.add(api::COOPERATIVE, [1, 0, 0]);
+            add_attribute(&mut attributes, api::COOPERATIVE, [1, 0, 0]);
         }
         if (sizes.cluster(), sizes.preferred_cluster()) != ([1; 3], [1; 3]) {
             self.add_clusters(launch, &mut attributes)?;
@@ -138,13 +138,12 @@ impl Kernel {
             block: sizes.block(),
             dynamic_shared_bytes: sizes.dynamic_shared_bytes,
             stream: stream::get(stream::DeviceKey::new(kind::CUDA, device)),
-            attributes: attributes.as_ptr(),
-            attribute_count: attributes.len,
+            attributes: if attributes.is_empty() { ptr::null() } else { attributes.as_ptr() },
+            attribute_count: attributes.len() as u32,
         };
         // SAFETY: the kernel has as many parameters as there are pointers; the caller vouches for the values.
-        let status = unsafe {
-            (self.api.cuLaunchKernelEx)(&config, self.function, parameters.as_ptr().cast(), ptr::null())
-        };
+        let status =
+            unsafe { (self.api.cuLaunchKernelEx)(&config, self.function, parameters.as_ptr(), ptr::null()) };
         if failure::is_done(status) { Ok(()) } else { Err(self.launch_error(status, launch)) }
     }
 
@@ -200,10 +199,10 @@ impl Kernel {
             self.allow_large_clusters()?;
         }
         if cluster != [1; 3] {
-            attributes.add(api::CLUSTER_DIMENSION, cluster);
+            add_attribute(attributes, api::CLUSTER_DIMENSION, cluster);
         }
         if preferred != [1; 3] {
-            attributes.add(api::PREFERRED_CLUSTER_DIMENSION, preferred);
+            add_attribute(attributes, api::PREFERRED_CLUSTER_DIMENSION, preferred);
         }
         Ok(())
     }
@@ -249,31 +248,12 @@ fn tensor_map(value: u64) -> Result<*const c_void> {
     Ok(ptr::with_exposed_provenance(address))
 }
 
-/// Launch attributes: an array of fixed capacity, whose unused elements stay uninitialised.
-struct Attributes {
-    list: [MaybeUninit<LaunchAttribute>; 4],
-    len: u32,
-}
+/// Launch attributes, each of the four kinds at most once.
+type Attributes = heapless::Vec<LaunchAttribute, 4>;
 
-impl Attributes {
-    #[inline]
-    const fn new() -> Attributes {
-        Attributes { list: [const { MaybeUninit::uninit() }; 4], len: 0 }
-    }
-
-    /// Adds an attribute. Each of the four kinds may be added once.
-    fn add(&mut self, id: i32, [x, y, z]: Dimensions) {
-        if let Some(slot) = self.list.get_mut(self.len as usize) {
-            let mut value = [0; 16];
-            value[..3].copy_from_slice(&[x, y, z]);
-            slot.write(LaunchAttribute { id, padding: 0, value });
-            self.len += 1;
-        }
-    }
-
-    /// Returns a pointer to the attributes; null if there are none.
-    #[inline]
-    fn as_ptr(&self) -> *const LaunchAttribute {
-        if self.len == 0 { ptr::null() } else { self.list.as_ptr().cast() }
-    }
+/// Adds an attribute. The capacity suffices, since each kind is added at most once.
+fn add_attribute(attributes: &mut Attributes, id: i32, [x, y, z]: Dimensions) {
+    let mut value = [0; 16];
+    value[..3].copy_from_slice(&[x, y, z]);
+    let _ = attributes.push(LaunchAttribute { id, padding: 0, value });
 }

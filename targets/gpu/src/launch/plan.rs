@@ -5,7 +5,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::{AnyView, plain_bail, plain_ensure, plain_error, type_index};
 
-use super::arguments::{MAX_PARAMETERS, Values};
+use super::values::{MAX_PARAMETERS, Values};
 use super::{Parameter, Tag, WorkSizes};
 
 /// Number of axes that launch tags can name.
@@ -16,8 +16,7 @@ const MAX_AXES: usize = 12;
 #[derive(Debug)]
 pub struct LaunchPlan {
     parameters: Buffer<Parameter>,
-    axes: [u8; MAX_AXES],
-    axis_count: usize,
+    axes: heapless::Vec<u8, MAX_AXES>,
     /// Number of work dimensions: the highest axis of grid and block, plus one.
     work_dimensions: u32,
     has_dynamic_shared: bool,
@@ -51,8 +50,7 @@ impl LaunchPlan {
         }
         let mut plan = LaunchPlan {
             parameters,
-            axes: [0; MAX_AXES],
-            axis_count: 0,
+            axes: heapless::Vec::new(),
             work_dimensions: 1,
             has_dynamic_shared: false,
             is_programmatic: false,
@@ -72,12 +70,12 @@ impl LaunchPlan {
             tag
         );
         match Tag::parse(tag)? {
-            Tag::Axis(axis) if self.axes().contains(&axis) => {
+            Tag::Axis(axis) if self.axes.contains(&axis) => {
                 plain_bail!(INTERNAL_ERROR, "The launch tag {} comes twice", tag)
             }
             Tag::Axis(axis) => {
-                self.axes[self.axis_count] = axis;
-                self.axis_count += 1;
+                // The capacity suffices, since no axis is there twice.
+                let _ = self.axes.push(axis);
                 if axis < 6 {
                     self.work_dimensions = self.work_dimensions.max(u32::from(axis) % 3 + 1);
                 }
@@ -88,10 +86,6 @@ impl LaunchPlan {
             Tag::WriteAccess => {}
         }
         Ok(())
-    }
-
-    fn axes(&self) -> &[u8] {
-        &self.axes[..self.axis_count]
     }
 
     /// Returns the parameters of the kernel.
@@ -106,7 +100,7 @@ impl LaunchPlan {
 
     /// Returns the number of packed arguments.
     pub fn argument_count(&self) -> usize {
-        self.parameters.len() + self.axis_count + usize::from(self.has_dynamic_shared)
+        self.parameters.len() + self.axes.len() + usize::from(self.has_dynamic_shared)
     }
 
     /// Converts packed arguments for a launch on a device: stores the parameter values in `values`, and returns the work sizes.
@@ -126,10 +120,11 @@ impl LaunchPlan {
         }
         let (given, work) = arguments.split_at(self.parameters.len());
         for (index, (parameter, argument)) in self.parameters.iter().zip(given).enumerate() {
-            values.push(parameter.value(argument, index, device)?);
+            // The capacity suffices for the parameters of every plan.
+            let _ = values.push(parameter.value(argument, index, device)?);
         }
         let mut sizes = WorkSizes::ONE;
-        for (axis, argument) in self.axes().iter().zip(work) {
+        for (axis, argument) in self.axes.iter().zip(work) {
             sizes.set(*axis, work_size(argument)?);
         }
         if self.has_dynamic_shared

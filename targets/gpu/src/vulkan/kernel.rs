@@ -1,6 +1,5 @@
 //! Vulkan kernels: a compute pipeline for each shader, and launches.
 
-use core::mem::MaybeUninit;
 use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -47,30 +46,13 @@ enum Descriptors {
     None,
 }
 
-/// Descriptors of a launch, on the stack of the launching thread.
-struct Bindings {
-    all: [MaybeUninit<vk::DescriptorBufferInfo>; MAX_PARAMETERS + 1],
-    len: usize,
-}
+/// Descriptors of a launch, on the stack of the launching thread: one per parameter, and one for the scalars.
+type Bindings = heapless::Vec<vk::DescriptorBufferInfo, { MAX_PARAMETERS + 1 }>;
 
-impl Bindings {
-    #[inline]
-    fn new() -> Bindings {
-        Bindings { all: [const { MaybeUninit::uninit() }; MAX_PARAMETERS + 1], len: 0 }
-    }
-
-    #[inline]
-    fn push(&mut self, buffer: vk::Buffer, offset: u64, range: u64) {
-        if let Some(slot) = self.all.get_mut(self.len) {
-            slot.write(vk::DescriptorBufferInfo { buffer, offset, range });
-            self.len += 1;
-        }
-    }
-
-    #[inline]
-    fn as_ptr(&self) -> *const vk::DescriptorBufferInfo {
-        self.all.as_ptr().cast()
-    }
+/// Appends a buffer. The capacity suffices for all parameters and the scalars.
+#[inline]
+fn bind(bindings: &mut Bindings, buffer: vk::Buffer, offset: u64, range: u64) {
+    let _ = bindings.push(vk::DescriptorBufferInfo { buffer, offset, range });
 }
 
 impl Kernel {
@@ -244,7 +226,7 @@ impl Kernel {
                         if memory.device == self.device.handle
                             && memory.bytes <= u64::from(self.device.limits().max_storage_buffer_range) =>
                     {
-                        bindings.push(memory.buffer, 0, vk::WHOLE_SIZE);
+                        bind(&mut bindings, memory.buffer, 0, vk::WHOLE_SIZE);
                     }
                     other => return Err(self.unfit(index, other)),
                 }
@@ -339,7 +321,7 @@ impl Kernel {
             core::slice::from_raw_parts_mut(staged.data.as_ptr(), bytes)
         };
         pack_slots_of_8(launch, scalars);
-        bindings.push(staged.buffer, staged.offset, self.scalar_bytes.into());
+        bind(bindings, staged.buffer, staged.offset, self.scalar_bytes.into());
         Ok(())
     }
 

@@ -10,8 +10,7 @@ const MAX_PROCESSORS: usize = 1024;
 
 /// Processors configured for the workers.
 pub(crate) struct Affinity {
-    processors: [u16; MAX_PROCESSORS],
-    count: usize,
+    processors: heapless::Vec<u16, MAX_PROCESSORS>,
     /// Whether every worker may run on all processors. Otherwise each worker is bound to one, beginning with the
     /// second; the first one is left to the launching thread.
     are_shared: bool,
@@ -19,24 +18,17 @@ pub(crate) struct Affinity {
 
 /// The configured processors; empty by default.
 pub(crate) static AFFINITY: Mutex<Affinity> =
-    Mutex::new(Affinity { processors: [0; MAX_PROCESSORS], count: 0, are_shared: false });
+    Mutex::new(Affinity { processors: heapless::Vec::new(), are_shared: false });
 
 impl Affinity {
-    fn list(&self) -> &[u16] {
-        &self.processors[..self.count]
-    }
-
     fn set_list(&mut self, processors: impl Iterator<Item = u16>) {
-        self.count = 0;
-        for (place, processor) in self.processors.iter_mut().zip(processors) {
-            *place = processor;
-            self.count += 1;
-        }
+        self.processors.clear();
+        self.processors.extend(processors.take(MAX_PROCESSORS));
     }
 
     /// Returns the processors that a worker is bound to. Empty if it is not bound.
     fn of_worker(&self, number: usize) -> &[u16] {
-        let list = self.list();
+        let list = &self.processors;
         match (number + 1).checked_rem(list.len()) {
             Some(place) if !self.are_shared => &list[place..=place],
             _ => list,
@@ -47,7 +39,7 @@ impl Affinity {
 /// Binds the calling worker to its processors, if any are configured. Errors of the system are ignored.
 pub(super) fn bind_worker(number: usize) {
     let mut affinity = AFFINITY.lock();
-    if affinity.count == 0 && settings::bind() == Bind::Always {
+    if affinity.processors.is_empty() && settings::bind() == Bind::Always {
         affinity.set_list(system::allowed_processors());
     }
     system::bind(system::THIS_THREAD, affinity.of_worker(number));
@@ -65,7 +57,7 @@ pub(super) fn configure(processors: impl Iterator<Item = u16>, are_shared: bool)
         system::bind(thread, affinity.of_worker(number));
     }
     // The launching thread runs a task of every launch, and may have to run others.
-    system::bind(system::THIS_THREAD, affinity.list());
+    system::bind(system::THIS_THREAD, &affinity.processors);
 }
 
 /// Moves a worker to another processor if it runs on this one and is not bound to it.

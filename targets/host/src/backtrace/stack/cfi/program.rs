@@ -63,14 +63,8 @@ pub(super) struct Unit<'a> {
 pub(super) fn run(unit: &Unit<'_>, program: Reader<'_>, function: usize, address: usize) -> Option<Step> {
     let nothing =
         Row { base: None, distance: 0, frame_pointer: Saved::InPlace, return_address: Saved::Elsewhere };
-    let mut machine = Machine {
-        unit,
-        row: nothing,
-        initial: nothing,
-        saved: [nothing; MAX_SAVED],
-        saved_count: 0,
-        location: function,
-    };
+    let mut machine =
+        Machine { unit, row: nothing, initial: nothing, saved: heapless::Vec::new(), location: function };
     machine.run(unit.program.clone(), usize::MAX)?;
     machine.initial = machine.row;
     machine.run(program, address)?;
@@ -101,8 +95,7 @@ struct Machine<'a> {
     unit: &'a Unit<'a>,
     row: Row,
     initial: Row,
-    saved: [Row; MAX_SAVED],
-    saved_count: usize,
+    saved: heapless::Vec<Row, MAX_SAVED>,
     location: usize,
 }
 
@@ -154,12 +147,10 @@ impl Machine<'_> {
                 program.uleb()?;
             }
             DW_CFA_REMEMBER_STATE => {
-                *self.saved.get_mut(self.saved_count)? = self.row;
-                self.saved_count += 1;
+                self.saved.push(self.row).ok()?;
             }
             DW_CFA_RESTORE_STATE => {
-                self.saved_count = self.saved_count.checked_sub(1)?;
-                self.row = *self.saved.get(self.saved_count)?;
+                self.row = self.saved.pop()?;
             }
             DW_CFA_DEF_CFA => {
                 self.set_base(program.uleb()?);
