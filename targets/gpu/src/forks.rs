@@ -19,8 +19,16 @@ static CHILD: Hook = Hook::in_child(|| {
     }
 });
 
-/// Fork handlers of this crate. Locks held while a driver is opened are not among them: the child never takes them.
-static PARTS: &[&dyn AtFork] = &[&CHILD];
+/// Fork handlers of this crate, in locking order.
+///
+/// Locks of drivers and devices are not among them: [`begin_use`] comes before each of them is first taken, and [`check`]
+/// before each later use, so that the child of a process that may hold one gets an error instead of waiting for it. Module
+/// state that needs no driver is set without a lock or behind an [`ObjectMutex`](ferrite_core::sync::ObjectMutex).
+static PARTS: &[&dyn AtFork] = &[
+    &CHILD,
+    #[cfg(feature = "cuda")]
+    &crate::cuda::NVRTC_OPENING,
+];
 
 /// Registers the fork handler.
 pub(crate) fn install() {

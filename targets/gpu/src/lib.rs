@@ -16,6 +16,7 @@
 //! | [`forks`] | fork protection of drivers |
 //! | [`attribute_text`] | text form of device attributes |
 //! | `open_once` | drivers opened on first use |
+//! | `set_once` | values that are set once, without a lock |
 //! | `workspace` | pool of device workspaces |
 //! | `opencl` | OpenCL back end |
 //! | `cuda` | CUDA back end |
@@ -50,6 +51,7 @@ pub mod payload;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod runtime;
+mod set_once;
 pub mod spirv;
 #[cfg(any(feature = "__variables", all(feature = "metal", target_vendor = "apple")))]
 mod variable;

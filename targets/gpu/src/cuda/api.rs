@@ -78,7 +78,7 @@ const _: () = {
     assert!(offset_of!(LaunchConfig, attributes) == 40 && offset_of!(LaunchConfig, attribute_count) == 48);
 };
 
-crate::driver_table! {
+crate::library::driver_table! {
     /// Functions of the CUDA driver.
     pub struct Api from ["libcuda.so.1"] {
         fn cuInit(flags: c_uint) -> Status;

@@ -124,7 +124,7 @@ fn side(region: &Region) -> Result<Side> {
     }
 }
 
-/// Queues a copy on a stream of the source's device, or of the destination's if the source is in host memory.
+/// Queues a copy on a stream of the source's device, or of the destination's if the source is in main memory.
 ///
 /// # Errors
 /// ValueError for null pointers; errors of the driver.

@@ -29,7 +29,6 @@ mod tensor_map;
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 use core::time::Duration;
-use std::sync::OnceLock;
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
 use ferrite_alloc_ext::env::stream as environment_stream;
@@ -39,6 +38,9 @@ use ferrite_core::{Any, Bytes, device::kind, plain_bail};
 use crate::driver::{Driver, Source};
 use crate::launch::Launch;
 use crate::payload::{Layout, Payload};
+use crate::set_once::SetOnce;
+
+pub(crate) use nvrtc::NVRTC_OPENING;
 
 use device::Device;
 use image::Format;
@@ -58,7 +60,7 @@ pub enum Code {
     /// Loadable code, as contained in the payload.
     Given(Format),
     /// Source in the payload, and the result of its compilation.
-    Source(OnceLock<(Format, Bytes)>),
+    Source(SetOnce<(Format, Bytes)>),
 }
 
 impl Code {
@@ -71,16 +73,16 @@ impl Code {
             Code::Given(format) => return Ok((*format, payload.code())),
             Code::Source(compiled) => compiled,
         };
-        if compiled.get().is_none() {
-            let (format, code) = source::compile(payload.code())?;
-            format.check(code.as_bytes())?;
-            // Another thread may have compiled it meanwhile.
-            let _ = compiled.set((format, code));
-        }
-        match compiled.get() {
-            Some((format, code)) => Ok((*format, code.as_bytes())),
-            None => plain_bail!(INTERNAL_ERROR, "The source of a cuda module is not compiled"),
-        }
+        let (format, code) = match compiled.get() {
+            Some(known) => known,
+            None => {
+                let (format, code) = source::compile(payload.code())?;
+                format.check(code.as_bytes())?;
+                // Another thread may have compiled it meanwhile.
+                compiled.set((format, code))?
+            }
+        };
+        Ok((*format, code.as_bytes()))
     }
 }
 
@@ -104,7 +106,7 @@ impl Driver for Cuda {
     /// nor NVRTC.
     fn prepare_created(payload: &Payload) -> Result<Code> {
         if payload.format() == b"cuda" {
-            return Ok(Code::Source(OnceLock::new()));
+            return Ok(Code::Source(SetOnce::new()));
         }
         let format = Format::parse(payload.format())?;
         format.check(payload.code())?;
@@ -281,7 +283,7 @@ impl Backend for CudaHost {
         }
     }
 
-    /// Returns an error: [`Cuda`] copies from and to devices, and the CPU back end within host memory.
+    /// Returns an error: [`Cuda`] copies from and to devices, and the CPU back end within main memory.
     unsafe fn copy(&self, _from: Region, _to: Region, _bytes: usize, _stream: *mut c_void) -> Result<()> {
         plain_bail!(INTERNAL_ERROR, "A copy of CUDA needs memory of its devices")
     }

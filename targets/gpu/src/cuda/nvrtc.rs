@@ -5,10 +5,10 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::sync::Mutex;
 use ferrite_core::{Bytes, plain_bail};
 
 use super::failure::cuda_error;
@@ -30,7 +30,7 @@ const PATH: &CStr = c"FERRITE_NVRTC";
 const IN_FOLDER: [&str; 4] =
     ["/libnvrtc.so.13", "/libnvrtc.so.12", "/lib/libnvrtc.so.13", "/lib/libnvrtc.so.12"];
 
-crate::driver_table! {
+crate::library::driver_table! {
     /// Functions of NVRTC.
     pub struct Nvrtc from ["libnvrtc.so.13", "libnvrtc.so.12"] {
         fn nvrtcGetErrorString(error: Status) -> *const c_char;
@@ -55,19 +55,21 @@ crate::driver_table! {
     }
 }
 
+/// Held while the library is opened, which a fork waits for: the compiler is no device, so a child may use it.
+pub(crate) static NVRTC_OPENING: Mutex<()> = Mutex::new(());
+
 /// Returns the library; opens it on first use.
 ///
 /// # Errors
 /// RuntimeError if it is not found, with the places that were searched.
 pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
     static LIBRARY: AtomicPtr<Nvrtc> = AtomicPtr::new(ptr::null_mut());
-    static OPENING: Mutex<()> = Mutex::new(());
     // SAFETY: null, or created below and never freed.
     let opened = || unsafe { LIBRARY.load(Ordering::Acquire).as_ref() };
     if let Some(nvrtc) = opened() {
         return Ok(nvrtc);
     }
-    let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _opening = NVRTC_OPENING.lock();
     if let Some(nvrtc) = opened() {
         return Ok(nvrtc);
     }

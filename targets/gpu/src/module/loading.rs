@@ -86,7 +86,8 @@ impl<D: Driver> Loading<D> {
             Ok(index) if index < MAX_DEVICES => index,
             _ => plain_bail!(VALUE_ERROR, "Device id {} is not in 0 to {}", device, MAX_DEVICES - 1),
         };
-        forks::check()?;
+        // Before the lock is taken, so that a child forked meanwhile does not wait for it.
+        forks::begin_use()?;
         // A panic in a driver's binding leaves no inconsistent state, so poisoning is ignored.
         let _loading = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = self.kernels[kernel].get(index) {

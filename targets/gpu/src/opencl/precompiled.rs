@@ -1,11 +1,10 @@
 //! Program binaries. A client saves them and passes them to the module in its next process, since compilation is slow on
 //! phones.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::sync::{ObjectMutex, ObjectMutexGuard};
 use ferrite_core::{Bytes, Function, plain_bail, plain_ensure};
 
 use super::OpenCl;
@@ -17,7 +16,7 @@ use crate::payload::{Writer, read_binaries};
 type Binary = (i32, Bytes);
 
 /// Binary of each kernel, set only while `opencl.SetPreCompiledPrograms` loads it.
-pub(super) struct Precompiled(Mutex<Buffer<Option<Binary>>>);
+pub(super) struct Precompiled(ObjectMutex<Buffer<Option<Binary>>>);
 
 impl Precompiled {
     /// Creates a table of `kernel_count` kernels without binaries.
@@ -29,11 +28,11 @@ impl Precompiled {
         for _ in 0..kernel_count {
             binaries.try_push(None)?;
         }
-        Ok(Precompiled(Mutex::new(binaries)))
+        Ok(Precompiled(ObjectMutex::new(binaries)))
     }
 
-    fn binaries(&self) -> MutexGuard<'_, Buffer<Option<Binary>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn binaries(&self) -> ObjectMutexGuard<'_, Buffer<Option<Binary>>> {
+        self.0.lock()
     }
 
     /// Returns the binary of a kernel for a device; `None` if there is none.

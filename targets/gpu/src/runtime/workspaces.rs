@@ -23,6 +23,7 @@ use ferrite_core::{plain_bail, plain_error, raised_error};
 
 use super::coexistence::is_theirs;
 use crate::library::{DriverLibrary, same_object};
+use crate::set_once::SetOnce;
 
 const ALLOCATE: &CStr = c"TVMBackendAllocWorkspace";
 const FREE: &CStr = c"TVMBackendFreeWorkspace";
@@ -116,11 +117,16 @@ impl Theirs {
 
 /// Returns `libtvm_runtime` if it is loaded. Searches on each call until it is found.
 fn library() -> Option<DriverLibrary> {
-    static FOUND: std::sync::OnceLock<DriverLibrary> = std::sync::OnceLock::new();
+    static FOUND: SetOnce<DriverLibrary> = SetOnce::new();
     const NAMES: &[&CStr] = &[c"libtvm_runtime.so", c"libtvm.so", c"libtvm_runtime.dylib", c"libtvm.dylib"];
     match FOUND.get() {
         Some(library) => Some(*library),
-        None => DriverLibrary::find_loaded(NAMES).map(|library| *FOUND.get_or_init(|| library)),
+        None => {
+            let library = DriverLibrary::find_loaded(NAMES)?;
+            // Out of memory, the next call searches again.
+            let _ = FOUND.set(library);
+            Some(library)
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Functions of WebGPU modules other than kernels, by which TVM's runtime for browsers prebuilds shaders.
 
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::sync::{ObjectMutex, ObjectMutexGuard};
 use ferrite_core::{Function, String, plain_bail};
 
 use super::{WebGpu, source};
@@ -13,7 +13,7 @@ use crate::module::DeviceModule;
 
 /// Prebuilt functions that replace kernels, by kernel name.
 pub(super) struct Prebuilt {
-    functions: Mutex<Buffer<(String, Function)>>,
+    functions: ObjectMutex<Buffer<(String, Function)>>,
     /// Whether the table has any functions. It rarely does, and a lookup in an empty table takes no lock.
     are_any: AtomicBool,
 }
@@ -21,11 +21,11 @@ pub(super) struct Prebuilt {
 impl Prebuilt {
     /// Creates an empty table.
     pub(super) const fn new() -> Prebuilt {
-        Prebuilt { functions: Mutex::new(Buffer::new()), are_any: AtomicBool::new(false) }
+        Prebuilt { functions: ObjectMutex::new(Buffer::new()), are_any: AtomicBool::new(false) }
     }
 
-    fn functions(&self) -> MutexGuard<'_, Buffer<(String, Function)>> {
-        self.functions.lock().unwrap_or_else(PoisonError::into_inner)
+    fn functions(&self) -> ObjectMutexGuard<'_, Buffer<(String, Function)>> {
+        self.functions.lock()
     }
 
     fn get(&self, name: &[u8]) -> Option<Function> {
