@@ -4,12 +4,15 @@ use ferrite_alloc_ext::device::is_main_memory;
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::kind::{TYPE_ERROR, VALUE_ERROR};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::ffi_functions::invalid_object;
 use ferrite_core::message::SHORT;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::shape::data_size_bytes;
 use ferrite_core::tensor::{Element, TensorRef};
 use ferrite_core::text::Writer;
-use ferrite_core::{Any, AnyView, Shape, Tensor, dtype, plain_bail, plain_ensure, type_index, type_table};
+use ferrite_core::{
+    Any, AnyView, ObjectRef, Shape, Tensor, dtype, plain_bail, plain_ensure, type_index, type_table,
+};
 
 use super::arguments::{borrowed, data_type, expect};
 use super::{Builtin, integer, refusal};
@@ -80,25 +83,29 @@ fn wrong_dtype(context: &AnyView<'_>, expected: DLDataType, found: DLDataType) -
     })
 }
 
-/// Returns a view of a compact tensor with another shape. The view keeps the tensor alive. The arguments are (tensor,
+/// Returns a view of a compact tensor with another shape. The view keeps the tensor alive, unless the tensor is a `DLTensor*`: then
+/// the caller of the model keeps its memory for as long as the results of the call are used. The arguments are (tensor,
 /// shape).
 fn reshape(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 2, "vm.builtin.reshape")?;
     let (value, shape) = (&args[0], borrowed::<Shape>(&args[1])?);
-    if value.type_index() != type_index::TENSOR {
+    let Some(tensor) = tensor_of(value) else {
         plain_bail!(
             TYPE_ERROR,
             "vm.builtin.reshape expects a Tensor or DLTensor*, but get {}",
             type_table::type_key_of(value.type_index());
             "no tensor"
         );
-    }
-    view_as(borrowed::<Tensor>(value)?, shape.as_slice()).map(Any::from)
+    };
+    let owner = match value.type_index() {
+        type_index::TENSOR => borrowed::<Tensor>(value)?.as_object().clone(),
+        _ => invalid_object(),
+    };
+    view_as(tensor, &owner, shape.as_slice()).map(Any::from)
 }
 
-/// Returns a compact view of the first elements of a compact tensor.
-fn view_as(tensor: &Tensor, shape: &[i64]) -> Result<Tensor> {
-    let reader = tensor.as_tensor_ref();
+/// Returns a compact view of the first elements of a compact tensor, whose memory `owner` keeps.
+fn view_as(reader: TensorRef<'_>, owner: &ObjectRef, shape: &[i64]) -> Result<Tensor> {
     plain_ensure!(
         reader.is_contiguous(),
         VALUE_ERROR,
@@ -115,15 +122,14 @@ fn view_as(tensor: &Tensor, shape: &[i64]) -> Result<Tensor> {
             "larger than the tensor"
         );
     }
-    let record = tensor.dl_tensor();
     let placement = Placement {
-        data: record.data,
-        byte_offset: record.byte_offset,
-        device: record.device,
-        dtype: record.dtype,
+        data: reader.data_ptr(),
+        byte_offset: reader.byte_offset(),
+        device: reader.device(),
+        dtype: reader.dtype(),
     };
-    // SAFETY: the tensor has as many bytes, and keeps them.
-    unsafe { tensor_over(tensor.as_object(), &placement, shape) }
+    // SAFETY: the tensor has as many bytes, which its owner keeps, or the caller of the model.
+    unsafe { tensor_over(owner, &placement, shape) }
 }
 
 /// Returns a tensor in memory that the CPU can read: the tensor itself, or a copy.
@@ -156,4 +162,45 @@ fn tensor_to_shape(tensor: Tensor) -> Result<Shape> {
 
 fn shape_of_elements<T: Copy + Into<i64>>(elements: &[T]) -> Result<Shape> {
     Shape::try_from_iter(elements.iter().map(|element| Ok((*element).into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtins::testing::{call, failure};
+    use ferrite_core::abi::{DLDevice, DLTensor, TVMFFIAny};
+
+    const NAME: &str = "vm.builtin.reshape";
+
+    #[test]
+    fn a_tensor_of_the_caller_is_reshaped_in_place() {
+        let (mut data, mut extents) = ([1f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2i64, 3]);
+        let tensor = DLTensor {
+            data: data.as_mut_ptr().cast(),
+            device: DLDevice { device_type: ferrite_core::device::kind::CPU, device_id: 0 },
+            ndim: 2,
+            dtype: f32::DTYPE,
+            shape: extents.as_mut_ptr(),
+            strides: core::ptr::null_mut(),
+            byte_offset: 0,
+        };
+        let mut raw = TVMFFIAny::NONE;
+        raw.type_index = type_index::DL_TENSOR_PTR;
+        raw.payload.v_ptr = (&raw const tensor).cast_mut().cast();
+        // SAFETY: the tensor outlives the view.
+        let pointer = unsafe { AnyView::from_raw(raw) };
+        let shape = Shape::from_slice(&[3, 2]).unwrap();
+        let view = call(NAME, &[pointer, AnyView::from(&shape)]).get::<Tensor>().unwrap();
+        assert_eq!((view.shape(), view.dl_tensor().data), (&[3, 2][..], tensor.data));
+        let larger = Shape::from_slice(&[7]).unwrap();
+        let text = "Tries to create a view that has bigger memory than current one: 28 vs 24 bytes";
+        failure(NAME, &[pointer, AnyView::from(&larger)], "ValueError", text);
+    }
+
+    #[test]
+    fn only_tensors_are_reshaped() {
+        let shape = Shape::from_slice(&[1]).unwrap();
+        let text = "vm.builtin.reshape expects a Tensor or DLTensor*, but get int";
+        failure(NAME, &[AnyView::from(1i64), AnyView::from(&shape)], "TypeError", text);
+    }
 }
