@@ -9,11 +9,11 @@ use ferrite_alloc_ext::device;
 use ferrite_core::abi::{DLDataType, DLDevice, DLManagedTensor, DLTensor, TVMFFIObject};
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::tensor::{Tensor, TensorRef};
-use ferrite_core::{device::kind, plain_bail, plain_ensure, type_index};
+use ferrite_core::tensor::Tensor;
+use ferrite_core::{device::kind, plain_bail, type_index};
 
 use super::abi::{TVMArrayHandle, TVMStreamHandle};
-use super::device::Copy;
+use super::copy::Copy;
 use crate::boundary::{self, arg};
 
 /// Value of `require_alignment` that accepts DLPack tensors of any alignment.
@@ -247,25 +247,6 @@ pub unsafe extern "C" fn TVMArrayGetTypeIndex(handle: TVMArrayHandle, out_tindex
         out.write(array.as_object().type_index().cast_unsigned());
         Ok(())
     })
-}
-
-/// Checks that a tensor is contiguous and has exactly `bytes` bytes; returns ValueError otherwise.
-///
-/// # Safety
-/// The tensor is valid.
-pub(super) unsafe fn check_bytes(tensor: &DLTensor, bytes: usize) -> Result<()> {
-    // SAFETY: the caller vouches for the tensor.
-    let reader = unsafe { TensorRef::from_raw(tensor) };
-    plain_ensure!(reader.is_contiguous(), VALUE_ERROR, "Copies need contiguous arrays");
-    let size = reader.size_bytes();
-    plain_ensure!(
-        size == Some(bytes),
-        VALUE_ERROR,
-        "The array has {} bytes, not {}",
-        size.unwrap_or(usize::MAX),
-        bytes
-    );
-    Ok(())
 }
 
 const _: () = {

@@ -19,7 +19,7 @@ use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 use ferrite_core::{Any, AnyView, type_index, type_table};
 
-use super::{result, type_keys};
+use super::{result, type_registration};
 
 /// Object that contains a value and, for constants, its data type.
 #[repr(C)]
@@ -84,7 +84,7 @@ impl Class {
 
     #[cold]
     fn register(&self) -> Result<i32> {
-        let index = type_keys::register(self.key)?;
+        let index = type_registration::register(self.key)?;
         if self.default.is_some() {
             register_attributes(index)?;
         }
@@ -160,17 +160,12 @@ unsafe extern "C" fn get<T: AnyCompatible + Clone>(field: *mut c_void, result: *
 /// # Errors
 /// MemoryError.
 pub fn make(class: &'static Class, dtype: DLDataType, value: Any) -> Result<Any> {
-    let mut value = Some(value);
-    let init = |record: *mut Boxed| {
-        if let Some(value) = value.take() {
-            // SAFETY: the allocation has room for the record.
-            unsafe {
-                (&raw mut (*record).dtype).write(dtype);
-                (&raw mut (*record).value).write(value);
-            }
-        }
+    // SAFETY: the allocation has room for the record.
+    let init = move |record: *mut Boxed| unsafe {
+        (&raw mut (*record).dtype).write(dtype);
+        (&raw mut (*record).value).write(value);
     };
-    // SAFETY: `init` runs once and fills the record; objects of this class have this layout.
+    // SAFETY: `init` fills the record; objects of this class have this layout.
     unsafe { object_alloc::allocate::<Boxed>(class.index()?, 0, init).map(Any::from) }
 }
 

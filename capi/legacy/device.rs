@@ -4,90 +4,14 @@ use core::alloc::Layout;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::NonNull;
 
-use ferrite_alloc_ext::device::{self, Backend, Region};
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
 use ferrite_core::error::{self, Result};
 use ferrite_core::{device::kind, memory, plain_bail, plain_ensure};
 
 use super::abi::TVMStreamHandle;
-use super::array::check_bytes;
+use super::back_end::{backend_of, synchronize};
 use crate::boundary::{self, arg};
-
-const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
-
-/// Returns the back end for a device type; `None` for the CPU.
-///
-/// # Errors
-/// The error of [`device::get`] for a device type without a back end.
-fn backend_of(device_type: c_int) -> Result<Option<&'static dyn Backend>> {
-    if device_type == kind::CPU { Ok(None) } else { device::get(device_type).map(Some) }
-}
-
-/// Parameters of a copy between an array and main memory.
-pub(super) struct Copy {
-    pub(super) array: *mut DLTensor,
-    pub(super) data: *mut c_void,
-    pub(super) bytes: usize,
-}
-
-impl Copy {
-    /// Copies main memory to the array.
-    ///
-    /// # Safety
-    /// The array is null or valid, and `data` points to `bytes` bytes.
-    pub(super) unsafe fn fill(self) -> Result<()> {
-        // SAFETY: the caller vouches for array and memory.
-        unsafe { self.run(|memory, array| (memory, array)) }
-    }
-
-    /// Copies the array to main memory.
-    ///
-    /// # Safety
-    /// Same requirements as [`Copy::fill`].
-    pub(super) unsafe fn read(self) -> Result<()> {
-        // SAFETY: the caller vouches for array and memory.
-        unsafe { self.run(|memory, array| (array, memory)) }
-    }
-
-    /// Copies in the direction that `direction` selects, and waits until the copy is complete.
-    ///
-    /// # Safety
-    /// Same requirements as [`Copy::fill`].
-    unsafe fn run(self, direction: impl FnOnce(Region, Region) -> (Region, Region)) -> Result<()> {
-        // SAFETY: the caller vouches for the array.
-        let array = unsafe {
-            let array = boundary::reference(self.array, arg(1, "handle"))?;
-            check_bytes(array, self.bytes)?;
-            array
-        };
-        if self.bytes == 0 {
-            return Ok(());
-        }
-        boundary::non_null(self.data, arg(2, "data"))?;
-        let memory = Region { device: CPU, data: self.data, offset: 0 };
-        let region = Region { device: array.device, data: array.data, offset: array.byte_offset as usize };
-        let (from, to) = direction(memory, region);
-        let stream = stream::get(stream::DeviceKey::new(array.device.device_type, array.device.device_id));
-        // SAFETY: the caller vouches for the memory; the array has as many bytes.
-        unsafe {
-            device::copy(from, to, self.bytes, stream)?;
-            synchronize(array.device, stream)
-        }
-    }
-}
-
-/// Waits until all work queued on a stream is complete.
-///
-/// # Safety
-/// `stream` is null or a stream of the device.
-unsafe fn synchronize(device: DLDevice, stream: *mut c_void) -> Result<()> {
-    match backend_of(device.device_type)? {
-        // SAFETY: the caller vouches for the stream.
-        Some(backend) => unsafe { backend.synchronize(device.device_id, stream) },
-        None => Ok(()),
-    }
-}
 
 /// Waits until all work queued on a stream is complete. Null is the default stream. Returns 0, or -1 with an error
 /// raised.

@@ -11,9 +11,9 @@
 //! | [`error`] | the last error of a thread: strings with a kind prefix, and Python exceptions |
 //! | [`call`], [`callback`] | function calls, and functions implemented by C callbacks |
 //! | [`registry`] | global functions |
-//! | [`array`], [`device`] | NDArrays, streams and device memory |
+//! | [`array`], `copy`, [`device`], `back_end` | NDArrays, streams and device memory |
 //! | [`module`], [`compiled`], [`backend`] | modules, functions of compiled libraries, and the symbols that compiled code calls |
-//! | [`object`], [`type_keys`], [`boxed`] | nodes and objects: attributes, former type keys, boxed values |
+//! | [`object`], [`type_keys`], `type_registration`, [`boxed`] | nodes and objects: attributes, former type keys, boxed values |
 //! | [`globals`] | the global functions that front ends look up |
 //! | [`python`] | functions of the Python interpreter that a front end registers |
 //! | [`thread`] | per-thread results: strings, bytes and lists of names |
@@ -36,12 +36,14 @@
 pub mod abi;
 pub mod argument;
 pub mod array;
+mod back_end;
 pub mod backend;
 pub mod boxed;
 pub mod call;
 pub mod callback;
 pub mod code;
 pub mod compiled;
+mod copy;
 pub mod device;
 pub mod error;
 pub mod globals;
@@ -53,3 +55,4 @@ pub mod result;
 pub mod shown;
 pub mod thread;
 pub mod type_keys;
+mod type_registration;

@@ -3,9 +3,10 @@
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 use ferrite_core::type_index;
-use ferrite_core::type_table::{self, NewTypeRequest};
+use ferrite_core::type_table;
 
 use super::boxed;
+use super::type_registration::register;
 
 /// Former type keys with their type indices. If a type had several keys, the first one is reported to front ends.
 static FORMER_KEYS: &[(&[u8], i32)] = &[
@@ -57,19 +58,4 @@ fn str_map_index() -> Result<i32> {
 /// Returns the type index of Maps with string keys. Returns `None` unless a front end has looked up their class.
 pub fn str_map() -> Option<i32> {
     Some(STR_MAP_INDEX.load(Ordering::Acquire)).filter(|index| *index != 0)
-}
-
-/// Registers a type derived from `ffi.Object`, or finds it if its key is registered already. Returns the type index.
-///
-/// # Errors
-/// MemoryError.
-pub fn register(key: &[u8]) -> Result<i32> {
-    type_table::get_or_alloc_index(&NewTypeRequest {
-        type_key: key,
-        static_type_index: -1,
-        type_depth: 1,
-        num_child_slots: 0,
-        child_slots_can_overflow: true,
-        parent_type_index: type_index::OBJECT,
-    })
 }

@@ -12,15 +12,29 @@ use crate::{any_from, any_texts, type_index};
 pub mod code;
 #[cfg_attr(not(any(feature = "custom-dtypes", test)), path = "dtype/no_custom.rs")]
 mod custom;
+mod source;
 mod spellings;
 mod text;
 
-pub use text::{CUSTOM_BEGIN, code_name, write_dtype, write_string};
+pub use code::CUSTOM_BEGIN;
+pub use text::{code_name, write_dtype, write_string};
 
 /// Returns the name of `dtype`, as [`write_dtype`] writes it. Common names fit a small string, which is not allocated.
 ///
 /// # Errors
 /// The errors of [`write_dtype`].
+///
+/// # Examples
+/// ```
+/// use ferrite_core::{abi::DLDataType, dtype};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let dtype = DLDataType::parse(b"float32x4")?;
+/// assert_eq!((dtype.bits, dtype.lanes), (32, 4));
+/// assert_eq!(dtype::to_string(dtype)?.as_str(), Some("float32x4"));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Upstream
 /// `TVMFFIDataTypeToString`.

@@ -101,15 +101,10 @@ impl Function {
         F: Fn(&[AnyView<'_>]) -> Result<Any> + Send + Sync + 'static,
     {
         const { assert!(align_of::<F>() <= 16) };
-        let mut closure = Some(closure);
-        let init = |record: *mut ClosureRecord<F>| {
-            // SAFETY: the allocation has room for the record.
-            unsafe {
-                (&raw mut (*record).function.cell).write(cell(closure_safe_call::<F>));
-                if let Some(closure) = closure.take() {
-                    (&raw mut (*record).closure).write(closure);
-                }
-            }
+        // SAFETY: the allocation has room for the record.
+        let init = move |record: *mut ClosureRecord<F>| unsafe {
+            (&raw mut (*record).function.cell).write(cell(closure_safe_call::<F>));
+            (&raw mut (*record).closure).write(closure);
         };
         // SAFETY: init writes cell and closure, which the record's destroy drops.
         unsafe { object_alloc::allocate(type_index::FUNCTION, 0, init).map(Function) }

@@ -213,7 +213,8 @@ def crates(folders):
     for folder in folders:
         root = folder / "src" / "lib.rs"
         root = root if root.is_file() else folder / "src" / "main.rs"
-        if root.is_file():
+        # A crate may be made of another one's sources, by a symbolic link: they count once.
+        if root.is_file() and root.resolve() == root.absolute():
             yield folder, root
 
 

@@ -5,11 +5,11 @@ use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::error::{Error, Result};
+use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{plain_bail, plain_error, type_index, type_table};
+use ferrite_core::{plain_bail, type_index};
 
 use super::compare_children::Children;
 use super::compare_leaf::compare_leaves;
@@ -213,14 +213,4 @@ impl Comparer {
             slot.with(|comparer| comparer.compare(MaybeOwned::Owned(lhs), MaybeOwned::Owned(rhs)))
         })
     }
-}
-
-/// Returns the TypeError for two values whose types have no common order.
-pub(super) fn different_types(lhs: &Any, rhs: &Any) -> Error {
-    plain_error!(
-        TYPE_ERROR,
-        "Cannot compare values of different types: {} vs {}",
-        type_table::type_key_of(lhs.type_index()),
-        type_table::type_key_of(rhs.type_index())
-    )
 }

@@ -7,11 +7,10 @@ use core::ffi::c_char;
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::any::Any;
 use ferrite_core::big_int::BigInt;
-use ferrite_core::error::Result;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::shape::Shape;
-use ferrite_core::{plain_bail, type_index, type_table};
+use ferrite_core::{plain_bail, plain_error, type_index, type_table};
 
-use super::compare::different_types;
 use crate::walk::same_number_or_text;
 
 /// Compares two values if at least one of them is a leaf. Returns `None` for two objects with children.
@@ -153,6 +152,16 @@ fn compare_words(lhs: &[i64], rhs: &[i64]) -> Ordering {
             .find(|order| order.is_ne())
             .unwrap_or(Ordering::Equal)
     })
+}
+
+/// Returns the TypeError for two values whose types have no common order.
+fn different_types(lhs: &Any, rhs: &Any) -> Error {
+    plain_error!(
+        TYPE_ERROR,
+        "Cannot compare values of different types: {} vs {}",
+        type_table::type_key_of(lhs.type_index()),
+        type_table::type_key_of(rhs.type_index())
+    )
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use ferrite_core::Any;
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::Result;
 
-use super::table::unsupported;
+use super::error::unsupported;
 
 /// A memory region on a device or in main memory.
 #[derive(Clone, Copy)]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `backend` | [`Backend`], the interface that a back end implements |
 //! | `table` | back ends registered by device type |
+//! | `error` | errors of unsupported operations |
 //! | `copy` | copies between devices, and between device and main memory |
 //! | `tensor` | tensor objects in device memory |
 //! | `handle`, `stream`, `event`, `device_tensor` | [`Device`], [`Stream`], [`Event`] and [`DeviceTensor`], the safe Rust API |
@@ -15,6 +16,7 @@
 mod backend;
 mod copy;
 mod device_tensor;
+mod error;
 mod event;
 mod handle;
 pub mod stream;

@@ -2,11 +2,12 @@
 
 use core::ptr;
 
-use ferrite_core::error::{Error, Result};
+use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::{device, plain_bail, plain_error};
+use ferrite_core::{device, plain_bail};
 
 use super::backend::Backend;
+use super::error::type_text;
 
 /// Highest device type that may have a back end.
 pub const HIGHEST_TYPE: i32 = 31;
@@ -63,15 +64,4 @@ pub fn get(device_type: i32) -> Result<&'static dyn Backend> {
 /// Returns the registered back ends, ordered by device type.
 pub fn registered() -> impl Iterator<Item = &'static dyn Backend> {
     (0..=HIGHEST_TYPE).filter_map(find)
-}
-
-/// Returns the name of a device type, for error messages.
-fn type_text(device_type: i32) -> &'static str {
-    device::type_name(device_type).unwrap_or("of an unknown type")
-}
-
-/// Returns the RuntimeError for an operation that a device type does not support.
-#[cold]
-pub(super) fn unsupported(what: &str, device_type: i32) -> Error {
-    plain_error!(RUNTIME_ERROR, "Devices {} have no {}", type_text(device_type), what)
 }

@@ -25,6 +25,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod builder;
 #[allow(unsafe_code, reason = "operands are where the function's types say")]
 mod calls;
 mod decimal;

@@ -1,19 +1,15 @@
 //! JSON numbers, parsed and written like upstream's C library does.
 #![forbid(unsafe_code)]
 
+mod value;
+
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
 pub(crate) use super::digits::write_int;
 use super::general::write_finite;
 use super::{decimal, short_number};
-
-/// A parsed JSON number: an int or a float.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
-    Int(i64),
-    Float(f64),
-}
+pub(crate) use value::Number;
 
 /// Parses the number at the start of `text`. Returns its value and its length in bytes; `None` if there is no number.
 ///
@@ -92,9 +88,6 @@ pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
 
 /// Bits of positive infinity.
 const INFINITE: u64 = f64::INFINITY.to_bits();
-
-/// Number of significant digits that distinguishes all 64-bit floats.
-pub(super) const DIGITS: usize = 17;
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
 
+use super::builder::Builder;
 use super::number::{self, Number};
 use super::short_number;
 use super::text::{self, BadEscape};
@@ -37,41 +38,6 @@ pub(super) fn build<B: Builder>(text: &[u8], builder: &mut B) -> Result<B::Value
     let mut parser =
         Parser { text, at: 0, values: Buffer::new(), open: Buffer::new(), unescaped: Buffer::new(), builder };
     parser.document()
-}
-
-/// Builder of the values of a document, called by the parser in document order.
-pub(super) trait Builder {
-    /// Type of built values. The default value is null.
-    type Value: Default + From<bool> + From<i64> + From<f64>;
-
-    /// Builds a string from the first `len` bytes of a word, at most seven. None of them is zero; the other bytes of the
-    /// word are arbitrary.
-    fn short(word: u64, len: usize) -> Self::Value;
-
-    /// Builds a string from `len` bytes of `text` at `start`, which contain no escapes. The string may be a key.
-    ///
-    /// # Errors
-    /// MemoryError.
-    fn literal(&mut self, text: &[u8], start: usize, len: usize, is_key: bool) -> Result<Self::Value>;
-
-    /// Builds a string from its content, with escapes already decoded.
-    ///
-    /// # Errors
-    /// MemoryError.
-    fn unescaped(&mut self, content: &[u8]) -> Result<Self::Value>;
-
-    /// Builds an array from the values at index `first` and above, and removes them from the buffer.
-    ///
-    /// # Errors
-    /// MemoryError.
-    fn array(&mut self, values: &mut Buffer<Self::Value>, first: usize) -> Result<Self::Value>;
-
-    /// Builds an object from the alternating keys and values at index `first` and above, and removes them from the buffer.
-    /// The last value of a repeated key wins.
-    ///
-    /// # Errors
-    /// MemoryError.
-    fn object(&mut self, values: &mut Buffer<Self::Value>, first: usize) -> Result<Self::Value>;
 }
 
 struct Parser<'t, 'b, B: Builder> {

@@ -124,7 +124,7 @@ pub(super) fn fill(library: &dyn Library) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::library::create_library_module;
+    use super::super::library_module::create_library_module;
     use super::super::testing::{FakeLibrary, slot_address};
     use super::*;
     use core::cell::Cell;

@@ -33,7 +33,7 @@ pub fn remove(module: &Module) {
 mod tests {
     use super::super::testing::{FakeLibrary, tagged};
     use super::*;
-    use crate::module::library::create_library_module;
+    use crate::module::library_module::create_library_module;
     use ferrite_core::object::ObjectClass;
     use ferrite_core::weak::WeakObjectRef;
     use std::sync::atomic::Ordering;

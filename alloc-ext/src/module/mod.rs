@@ -5,7 +5,8 @@
 //! | `record`, `class`, `ops` | memory layout of modules, static data per implementation, and its function table |
 //! | `cxx_class` | modules as C++ objects, with the feature `cxx` |
 //! | `imports`, `module_set`, `lookup_cache` | the import tree, sets of modules, and cached lookups in the tree |
-//! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
+//! | [`library`], [`library_module`] | libraries, which find symbols by name; modules over a library |
+//! | `library_function`, `library_bin`, `bin_reader`, `symbol_name` | functions of a library, the modules embedded in it, and symbol names |
 //! | `packed` | libraries compiled by TVM before tvm-ffi, with the feature `packed` |
 //! | [`context`], [`backend_slots`] | context symbols: addresses for the pointer slots of libraries |
 //! | [`system_lib`], `symbol_table`, [`globals`] | modules of symbols linked into the program, and modules that stay loaded |
@@ -25,6 +26,7 @@ pub mod imports;
 pub mod library;
 mod library_bin;
 mod library_function;
+pub mod library_module;
 mod lookup_cache;
 mod module_set;
 mod ops;

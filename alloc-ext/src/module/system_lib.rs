@@ -12,7 +12,8 @@ use ferrite_core::sync::atomic::Ordering;
 use ferrite_core::{String, plain_warn};
 
 use super::Module;
-use super::library::{FUNCTION_PREFIX, Library, LoadedLibrary};
+use super::library::{FUNCTION_PREFIX, Library};
+use super::library_module::LoadedLibrary;
 use super::symbol_name::SymbolName;
 use super::symbol_table::{self, SymbolTable};
 
@@ -70,7 +71,7 @@ unsafe impl Library for SystemLibrary {
 /// lives as long as the process.
 ///
 /// # Errors
-/// Errors of [`create_library_module`](super::library::create_library_module).
+/// Errors of [`create_library_module`](super::library_module::create_library_module).
 ///
 /// # Upstream
 /// `SystemLibModuleRegistry::GetOrCreateModule`.

@@ -9,8 +9,9 @@ use ferrite_core::error::Result;
 use ferrite_core::function::serve_in_place;
 use ferrite_core::store_forwarding;
 
+use super::Argument;
+use super::descriptor::{Operation, call_converted};
 use super::types::{NO_ARGUMENTS, Types};
-use super::{Argument, Operation, call_converted};
 
 /// An operation as a type, so that its types and body are constants in inlined code.
 pub(crate) trait StaticOperation {

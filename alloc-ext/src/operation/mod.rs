@@ -8,6 +8,7 @@
 //!
 //! | file | purpose |
 //! |---|---|
+//! | `descriptor` | [`Operation`], what an operation is called, its types and its body |
 //! | `types` | runtime descriptors of parameter and result types: argument checks, conversions, signatures |
 //! | `operand` | the operands of an operation, and how bodies read them |
 //! | `key` | the parameter type for lookup keys, whose comparison may run user callbacks |
@@ -22,10 +23,7 @@
 //! | `Argument::to_owned` | returns an owned copy of the argument |
 //! | `Argument::whole` | borrows the argument, after validating its cell unless conversion has validated it |
 
-use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::error::Result;
-
+mod descriptor;
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]
 mod entry;
@@ -33,114 +31,15 @@ mod key;
 mod operand;
 mod types;
 
+pub(crate) use descriptor::{Operation, Operations};
 pub(crate) use entry::*;
 pub(crate) use key::Key;
 pub(crate) use operand::{Answer, Argument, Operand, Operands, Parameter, Read, object};
 #[cfg(any(test, not(feature = "speed")))]
 pub(crate) use types::Type;
-pub(crate) use types::{Copying, MAX_PARAMS, NO_ARGUMENTS, TypeOfRust, Types, convert};
-
-/// Operations of one module: an enum with one variant per operation, whose fields are the operands.
-pub(crate) trait Operations: Copy + 'static {
-    /// Copies an Array or Map argument for an operation that mutates a List or Dict. A constant, so that modules without such
-    /// operations do not link the conversion.
-    const COPY: Option<Copying> = None;
-
-    /// Runs the operation and writes its result.
-    ///
-    /// # Errors
-    /// Errors of the operation; the result cell is then unchanged.
-    fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()>;
-}
-
-/// Descriptor of an operation: name, types and body.
-pub(crate) struct Operation {
-    /// Name of the function, for error messages.
-    pub(crate) name: &'static str,
-    types: Types,
-    /// Discriminant of the enum variant, whose fields are zero-sized.
-    code: u8,
-    family: &'static Family,
-}
-
-/// Descriptor of an enum of operations.
-struct Family {
-    run: Run,
-    copy: Option<Copying>,
-}
-
-/// Function that runs the operation with the given discriminant.
-type Run = unsafe fn(u8, Operands<'_>, Answer<'_>) -> Result<()>;
-
-impl Operation {
-    /// Creates the descriptor of an enum variant.
-    pub(crate) const fn new<O: Operations>(name: &'static str, types: Types, variant: O) -> Operation {
-        const {
-            assert!(
-                size_of::<O>() == 1,
-                "an enum of operations has operands in its variants, and nothing else"
-            )
-        };
-        // SAFETY: the variant is one initialised byte, its discriminant.
-        let code = unsafe { (&raw const variant).cast::<u8>().read() };
-        Operation { name, types, code, family: const { &Family { run: run::<O>, copy: O::COPY } } }
-    }
-
-    /// Runs the operation.
-    ///
-    /// # Errors
-    /// Errors of the operation.
-    ///
-    /// # Safety
-    /// The arguments must be as many as the operation has, and of its types; `result` must be valid for writing.
-    #[inline(always)]
-    unsafe fn run(&self, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
-        // SAFETY: the code is a discriminant of this family's enum; the caller guarantees the rest.
-        unsafe { (self.family.run)(self.code, Operands::new(args), Answer::new(result)) }
-    }
-
-    /// Runs the operation on owned arguments.
-    ///
-    /// # Errors
-    /// Errors of the operation.
-    ///
-    /// # Safety
-    /// Same as [`run`](Self::run).
-    #[inline(always)]
-    unsafe fn run_owned(&self, args: &[Any; MAX_PARAMS], result: *mut TVMFFIAny) -> Result<()> {
-        // SAFETY: both types of values are transparent over a cell; the caller guarantees the rest.
-        unsafe { self.run(&*core::ptr::from_ref(args).cast::<[AnyView<'_>; MAX_PARAMS]>(), result) }
-    }
-}
-
-/// Runs the operation of `O` with discriminant `code`.
-///
-/// # Errors
-/// Errors of the operation.
-///
-/// # Safety
-/// `code` must be a discriminant of `O`, and the operands must have the types of that operation.
-#[cfg_attr(feature = "speed", inline(always))]
-unsafe fn run<O: Operations>(code: u8, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
-    // SAFETY: the caller guarantees the discriminant, which is all data of the variant.
-    let operation = unsafe { core::mem::transmute_copy::<u8, O>(&code) };
-    operation.run(operands, answer)
-}
-
-/// Converts the arguments of an operation and runs it.
-///
-/// # Errors
-/// TypeError for a wrong number or type of arguments; errors of conversions and of the operation.
-///
-/// # Safety
-/// `result` must be valid for writing.
-#[cfg_attr(feature = "speed", cold, inline(never))]
-unsafe fn call_converted(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
-    let mut owned = NO_ARGUMENTS;
-    convert(operation.name, &operation.types, operation.family.copy, args, &mut owned)?;
-    // SAFETY: converted arguments have the operation's types; the caller guarantees the result cell.
-    unsafe { operation.run_owned(&owned, result) }
-}
+pub(crate) use types::{Copying, TypeOfRust, Types};
+#[cfg(any(test, not(feature = "speed")))]
+pub(crate) use types::{NO_ARGUMENTS, convert};
 
 /// Creates a row of a function table: the static function for an operation.
 ///

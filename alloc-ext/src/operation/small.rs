@@ -9,7 +9,8 @@ use ferrite_core::error::Result;
 use ferrite_core::function::serve_in_place;
 use ferrite_core::typed::Callee;
 
-use super::{Argument, Operation, call_converted};
+use super::Argument;
+use super::descriptor::{Operation, call_converted};
 
 impl Served for Operation {
     fn name(&self) -> &'static str {

@@ -50,14 +50,9 @@ unsafe impl<C> ObjectRecord for Record<C> {
 /// MemoryError.
 pub(crate) fn make<T: Reflected>(content: T::Content) -> Result<T> {
     let type_index = T::class().register_index()?;
-    let mut content = Some(content);
-    let init = |record: *mut Record<T::Content>| {
-        if let Some(content) = content.take() {
-            // SAFETY: the allocation has room for the record.
-            unsafe { (&raw mut (*record).content).write(content) };
-        }
-    };
-    // SAFETY: `init` runs once and fills the content; objects of this class have this layout (`Reflected`).
+    // SAFETY: the allocation has room for the record.
+    let init = move |record: *mut Record<T::Content>| unsafe { (&raw mut (*record).content).write(content) };
+    // SAFETY: `init` fills the content; objects of this class have this layout (`Reflected`).
     unsafe { object_alloc::allocate(type_index, 0, init).map(|object| T::from_object_unchecked(object)) }
 }
 

@@ -9,6 +9,7 @@
 //! | `value` | conversion of values between `TVMValue` and tvm-ffi |
 //! | [`error`] | the last error as a string |
 //! | [`function`] | function calls and global functions |
+//! | `handle` | function handles |
 //! | [`registry`], [`module`] | function tables in generated code |
 //! | `platform` | workspace hooks that firmware may define |
 //! | [`stack`] | the stack allocator that these hooks use |
@@ -37,6 +38,7 @@ pub mod abi;
 pub mod code;
 pub mod error;
 pub mod function;
+mod handle;
 pub mod module;
 #[cfg(platform_workspaces)]
 pub mod platform;

@@ -42,7 +42,7 @@ pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
         code::BYTES if !handle.is_null() => pointer(type_index::BYTE_ARRAY_PTR, handle),
         code::OBJECT | code::FUNCTION if handle.is_null() => cell(type_index::NONE, 0),
         // SAFETY: the caller vouches for the object.
-        code::OBJECT | code::FUNCTION if !super::function::is_entry(handle) => unsafe {
+        code::OBJECT | code::FUNCTION if !super::handle::is_entry(handle) => unsafe {
             pointer((*handle.cast::<TVMFFIObject>()).type_index, handle)
         },
         _ => return None,

@@ -5,7 +5,7 @@ use core::ptr;
 
 use crate::error::Result;
 
-use super::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
+use super::launcher::{self, Launcher, ParallelGroupEnv, ParallelLambda};
 
 pub(super) static LAUNCHER: Launcher = Launcher { launch, barrier };
 
@@ -19,7 +19,7 @@ pub(super) static LAUNCHER: Launcher = Launcher { launch, barrier };
 unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, _num_task: i32) -> Result<()> {
     let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
     // SAFETY: the caller vouches for `lambda` and `data`.
-    unsafe { parallel::run_task(lambda, 0, &raw mut env, data) }
+    unsafe { launcher::run_task(lambda, 0, &raw mut env, data) }
 }
 
 /// Returns at once: a single task waits for no other.

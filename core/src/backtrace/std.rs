@@ -13,6 +13,8 @@ use crate::text::Lossy;
 
 mod store;
 
+use store::EMPTY;
+
 /// A request for a backtrace, with the source location of the caller.
 #[derive(Clone, Copy, Default)]
 pub struct BacktraceRequest<'a> {
@@ -94,14 +96,6 @@ fn collect(request: &BacktraceRequest<'_>, text: &mut Buffer<u8>) {
     write(request, &mut |piece| room = room && text.try_extend_from_slice(piece).is_ok());
 }
 
-/// An empty string for C.
-struct Empty(TVMFFIByteArray);
-
-// SAFETY: never written, and points to a constant.
-unsafe impl Sync for Empty {}
-
-static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
-
 /// Captures a backtrace for C. `entry` is the address of the C function that received the request.
 ///
 /// Never returns null. The result is valid until the next call on this thread or the end of the thread.
@@ -131,11 +125,6 @@ pub unsafe fn capture_for_c(
 unsafe fn text_or_none<'a>(text: *const c_char) -> Option<&'a [u8]> {
     // SAFETY: the caller vouches for the string.
     (!text.is_null()).then(|| unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes())
-}
-
-/// Borrows the stored text as a byte array for C.
-fn view(text: &Buffer<u8>) -> TVMFFIByteArray {
-    if text.is_empty() { EMPTY.0 } else { TVMFFIByteArray::from_slice(text) }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ extern crate std;
 
 use core::cell::{Cell, RefCell};
 
-use super::view;
 use crate::abi::TVMFFIByteArray;
 use crate::memory::Buffer;
 
@@ -32,4 +31,17 @@ pub(super) fn with(fill: impl FnOnce(&mut Buffer<u8>)) -> Option<*const TVMFFIBy
         Some(last.array.as_ptr().cast_const())
     })
     .ok()?
+}
+
+/// An empty string for C.
+pub(super) struct Empty(pub(super) TVMFFIByteArray);
+
+// SAFETY: never written, and points to a constant.
+unsafe impl Sync for Empty {}
+
+pub(super) static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
+
+/// Borrows the stored text as a byte array for C.
+fn view(text: &Buffer<u8>) -> TVMFFIByteArray {
+    if text.is_empty() { EMPTY.0 } else { TVMFFIByteArray::from_slice(text) }
 }

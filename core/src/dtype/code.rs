@@ -28,3 +28,9 @@ codes! {
     FLOAT6_E3M2FN = kDLFloat6_e3m2fn, "6-bit float e3m2fn.";
     FLOAT4_E2M1FN = kDLFloat4_e2m1fn, "4-bit float e2m1fn.";
 }
+
+/// The first code of custom types, whose names are resolved by global functions.
+///
+/// # Upstream
+/// `kDLExtCustomBegin` of `include/tvm/ffi/dtype.h`.
+pub const CUSTOM_BEGIN: u8 = 129;

@@ -1,8 +1,8 @@
 //! Custom dtypes: user-defined type codes, whose names are resolved by global functions.
 #![forbid(unsafe_code)]
 
-use super::CUSTOM_BEGIN;
-use super::text::Source;
+use super::code::CUSTOM_BEGIN;
+use super::source::Source;
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Custom dtypes in builds without the feature `custom-dtypes`: none exist.
 #![forbid(unsafe_code)]
 
-use super::text::Source;
+use super::source::Source;
 use crate::any::Any;
 use crate::error::Result;
 

@@ -169,8 +169,8 @@ impl<'a> TensorRef<'a> {
         plain_ensure!(
             is_host(tensor.device),
             VALUE_ERROR,
-            "the data of this tensor is not in host memory";
-            "not in host memory"
+            "the data of this tensor is not in main memory";
+            "not in main memory"
         );
         plain_ensure!(self.is_contiguous(), VALUE_ERROR, "the tensor is not contiguous"; "not contiguous");
         let Some(bytes) = self.size_bytes() else {

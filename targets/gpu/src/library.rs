@@ -18,7 +18,7 @@ pub use ferrite_host::dynamic_lib::driver::{DriverLibrary, same_object};
 ///
 /// A missing library is a RuntimeError that names all candidates; a missing function is a RuntimeError that names function and
 /// library. An optional function is an `Option`.
-#[macro_export]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "rocm"))]
 macro_rules! driver_table {
     (
         $(#[$meta:meta])*
@@ -81,9 +81,8 @@ macro_rules! driver_table {
 }
 
 /// Returns an identifier as a C string.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __c_name {
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "rocm", feature = "vulkan"))]
+macro_rules! c_name {
     ($name:ident) => {{
         const NAME: &core::ffi::CStr =
             match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
@@ -94,5 +93,7 @@ macro_rules! __c_name {
     }};
 }
 
-#[doc(hidden)]
-pub use crate::__c_name as c_name;
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "rocm", feature = "vulkan"))]
+pub(crate) use c_name;
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "rocm"))]
+pub(crate) use driver_table;

@@ -150,7 +150,7 @@ fn allocate_tensor(
     device::empty(shape.as_slice(), dtype, device)
 }
 
-/// Returns the device that performs a copy: the first device, or the second if the first is host memory.
+/// Returns the device that performs a copy: the first device, or the second if the first is main memory.
 fn device_of_copy(one: DLDevice, other: DLDevice) -> Device {
     Device::from(if device::is_main_memory(one.device_type) { other } else { one })
 }
@@ -181,7 +181,7 @@ fn check_bytes(tensor: TensorRef<'_>, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Copies from host memory to a tensor, and waits for the copy.
+/// Copies from main memory to a tensor, and waits for the copy.
 fn copy_from_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
     // SAFETY: the arguments of a call are valid until it returns; the caller who passes a pointer vouches for its bytes.
     unsafe {
@@ -190,7 +190,7 @@ fn copy_from_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Resul
     }
 }
 
-/// Copies from a tensor to host memory, and waits for the copy.
+/// Copies from a tensor to main memory, and waits for the copy.
 fn copy_to_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
     // SAFETY: as in `copy_from_bytes`.
     unsafe {

@@ -460,7 +460,7 @@ fn work_is_queued_on_the_streams_of_the_environment() -> Result<()> {
 }
 
 fn pinned_values(tensor: &Tensor) -> &[f32] {
-    // SAFETY: pinned memory is host memory, with an element for each extent.
+    // SAFETY: pinned memory is main memory, with an element for each extent.
     unsafe { core::slice::from_raw_parts(tensor.dl_tensor().data.cast::<f32>(), tensor.shape()[0] as usize) }
 }
 

@@ -491,7 +491,7 @@ fn copies_are_queued_on_the_stream() -> Result<()> {
     let stream = Rocm.create_stream(0)?;
     set_stream(stream);
     let x = on(HERE, &[5.0; 64])?;
-    // Pinned memory is host memory: the copy uses the device's stream.
+    // Pinned memory is main memory: the copy uses the device's stream.
     let pinned = device::empty(&[64], F32, PINNED)?;
     copy(&x, &pinned)?;
     assert_eq!(stand_in.pending(), 1);

@@ -216,7 +216,7 @@ fn numbers_of_no_buffer_are_errors() -> Result<()> {
     for (bytes, bad) in
         [(4, core::ptr::null_mut()), (4, gone.get::<*mut c_void>()?), (64, y.dl_tensor().data)]
     {
-        // SAFETY: host memory has `bytes` bytes, and buffer numbers are validated.
+        // SAFETY: main memory has `bytes` bytes, and buffer numbers are validated.
         unsafe {
             refused(WebGpu.copy(region(bad, HERE), main, bytes, core::ptr::null_mut()), "ValueError");
             refused(WebGpu.copy(main, region(bad, HERE), bytes, core::ptr::null_mut()), "ValueError");
@@ -484,7 +484,7 @@ fn copies_of_any_bytes_change_no_others() -> Result<()> {
             let mut new: [u8; 37] = core::array::from_fn(|index| 100 + index as u8);
             let mut found = [0u8; 37];
             let main = |array: &mut [u8; 37], at| region(array.as_mut_ptr().cast(), CPU, at);
-            // From host memory, to host memory, and on the device.
+            // From main memory, to main memory, and on the device.
             copy(main(&mut old, 0), region(there, HERE, 0), 37)?;
             copy(main(&mut new, at), region(there, HERE, at), bytes)?;
             copy(region(there, HERE, 0), main(&mut found, 0), 37)?;

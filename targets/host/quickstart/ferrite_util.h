@@ -32,7 +32,7 @@ typedef struct {
   int64_t strides[FERRITE_MAX_NDIM];
 } FerriteTensor;
 
-/* Describes `data`, a compact array in host memory with at most FERRITE_MAX_NDIM axes. */
+/* Describes `data`, a compact array in main memory with at most FERRITE_MAX_NDIM axes. */
 void ferrite_tensor_init(FerriteTensor* tensor, const void* data, DLDataTypeCode code, int bits, int ndim,
                          const int64_t* shape);
 TVMFFIAny ferrite_tensor(FerriteTensor* tensor);

@@ -5,7 +5,8 @@ use core::fmt::Display;
 use core::ptr::NonNull;
 
 use ferrite_alloc_ext::module::Module;
-use ferrite_alloc_ext::module::library::{Library, LoadedLibrary};
+use ferrite_alloc_ext::module::library::Library;
+use ferrite_alloc_ext::module::library_module::LoadedLibrary;
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
@@ -153,7 +154,7 @@ fn load_from_file(path: String, _format: String) -> Result<Module> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrite_alloc_ext::module::library::create_library_module;
+    use ferrite_alloc_ext::module::library_module::create_library_module;
     use ferrite_core::AnyView;
 
     fn message(path: &str) -> std::string::String {

@@ -33,7 +33,8 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use ferrite_core::backend::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::backend::launcher::{self, Launcher, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::backend::parallel;
 use ferrite_core::ensure;
 use ferrite_core::error::Result;
 use ferrite_core::sync::fork::Hook;
@@ -131,7 +132,7 @@ unsafe fn launch_on(team: &Team, lambda: ParallelLambda, data: *mut c_void, aske
 unsafe fn run_single(lambda: ParallelLambda, data: *mut c_void) -> Result<()> {
     let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
     // SAFETY: the caller vouches for `lambda` and `data`.
-    caller::in_task(|| unsafe { parallel::run_task(lambda, 0, &raw mut env, data) })
+    caller::in_task(|| unsafe { launcher::run_task(lambda, 0, &raw mut env, data) })
 }
 
 /// Waits until all tasks of a launch have reached the barrier.

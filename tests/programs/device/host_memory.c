@@ -1,5 +1,5 @@
 /*
- * host_memory.c: host memory that the library needs for kernels on a device.
+ * host_memory.c: main memory that the library needs for kernels on a device.
  *
  *   host_memory TYPE LIBRARY
  *

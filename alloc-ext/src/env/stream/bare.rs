@@ -7,7 +7,7 @@ use core::ptr;
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::Ordering;
 
-use super::DeviceKey;
+use super::key::DeviceKey;
 use crate::module::symbol_table::{self, SymbolTable};
 
 static STREAMS: SymbolTable = SymbolTable::new();
@@ -24,13 +24,13 @@ pub(super) fn replace_inline(_device: DeviceKey, _stream: *mut c_void) -> Option
 pub(super) fn replace(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void> {
     let original = find(device);
     if original != stream {
-        symbol_table::set(&STREAMS, &device.0.to_ne_bytes(), stream)?;
+        symbol_table::set(&STREAMS, &device.to_bytes(), stream)?;
     }
     Ok(original)
 }
 
 /// Returns the current stream of a device, or null.
 pub(super) fn find(device: DeviceKey) -> *mut c_void {
-    let entry = STREAMS.get(&device.0.to_ne_bytes());
+    let entry = STREAMS.get(&device.to_bytes());
     entry.map_or(ptr::null_mut(), |entry| entry.value.load(Ordering::Acquire))
 }

@@ -6,45 +6,13 @@
 use core::ffi::c_void;
 
 use ferrite_core::error::Result;
-use ferrite_core::plain_ensure;
-
-/// Highest device type and device id. Far above those of any real machine, even with a remote session encoded in the type.
-const HIGHEST: i32 = (1 << 24) - 1;
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]
 mod imp;
+mod key;
 
-/// Device type and device id packed into one integer, so that one instruction compares both.
-#[derive(Clone, Copy, PartialEq)]
-#[repr(transparent)] // C functions take it.
-pub struct DeviceKey(u64);
-
-impl DeviceKey {
-    /// Packs a device type and a device id.
-    #[inline]
-    pub const fn new(device_type: i32, device_id: i32) -> DeviceKey {
-        DeviceKey((device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64)
-    }
-
-    /// Returns ValueError for a device type or id out of range.
-    fn check(self) -> Result<()> {
-        check_number("type", (self.0 >> 32) as i32)?;
-        check_number("id", self.0 as i32)
-    }
-}
-
-fn check_number(what: &str, number: i32) -> Result<()> {
-    plain_ensure!(
-        (0..=HIGHEST).contains(&number),
-        VALUE_ERROR,
-        "Device {} {} is not in 0 to {}",
-        what,
-        number,
-        HIGHEST
-    );
-    Ok(())
-}
+pub use key::DeviceKey;
 
 /// Sets the current stream of this thread for a device. Returns the previous stream, or null.
 ///
@@ -79,6 +47,7 @@ pub fn get(device: DeviceKey) -> *mut c_void {
 
 #[cfg(test)]
 mod tests {
+    use super::key::HIGHEST;
     use super::*;
     use core::ptr;
 

@@ -11,7 +11,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
 use ferrite_core::sync::per_thread;
 
-use super::DeviceKey;
+use super::key::DeviceKey;
 
 /// Key of an empty inline slot. No DLPack device has it, since device types start at 1. If a stream is set for it
 /// nevertheless, it occupies the slot.

@@ -4,7 +4,8 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use crate::json::number::{DIGITS, write_int};
+use super::DIGITS;
+use crate::json::number::write_int;
 use crate::json::{decimal, digits};
 
 /// Reserved bytes: enough for the longest number, and for bytes that are written past its end and truncated again.

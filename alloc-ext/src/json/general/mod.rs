@@ -15,3 +15,6 @@ pub(crate) use fast::write_general;
 pub(super) use small::write_finite;
 #[cfg(not(feature = "speed"))]
 pub(crate) use small::write_general;
+
+/// Number of significant digits that distinguishes all 64-bit floats.
+const DIGITS: usize = 17;

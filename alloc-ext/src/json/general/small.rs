@@ -4,9 +4,10 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
+use super::DIGITS;
 use crate::json::decimal;
 use crate::json::decimal::LongDecimal;
-use crate::json::number::{DIGITS, write_int};
+use crate::json::number::write_int;
 
 /// Bits of the float 2^53. Like upstream, whole numbers from there on are written without `.0`.
 const WHOLE: u64 = ((1u64 << f64::MANTISSA_DIGITS) as f64).to_bits();

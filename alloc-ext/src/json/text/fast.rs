@@ -5,7 +5,7 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::words;
 
-use super::write_escape;
+use super::escape::write_escape;
 
 /// A word with the value 1 in every byte.
 const ONES: u64 = u64::MAX / 255;

@@ -4,7 +4,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use super::write_escape;
+use super::escape::write_escape;
 
 /// Returns the length of the prefix of a JSON string that contains no escape, quote or control character.
 pub(crate) fn literal_len(text: &[u8]) -> usize {

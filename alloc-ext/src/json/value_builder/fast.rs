@@ -11,7 +11,7 @@ use ferrite_core::string::String;
 use ferrite_core::words::GOLDEN_RATIO;
 
 use crate::containers::{Array, ArrayObject, MapObject};
-use crate::json::parser::Builder;
+use crate::json::builder::Builder;
 
 /// Builder of objects, with caches of keys and tables.
 #[derive(Default)]

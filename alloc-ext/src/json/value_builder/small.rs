@@ -9,7 +9,7 @@ use ferrite_core::object_alloc::Apart;
 use ferrite_core::string::String;
 
 use crate::containers::{Array, ArrayObject, MapObject};
-use crate::json::parser::Builder;
+use crate::json::builder::Builder;
 
 /// Builder of objects.
 #[derive(Default)]

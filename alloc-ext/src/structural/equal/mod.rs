@@ -6,6 +6,7 @@
 //!
 //! | part | content |
 //! |---|---|
+//! | `options` | [`Options`] |
 //! | `compare`, `compare_leaf` | the comparison walk, and the comparison of leaves |
 //! | `bindings` | mapping between variables of the left and the right value |
 //! | `trace` | the path to the first difference |
@@ -21,6 +22,7 @@ mod functions;
 #[cfg(feature = "speed")]
 mod hash;
 mod hash_leaf;
+mod options;
 mod tensors;
 mod trace;
 mod walks;
@@ -37,28 +39,13 @@ mod tests;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 
-use super::DefRegion;
 use crate::reflection::AccessPath;
 use crate::walk::MaybeOwned;
 use compare::Comparer;
 use trace::Trace;
 
 pub use functions::{FUNCTIONS, PATH_FUNCTIONS};
-
-/// Options of structural equality and hash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Whether a variable that the values do not define is defined by its first use.
-    pub map_free_vars: bool,
-    /// Whether to compare and hash tensors by shape and dtype only.
-    pub skip_tensor_content: bool,
-}
-
-impl Options {
-    fn region(self) -> DefRegion {
-        if self.map_free_vars { DefRegion::PATTERN } else { DefRegion::NONE }
-    }
-}
+pub use options::Options;
 
 /// Returns `true` if two values are structurally equal.
 ///

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use super::{failed, nested};
+use super::error::{failed, nested};
 use crate::error::Result;
 use crate::raised_error;
 use crate::sync::atomic::{AtomicPtr, Ordering};

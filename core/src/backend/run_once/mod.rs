@@ -2,10 +2,10 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::error::{Error, Result};
-use crate::plain_error;
+use crate::error::Result;
 use crate::sync::atomic::AtomicPtr;
 
+mod error;
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]
 mod imp;
@@ -35,21 +35,12 @@ pub unsafe fn run_once(
     unsafe { imp::run(AtomicPtr::from_ptr(handle), body, data) }
 }
 
-#[cold]
-fn nested() -> Error {
-    plain_error!(RUNTIME_ERROR, "an initialiser asks for what it is initialising")
-}
-
-fn failed() -> Error {
-    plain_error!(RUNTIME_ERROR, "an initialiser failed without raising an error")
-}
-
 #[cfg(test)]
 mod tests {
     #[cfg(feature = "std")]
     use super::imp::DONE;
     use super::*;
-    use crate::raised_error;
+    use crate::{plain_error, raised_error};
     use core::ptr;
     use core::sync::atomic::{AtomicI32, Ordering};
 

@@ -4,7 +4,7 @@
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use super::{failed, nested};
+use super::error::{failed, nested};
 use crate::error::Result;
 use crate::init_once::{IN_PROGRESS, in_progress};
 use crate::raised_error;

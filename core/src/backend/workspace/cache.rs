@@ -6,7 +6,7 @@
 
 use core::ptr::{self, NonNull};
 
-use super::source::{BlockHeader, free};
+use super::block::{BlockHeader, free};
 
 /// Maximum number of cached blocks. If the cache is full, the oldest block is freed.
 pub(super) const MAX_CACHED: usize = 16;

@@ -7,6 +7,8 @@ use crate::abi::kDLCPU;
 use crate::error::Result;
 
 #[cfg(feature = "std")]
+mod block;
+#[cfg(feature = "std")]
 mod cache;
 mod device;
 #[cfg(not(feature = "std"))]

@@ -4,27 +4,13 @@ use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
+pub(super) use super::block::ALIGNMENT;
+use super::block::{BlockHeader, free};
 use super::cache::BlockCache;
 use crate::error::{Result, out_of_memory};
 use crate::memory;
 use crate::plain_error;
 use crate::sync::per_thread;
-
-/// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
-pub(super) const ALIGNMENT: usize = 64;
-
-/// The header that precedes a workspace. Its size equals the alignment, so that the workspace stays aligned.
-#[repr(C, align(64))]
-pub(super) struct BlockHeader {
-    /// Size of the workspace in bytes, a multiple of [`ALIGNMENT`].
-    pub(super) capacity: usize,
-    /// The [`mark`] of this header while the workspace is in use, otherwise 0.
-    mark: usize,
-    /// The next block in a thread's cache.
-    pub(super) next: *mut BlockHeader,
-}
-
-const _: () = assert!(size_of::<BlockHeader>() == ALIGNMENT);
 
 crate::per_thread! {
     /// Released blocks of each thread.
@@ -88,19 +74,6 @@ fn new_block(capacity: usize) -> Option<NonNull<BlockHeader>> {
     // SAFETY: the block is new and has room for a header.
     unsafe { block.write(BlockHeader { capacity, mark: 0, next: ptr::null_mut() }) };
     Some(block)
-}
-
-/// Returns a block to the heap.
-///
-/// # Safety
-/// `block` must come from [`new_block`] and no longer be used.
-#[cold]
-pub(super) unsafe fn free(block: NonNull<BlockHeader>) {
-    // SAFETY: the caller's promise; the layout is that of `new_block`.
-    unsafe {
-        let bytes = (*block.as_ptr()).capacity + size_of::<BlockHeader>();
-        memory::release(block.cast(), Layout::from_size_align_unchecked(bytes, ALIGNMENT));
-    }
 }
 
 #[cfg(test)]

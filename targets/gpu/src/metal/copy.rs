@@ -1,4 +1,4 @@
-//! Copies between regions on Metal devices and in host memory.
+//! Copies between regions on Metal devices and in main memory.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -11,7 +11,7 @@ use ferrite_core::{plain_bail, plain_ensure};
 
 use super::platform::{self, Device};
 
-/// Returns the device and the buffer of a region; `None` if the region is in host memory.
+/// Returns the device and the buffer of a region; `None` if the region is in main memory.
 fn buffer(region: &Region) -> Result<Option<(&'static Device, NonNull<c_void>)>> {
     if region.device.device_type != kind::METAL {
         return Ok(None);
@@ -23,7 +23,7 @@ fn buffer(region: &Region) -> Result<Option<(&'static Device, NonNull<c_void>)>>
     }
 }
 
-/// Copies bytes. Copies to host memory are complete on return, and host memory that is the source may be reused. Copies
+/// Copies bytes. Copies to main memory are complete on return, and main memory that is the source may be reused. Copies
 /// within a device are queued.
 ///
 /// # Errors

@@ -36,7 +36,7 @@ pub(super) const PROGRAM_BINARY_SIZES: c_uint = 0x1165;
 pub(super) const PROGRAM_BINARIES: c_uint = 0x1166;
 pub(super) const PROGRAM_BUILD_LOG: c_uint = 0x1183;
 
-crate::driver_table! {
+crate::library::driver_table! {
     /// Functions of the ICD loader.
     pub struct Api from ["libOpenCL.so.1", "libOpenCL.so"] {
         fn clGetPlatformIDs(count: c_uint, platforms: *mut Handle, found: *mut c_uint) -> Status;

@@ -10,7 +10,7 @@ use ferrite_core::{Any, String};
 
 use super::api::{self, Api, Handle};
 use super::failure;
-use super::platform::info;
+use super::info::info;
 use crate::variable;
 use crate::workspace::Workspaces;
 

@@ -28,7 +28,7 @@ pub(super) struct Descriptor {
 /// MemoryError if the device is out of memory; errors of the driver.
 pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>> {
     let mut status = api::SUCCESS;
-    // SAFETY: no host memory is passed.
+    // SAFETY: no main memory is passed.
     let memory = unsafe {
         (device.api.clCreateBuffer)(
             device.context,
@@ -83,7 +83,7 @@ impl DeviceMemory for Device {
     }
 }
 
-/// Returns the device and the buffer of a region; `None` if the region is in host memory.
+/// Returns the device and the buffer of a region; `None` if the region is in main memory.
 ///
 /// # Safety
 /// The `data` of a region on a device must be a descriptor.
@@ -97,10 +97,10 @@ unsafe fn buffer(region: &Region) -> Result<Option<(&'static Device, Handle)>> {
     Ok(Some((device, unsafe { (*region.data.cast::<Descriptor>()).memory })))
 }
 
-/// Copies bytes. Copies from and to host memory are complete on return; others are queued.
+/// Copies bytes. Copies from and to main memory are complete on return; others are queued.
 ///
 /// # Errors
-/// Errors of the driver; MemoryError for a copy between two devices, which goes through host memory.
+/// Errors of the driver; MemoryError for a copy between two devices, which goes through main memory.
 ///
 /// # Safety
 /// Both regions must have `bytes` bytes.
@@ -139,7 +139,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     }
 }
 
-/// Copies from a buffer to host memory, and waits for the copy.
+/// Copies from a buffer to main memory, and waits for the copy.
 ///
 /// # Safety
 /// Both sides must have `bytes` bytes.
@@ -151,7 +151,7 @@ unsafe fn read((device, memory): (&Device, Handle), at: usize, to: *mut c_void, 
     })
 }
 
-/// Copies from host memory to a buffer, and waits for the copy.
+/// Copies from main memory to a buffer, and waits for the copy.
 ///
 /// # Safety
 /// Both sides must have `bytes` bytes.

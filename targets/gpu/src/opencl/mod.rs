@@ -14,6 +14,7 @@ mod api;
 mod device;
 mod event;
 mod failure;
+mod info;
 mod kernel;
 mod memory;
 mod platform;

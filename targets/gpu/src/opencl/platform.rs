@@ -14,6 +14,7 @@ use ferrite_core::{plain_ensure, plain_error, plain_warn};
 use super::api::{self, Api, Handle};
 use super::device::Device;
 use super::failure;
+use super::info::info;
 use crate::driver::MAX_DEVICES;
 use crate::forks;
 use crate::owned::Owned;
@@ -116,26 +117,6 @@ fn platforms(api: &Api) -> Result<Buffer<Handle>> {
     }
     plain_ensure!(!chosen.is_empty(), INTERNAL_ERROR, "No OpenCL platform has {} in its name", choice);
     Ok(chosen)
-}
-
-/// Reads a string from the driver: first its size, then its content without the terminating NUL.
-///
-/// # Errors
-/// Errors of the driver; MemoryError.
-pub(super) fn info(
-    query: impl Fn(usize, *mut core::ffi::c_void, *mut usize) -> api::Status,
-) -> Result<Buffer<u8>> {
-    let mut size = 0;
-    failure::check(query(0, ptr::null_mut(), &mut size))?;
-    let mut text = Buffer::new();
-    text.try_resize(size, 0u8)?;
-    if size != 0 {
-        failure::check(query(size, text.as_mut_slice().as_mut_ptr().cast(), ptr::null_mut()))?;
-    }
-    while text.last() == Some(&0) {
-        text.pop();
-    }
-    Ok(text)
 }
 
 /// Returns the devices of a type, such as GPUs, on these platforms that support OpenCL 1.2 or later.

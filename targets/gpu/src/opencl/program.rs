@@ -9,7 +9,7 @@ use ferrite_core::plain_error;
 use super::api::{self, Handle, Status};
 use super::device::Device;
 use super::failure;
-use super::platform::info;
+use super::info::info;
 
 /// A built program.
 pub struct Program {

@@ -5,7 +5,7 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
 
-use super::{Span, at};
+use super::span::{Span, at};
 
 /// Indices of the kernels, sorted by name.
 pub(super) struct NameIndex(Buffer<usize>);

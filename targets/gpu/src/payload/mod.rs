@@ -6,6 +6,7 @@
 
 mod index;
 mod reader;
+mod span;
 mod writer;
 
 use ferrite_core::abi::DLDataType;
@@ -15,6 +16,8 @@ use ferrite_core::{Bytes, plain_bail, plain_ensure};
 
 use index::NameIndex;
 use reader::Reader;
+pub use span::Span;
+use span::at;
 pub use writer::Writer;
 
 /// Layout of the payloads of one kind of module.
@@ -52,13 +55,6 @@ impl Layout {
     pub const VULKAN: Layout = Layout { kind: "vulkan", has_format: true, code: CodeLayout::Shaders };
     /// WebGPU: WGSL.
     pub const WEBGPU: Layout = Layout { kind: "webgpu", has_format: false, code: CodeLayout::PerKernel };
-}
-
-/// A range of a payload's bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
-    start: usize,
-    len: usize,
 }
 
 /// A kernel: its parameters, launch tags, and code.
@@ -211,10 +207,6 @@ pub fn read_binaries(bytes: &[u8]) -> Result<Buffer<(&[u8], &[u8])>> {
     })?;
     reader.end()?;
     Ok(binaries)
-}
-
-fn at(bytes: &[u8], span: Span) -> &[u8] {
-    bytes.get(span.start..span.start + span.len).unwrap_or_default()
 }
 
 /// Reads the FunctionInfo map.

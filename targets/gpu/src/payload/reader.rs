@@ -6,7 +6,7 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::{plain_ensure, plain_error};
 
-use super::Span;
+use super::span::{Span, at};
 
 /// A position in a payload, and the end of the readable range.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn text(&self, span: Span) -> &'a [u8] {
-        super::at(self.bytes, span)
+        at(self.bytes, span)
     }
 
     fn left(&self) -> usize {

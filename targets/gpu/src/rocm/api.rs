@@ -47,7 +47,7 @@ pub(super) const ARCHITECTURE_AT: usize = 1160;
 /// Maximum length of the architecture's name, in bytes.
 pub(super) const ARCHITECTURE_BYTES: usize = 256;
 
-crate::driver_table! {
+crate::library::driver_table! {
     /// Functions of the HIP runtime.
     pub struct Api from ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"] {
         fn hipInit(flags: c_uint) -> Status;

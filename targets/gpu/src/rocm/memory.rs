@@ -86,7 +86,7 @@ pub(super) unsafe fn free_pinned(memory: *mut c_void) {
     }
 }
 
-/// Queues a copy on a stream: within a device, between two devices, or between a device and host memory.
+/// Queues a copy on a stream: within a device, between two devices, or between a device and main memory.
 ///
 /// # Errors
 /// ValueError for a null pointer; errors of the driver.

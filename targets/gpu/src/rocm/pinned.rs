@@ -34,7 +34,7 @@ impl Backend for RocmHost {
         unsafe { memory::free_pinned(data) };
     }
 
-    /// Delegates the copy to the back end of the device on the other side, unless both sides are host memory.
+    /// Delegates the copy to the back end of the device on the other side, unless both sides are main memory.
     unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { device::copy(from, to, bytes, stream) }

@@ -35,7 +35,7 @@ pub(super) fn raise<T>(outcome: Outcome<T>) -> Result<T> {
     outcome.map_err(error)
 }
 
-/// Returns `true` if a result code says that host memory, device memory or the number of allocations is exhausted.
+/// Returns `true` if a result code says that main memory, device memory or the number of allocations is exhausted.
 pub(super) fn is_out_of_memory(code: vk::Result) -> bool {
     matches!(
         code,

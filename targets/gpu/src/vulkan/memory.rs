@@ -184,7 +184,7 @@ struct BufferRange {
     offset: u64,
 }
 
-/// Returns the buffer range of a region; `None` if the region is in host memory.
+/// Returns the buffer range of a region; `None` if the region is in main memory.
 ///
 /// # Safety
 /// The `data` of a region on a device must be a record from [`allocate`].
@@ -215,11 +215,11 @@ unsafe fn buffer_range(region: &Region, bytes: usize) -> Result<Option<BufferRan
     Ok(Some(BufferRange { device, buffer: memory.buffer, offset: region.offset as u64 }))
 }
 
-/// Copies bytes. On return, host memory may be reused, and copies to it are complete.
+/// Copies bytes. On return, main memory may be reused, and copies to it are complete.
 ///
 /// # Errors
 /// ValueError for a region beyond its buffer; errors of the driver; MemoryError for a copy between two devices or within a
-/// buffer, which goes through host memory.
+/// buffer, which goes through main memory.
 ///
 /// # Safety
 /// Both regions must have `bytes` bytes; those on a device must come from [`allocate`].
@@ -250,7 +250,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     }
 }
 
-/// Copies from host memory to a buffer. Host memory may be reused on return.
+/// Copies from main memory to a buffer. Main memory may be reused on return.
 ///
 /// # Safety
 /// Both sides must have `bytes` bytes.
@@ -267,7 +267,7 @@ unsafe fn write(from: *const u8, to: BufferRange, bytes: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// Copies from a buffer to host memory, and waits for the copy.
+/// Copies from a buffer to main memory, and waits for the copy.
 ///
 /// # Safety
 /// Both sides must have `bytes` bytes.

@@ -73,7 +73,7 @@ struct Span {
     bytes: usize,
 }
 
-/// A validated region: in host memory, or a range of a buffer.
+/// A validated region: in main memory, or a range of a buffer.
 enum Side {
     Main(NonNull<u8>),
     Device(Span),
@@ -83,7 +83,7 @@ impl Side {
     /// Validates a region.
     ///
     /// # Safety
-    /// A region in host memory must have `bytes` bytes.
+    /// A region in main memory must have `bytes` bytes.
     unsafe fn new(region: &Region, bytes: usize) -> Result<Side> {
         if region.device.device_type != kind::WEB_GPU {
             // SAFETY: the caller vouches for the region.
@@ -114,13 +114,13 @@ impl Side {
     }
 }
 
-/// Copies bytes. Copies from and to host memory are complete on return; others are queued.
+/// Copies bytes. Copies from and to main memory are complete on return; others are queued.
 ///
 /// # Errors
 /// ValueError for unknown buffer handles, and for regions beyond their buffer; MemoryError; errors of the driver.
 ///
 /// # Safety
-/// A region in host memory must have `bytes` bytes.
+/// A region in main memory must have `bytes` bytes.
 pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> {
     if bytes == 0 {
         return Ok(());
@@ -153,7 +153,7 @@ impl Span {
         self.at.is_multiple_of(WORD) && (end.is_multiple_of(WORD) || end == self.memory.bytes)
     }
 
-    /// Reads the range into host memory, in chunks.
+    /// Reads the range into main memory, in chunks.
     fn read(&self, to: &mut [u8]) -> Result<()> {
         let mut done = 0;
         for piece in to.chunks_mut(staging::LARGEST) {
@@ -192,7 +192,7 @@ impl Span {
         Ok(())
     }
 
-    /// Writes the range from host memory: whole words directly, partial words one at a time.
+    /// Writes the range from main memory: whole words directly, partial words one at a time.
     fn write(&self, from: &[u8]) -> Result<()> {
         let head = (self.at.next_multiple_of(WORD) - self.at).min(from.len());
         let (first, rest) = from.split_at(head);
@@ -229,7 +229,7 @@ impl Span {
         shared.write_words(0, &word)
     }
 
-    /// Queues a copy to another range of the same size. Copies through host memory if WebGPU cannot copy the range.
+    /// Queues a copy to another range of the same size. Copies through main memory if WebGPU cannot copy the range.
     fn copy_to(&self, target: &Span) -> Result<()> {
         let are_apart = self.memory.buffer != target.memory.buffer;
         let is_one_device = core::ptr::eq(self.device, target.device);

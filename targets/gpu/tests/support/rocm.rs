@@ -160,7 +160,7 @@ pub fn wait() -> Result<()> {
     wait_on(HERE)
 }
 
-/// Returns a result. If it is an error of a copy or its wait, waits again first, since host memory must stay valid until the
+/// Returns a result. If it is an error of a copy or its wait, waits again first, since main memory must stay valid until the
 /// copy is complete.
 fn settled<T>(device: DLDevice, result: Result<T>) -> Result<T> {
     if result.is_err() {

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use ferrite_core::memory::Buffer;
 
-use super::DEFAULT_LIMIT;
+use super::limit::DEFAULT_LIMIT;
 use super::stack::Rule;
 
 /// Number of slots of the hash table: a power of two. At most three quarters are used.

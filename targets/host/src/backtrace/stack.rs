@@ -3,6 +3,8 @@
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod cfi;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod no_rules;
 mod unwinder;
 
 use super::cache::Cache;
@@ -35,18 +37,4 @@ pub(super) fn generation() -> Option<[u64; 2]> {
     return super::modules::generation();
     #[cfg(not(target_os = "linux"))]
     None
-}
-
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-mod no_rules {
-    use super::{Cache, Visitor, unwinder};
-
-    /// Uninhabited type of unwinding rules: this platform has none.
-    #[derive(Clone, Copy)]
-    pub(in super::super) enum Rule {}
-
-    /// Calls `visit` for each frame of the current thread. Allocates nothing.
-    pub(in super::super) fn trace(cache: &mut Cache, visit: &mut Visitor<'_>) {
-        unwinder::trace(cache, |_, _| true, visit);
-    }
 }

@@ -6,15 +6,11 @@ mod debug_info;
 #[cfg(target_os = "linux")]
 mod elf;
 mod linker;
+mod visitor;
 
 use super::demangle::with_demangled;
-
-/// Callback that receives the file, line and function name of a frame. The file is `None` and the line 0 if they are
-/// unknown.
-pub(super) type Visitor<'a> = dyn FnMut(Option<&[u8]>, i64, &[u8]) + 'a;
-
-/// Name shown for functions without a symbol.
-const UNKNOWN: &[u8] = b"<unknown>";
+use visitor::UNKNOWN;
+pub(super) use visitor::Visitor;
 
 /// Calls `visit` with the file, line and function name for the code before `pc`, once for the function and for each
 /// function inlined there.

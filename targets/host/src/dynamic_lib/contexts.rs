@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::module::Module;
-use ferrite_alloc_ext::module::library::LoadedLibrary;
+use ferrite_alloc_ext::module::library_module::LoadedLibrary;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::sync::Mutex;

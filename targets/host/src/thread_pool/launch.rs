@@ -5,7 +5,7 @@ use core::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::backend::parallel::{self, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::backend::launcher::{self, ParallelGroupEnv, ParallelLambda};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{ensure, error, raised_error};
@@ -122,7 +122,7 @@ impl Launch {
             num_task: self.group.tasks().cast_signed(),
         };
         // SAFETY: the creator of the launch vouches for `lambda` and `data`.
-        let outcome = unsafe { parallel::run_task(self.lambda, task.cast_signed(), &raw mut env, self.data) };
+        let outcome = unsafe { launcher::run_task(self.lambda, task.cast_signed(), &raw mut env, self.data) };
         if task != 0 {
             // An error raised by a task that succeeds must not be mistaken for the error of a later task on this thread.
             drop(raised_error::take());

@@ -7,8 +7,8 @@ use core::ops::Range;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
+use super::function::{FunctionInfo, FunctionKind};
 use super::reader::{Words, malformed};
-use super::{FunctionInfo, FunctionKind};
 
 /// Register number that reads as None; writes to it are discarded.
 const VOID_REGISTER: i64 = 1 << 54;

@@ -5,7 +5,7 @@ use ferrite_core::memory::Buffer;
 
 use super::code::{Code, Known};
 use super::constant;
-use super::reader::Reader;
+use super::reader::{Reader, Text};
 use super::{FunctionInfo, FunctionKind, Program, Sections, Source};
 
 const MAGIC_VERSION_1: u64 = 0xD225_DE2F_4214_151D;
@@ -93,7 +93,7 @@ fn read_header(reader: &mut Reader<'_>) -> Result<bool> {
 fn read_functions(
     reader: &mut Reader<'_>,
     functions: &mut Buffer<FunctionInfo>,
-    parameters: &mut Buffer<super::Text>,
+    parameters: &mut Buffer<Text>,
 ) -> Result<()> {
     reader.enter("Global Section");
     let count = reader.count(FUNCTION_BYTES)?;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `reader` | bounds-checked reading of the serialised form |
 //! | `load` | parsing of the sections in their order |
+//! | `function` | entries of the function table |
 //! | `constant` | constants; tensors stay in the serialised form where they are aligned |
 //! | [`code`] | instructions, decoded and checked once |
 //! | `signature` | types of inputs and numbers of results |
@@ -12,6 +13,7 @@
 
 pub mod code;
 mod constant;
+mod function;
 mod load;
 pub(crate) mod reader;
 mod save;
@@ -20,7 +22,7 @@ mod stats;
 mod text;
 
 use core::mem::ManuallyDrop;
-use core::ops::{Deref, Range};
+use core::ops::Deref;
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
@@ -31,6 +33,8 @@ use ferrite_core::{Any, Bytes, object_class};
 
 use crate::class::Class;
 use code::Code;
+pub use function::{FunctionInfo, FunctionKind};
+use reader::Text;
 
 pub(crate) use constant::read_tensor;
 pub use signature::TensorType;
@@ -69,13 +73,11 @@ impl Executable {
     /// # Upstream
     /// `VMExecutable::LoadFromBytes` in `src/runtime/vm/executable.cc`, which does not validate the instructions.
     pub fn load(source: Source) -> Result<Executable> {
-        let mut program = Some(Program::parse(source)?);
+        let program = Program::parse(source)?;
         let index = CLASS.register()?;
-        let init = |record: *mut ExecutableRecord| {
-            if let Some(program) = program.take() {
-                // SAFETY: the record has room for the program.
-                unsafe { (&raw mut (*record).program).write(ManuallyDrop::new(program)) };
-            }
+        // SAFETY: the record has room for the program.
+        let init = move |record: *mut ExecutableRecord| unsafe {
+            (&raw mut (*record).program).write(ManuallyDrop::new(program));
         };
         // SAFETY: `init` fills the record; objects of this class have this layout.
         unsafe {
@@ -134,46 +136,6 @@ struct Sections {
     functions_end: usize,
     /// End of the executable, as a byte offset.
     end: usize,
-}
-
-/// A string within the source.
-#[derive(Clone, Copy)]
-pub struct Text {
-    start: usize,
-    len: usize,
-}
-
-impl Text {
-    fn of(self, source: &[u8]) -> &[u8] {
-        source.get(self.start..self.start + self.len).unwrap_or_default()
-    }
-}
-
-/// Kind of implementation of a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FunctionKind {
-    /// A kernel or a builtin, looked up by name.
-    Packed = 0,
-    /// Instructions of the executable.
-    Bytecode = 1,
-    /// Native code in the model's library, under the name `__vmtir__NAME`.
-    Compiled = 2,
-}
-
-/// An entry of the function table.
-pub struct FunctionInfo {
-    /// Kind of implementation.
-    pub kind: FunctionKind,
-    name: Text,
-    /// Range of instruction indices.
-    pub instructions: Range<usize>,
-    /// Number of arguments; 0 for packed functions.
-    pub arguments: usize,
-    /// Number of registers, at least the number of arguments.
-    pub registers: usize,
-    /// Maximum number of arguments of the calls in the function.
-    pub call_arguments: usize,
-    parameters: Range<usize>,
 }
 
 impl Program {

@@ -5,8 +5,6 @@ use ferrite_core::abi::DLDataType;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::plain_error;
 
-use super::Text;
-
 /// A position in a serialised executable, and the name of the current section for error messages.
 #[derive(Clone)]
 pub(crate) struct Reader<'a> {
@@ -98,6 +96,19 @@ impl<'a> Reader<'a> {
     pub(super) fn words(&mut self) -> Result<Words<'a>> {
         let count = self.count(8)?;
         Ok(Words(self.bytes(8 * count)?))
+    }
+}
+
+/// A string within the source.
+#[derive(Clone, Copy)]
+pub(super) struct Text {
+    start: usize,
+    len: usize,
+}
+
+impl Text {
+    pub(super) fn of(self, source: &[u8]) -> &[u8] {
+        source.get(self.start..self.start + self.len).unwrap_or_default()
     }
 }
 

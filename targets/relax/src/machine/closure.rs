@@ -49,24 +49,16 @@ impl Closure {
     /// MemoryError.
     pub fn new(name: String, function: Function) -> Result<Closure> {
         let index = CLASS.register()?;
-        let mut content = Some((ManuallyDrop::new(name), ManuallyDrop::new(function)));
-        let init = |record: *mut ClosureRecord| {
-            if let Some((name, function)) = content.take() {
-                // SAFETY: the record has room for both.
-                unsafe {
-                    (&raw mut (*record).name).write(name);
-                    (&raw mut (*record).function).write(function);
-                }
-            }
+        // SAFETY: the record has room for both.
+        let init = move |record: *mut ClosureRecord| unsafe {
+            (&raw mut (*record).name).write(ManuallyDrop::new(name));
+            (&raw mut (*record).function).write(ManuallyDrop::new(function));
         };
         // SAFETY: `init` fills the record; objects of this class have this layout.
-        let made = unsafe { object_alloc::allocate(index, 0, init) };
-        if let Some((name, function)) = content {
-            // No record took them over.
-            drop((ManuallyDrop::into_inner(name), ManuallyDrop::into_inner(function)));
+        unsafe {
+            let object = object_alloc::allocate(index, 0, init)?;
+            Ok(Closure::from_object_unchecked(object))
         }
-        // SAFETY: just made as such.
-        made.map(|object| unsafe { Closure::from_object_unchecked(object) })
     }
 
     /// Creates the closure of a function of an executable. The closure keeps the executable alive, but not the machine.

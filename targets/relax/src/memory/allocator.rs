@@ -13,9 +13,6 @@ use ferrite_core::{memory, plain_bail};
 use super::device_memory;
 use super::free_lists::FreeLists;
 
-/// Alignment of storages in bytes, which compiled kernels may rely on.
-pub const ALIGNMENT: usize = if cfg!(target_os = "none") { 16 } else { 64 };
-
 /// Granularity of pooled blocks in bytes.
 const PAGE: usize = 4096;
 
@@ -307,6 +304,7 @@ pub fn usage(device: DLDevice) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::ALIGNMENT;
 
     /// Creates an allocator of main memory that no other test uses.
     fn allocator(kind: Kind, device_id: i32) -> Allocator {

@@ -19,8 +19,8 @@ mod tensor;
 #[cfg(all(test, feature = "devices"))]
 pub(crate) mod testing;
 
-pub use allocator::{ALIGNMENT, Allocator, Block, Kind, Usage, clear, usage};
-pub use device_memory::{copy, empty};
+pub use allocator::{Allocator, Block, Kind, Usage, clear, usage};
+pub use device_memory::{ALIGNMENT, copy, empty};
 pub(crate) use spare_tensors::SpareTensors;
 pub use storage::Storage;
 pub(crate) use tensor::{Placement, SpareTensor, tensor_over};

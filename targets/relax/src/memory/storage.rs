@@ -42,12 +42,9 @@ impl Storage {
     /// MemoryError; the block is then freed.
     pub fn new(block: Block) -> Result<Storage> {
         let index = CLASS.register()?;
-        let mut block = Some(block);
-        let init = |record: *mut StorageRecord| {
-            if let Some(block) = block.take() {
-                // SAFETY: the record has room for the block.
-                unsafe { (&raw mut (*record).block).write(ManuallyDrop::new(block)) };
-            }
+        // SAFETY: the record has room for the block.
+        let init = move |record: *mut StorageRecord| unsafe {
+            (&raw mut (*record).block).write(ManuallyDrop::new(block));
         };
         // SAFETY: `init` fills the record; objects of this class have this layout.
         let object = unsafe { object_alloc::allocate(index, 0, init)? };

@@ -67,12 +67,10 @@ impl Model {
     /// Same errors as [`Machine::initialize_on_cpu`].
     pub fn new(executable: Executable, kind: Kind, kernels: Kernels) -> Result<Model> {
         let index = CLASS.register()?;
-        let mut content = Some(Content { machine: Machine::new(executable), kernels, kind });
-        let init = |record: *mut ModelRecord| {
-            if let Some(content) = content.take() {
-                // SAFETY: the record has room for the content.
-                unsafe { (&raw mut (*record).content).write(ManuallyDrop::new(content)) };
-            }
+        let content = Content { machine: Machine::new(executable), kernels, kind };
+        // SAFETY: the record has room for the content.
+        let init = move |record: *mut ModelRecord| unsafe {
+            (&raw mut (*record).content).write(ManuallyDrop::new(content));
         };
         // SAFETY: `init` fills the record; objects of this class have this layout.
         let model = unsafe { Model::from_object_unchecked(allocate(index, 0, init)?) };

@@ -7,6 +7,8 @@ use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Bytes, Function, ObjectRef, String, plain_bail};
 
 use super::builtins;
+#[cfg(feature = "std")]
+use super::file;
 use super::held::Held;
 use super::machine::MachineModule;
 use super::text;
@@ -55,7 +57,7 @@ impl ModuleImpl for ExecutableModule {
 
     #[cfg(feature = "std")]
     fn write_to_file(&self, file: &String, _format: &String) -> Result<()> {
-        super::file::write(file, &self.executable.save()?)
+        file::write(file, &self.executable.save()?)
     }
 }
 
@@ -116,4 +118,16 @@ pub fn load_from_bytes(args: &[AnyView<'_>]) -> Result<Any> {
             plain_bail!(TYPE_ERROR, "A loader takes the bytes of a module, but got {} arguments", args.len())
         }
     }
+}
+
+/// Loads an executable from a file. It has no imports, so its kernels must be imported or be global functions.
+///
+/// # Errors
+/// InternalError if the file cannot be read, or naming the malformed section; MemoryError.
+///
+/// # Upstream
+/// `relax.ExecutableLoadFromFile` and `ffi.Module.load_from_file.relax.VMExecutable`.
+#[cfg(feature = "std")]
+pub fn load_from_file(name: String) -> Result<Module> {
+    load(Source::Bytes(file::read(file::path(&name)?)?))
 }

@@ -1,15 +1,12 @@
-//! Loading executables from files, and writing them.
+//! Files: reading and writing their whole content.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::{Bytes, String, plain_bail, plain_error};
-
-use crate::executable::Source;
 
 /// Number of bytes read at once.
 const CHUNK_BYTES: usize = 1 << 16;
@@ -22,18 +19,7 @@ pub(crate) fn path(name: &String) -> Result<&Path> {
     }
 }
 
-/// Loads an executable from a file. It has no imports, so its kernels must be imported or be global functions.
-///
-/// # Errors
-/// InternalError if the file cannot be read, or naming the malformed section; MemoryError.
-///
-/// # Upstream
-/// `relax.ExecutableLoadFromFile` and `ffi.Module.load_from_file.relax.VMExecutable`.
-pub fn load_from_file(name: String) -> Result<Module> {
-    super::load(Source::Bytes(read(path(&name)?)?))
-}
-
-/// Reads a file.
+/// Returns the content of a file.
 ///
 /// # Errors
 /// InternalError if the file cannot be read; MemoryError.
@@ -53,6 +39,9 @@ pub(crate) fn read(path: &Path) -> Result<Bytes> {
 }
 
 /// Writes bytes to a file.
+///
+/// # Errors
+/// InternalError if the file cannot be written.
 pub(super) fn write(name: &String, content: &Bytes) -> Result<()> {
     fs::write(path(name)?, content.as_bytes())
         .map_err(|_| plain_error!(INTERNAL_ERROR, "Cannot open {}", name.as_bytes()))

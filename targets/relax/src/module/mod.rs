@@ -6,7 +6,7 @@
 //! | `machine` | modules of machines |
 //! | `builtins` | module of the builtins, which libraries of native functions import |
 //! | `held` | references to a module's implementation that keep the module alive |
-//! | `file` | loading executables from files, and writing them |
+//! | `file` | reading and writing files |
 
 mod builtins;
 mod executable;
@@ -15,9 +15,9 @@ mod file;
 mod held;
 mod machine;
 
-pub use executable::{load, load_from_bytes, model};
 #[cfg(feature = "std")]
-pub use file::load_from_file;
+pub use executable::load_from_file;
+pub use executable::{load, load_from_bytes, model};
 #[cfg(feature = "std")]
 pub(crate) use file::{path, read as read_file};
 pub(crate) use machine::resolve;

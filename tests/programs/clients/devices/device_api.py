@@ -75,7 +75,7 @@ def copies(device):
             assert there.shape == shape and there.dtype == dtype and there.device == device
             np.testing.assert_array_equal(there.numpy(), here)
     here = random((64, 65), "float32")
-    there = tvm.runtime.tensor(here[:, ::2], device)  # not contiguous in host memory
+    there = tvm.runtime.tensor(here[:, ::2], device)  # not contiguous in main memory
     np.testing.assert_array_equal(there.numpy(), here[:, ::2])
     # Device to device, device to CPU, CPU to device.
     source, target = tvm.runtime.tensor(here, device), tvm.runtime.empty(here.shape, "float32", device)

@@ -14,7 +14,7 @@ use ferrite_core::{plain_bail, stack};
 use super::visited::{Counted, Side, VisitedObjects};
 use crate::containers::Container;
 use crate::dataclass::{combine, type_key_hash};
-use crate::operation::{self, Type, Types};
+use crate::operation::{NO_ARGUMENTS, Type, Types, convert};
 use crate::structural::equal::Options;
 use crate::structural::equal::compare_leaf::compare_any_leaves;
 use crate::structural::equal::hash_leaf::{hash_bits, hash_leaf};
@@ -405,8 +405,8 @@ fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
     const HASHED: Types = Types::new(&[Type::AnyView, Type::Int, Type::Int], Type::Int);
     Function::from_packed(move |args| {
         let types = if walk.compares { &COMPARED } else { &HASHED };
-        let mut owned = operation::NO_ARGUMENTS;
-        operation::convert("", types, None, args, &mut owned)?;
+        let mut owned = NO_ARGUMENTS;
+        convert("", types, None, args, &mut owned)?;
         // For a hash, the second argument is the hash so far.
         let [lhs, rhs, kind, _] = &owned;
         let region = region.in_callback(kind.view().payload_bits() as i32);

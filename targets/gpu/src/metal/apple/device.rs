@@ -165,7 +165,7 @@ impl Device {
 
     // Copies.
 
-    /// Copies to host memory through a shared buffer, and waits for the copy.
+    /// Copies to main memory through a shared buffer, and waits for the copy.
     ///
     /// # Errors
     /// MemoryError; InternalError if a command failed and the failure was not reported yet.
@@ -194,7 +194,7 @@ impl Device {
         })
     }
 
-    /// Copies from host memory through a shared buffer. Host memory may be reused on return; the copy from the shared buffer
+    /// Copies from main memory through a shared buffer. Main memory may be reused on return; the copy from the shared buffer
     /// to the device is queued.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ mod eh_frame;
 mod instructions;
 mod program;
 mod reader;
+mod rule;
 
 use core::arch::asm;
 use core::ptr;
@@ -13,16 +14,8 @@ use super::super::cache::Cache;
 use super::super::modules::Module;
 use super::{Frame, Visitor, unwinder};
 use program::{Base, Step};
-
-/// Unwinding rule for a code address: the function that contains it, and the step to its caller.
-#[derive(Clone, Copy)]
-pub(in super::super) struct Rule {
-    /// Start address of the function; zero if unknown.
-    function: usize,
-    step: Step,
-}
-
-const UNKNOWN: Rule = Rule { function: 0, step: Step::Unknown };
+pub(in super::super) use rule::Rule;
+use rule::UNKNOWN;
 
 /// Registers of a frame: its code address, and the registers needed to find its caller.
 struct Registers {

@@ -9,7 +9,7 @@ use core::ptr;
 use backtrace::Symbol;
 
 use super::super::demangle::with_demangled;
-use super::{UNKNOWN, Visitor};
+use super::visitor::{UNKNOWN, Visitor};
 
 /// Calls `visit` with the file, line and function name for the code before `pc`, once for the function and for each
 /// function inlined there. Returns `false` if there is no debug information for the code.

@@ -68,15 +68,10 @@ impl Cache {
     /// MemoryError.
     pub(super) fn new(state: State) -> Result<Cache> {
         let index = CLASS.register()?;
-        let mut state = Some(state);
-        let init = |record: *mut CacheRecord| {
-            // SAFETY: the record has room for its fields.
-            unsafe {
-                (&raw mut (*record).lock).write(ObjectMutex::new(()));
-                if let Some(state) = state.take() {
-                    (&raw mut (*record).state).write(ManuallyDrop::new(state));
-                }
-            }
+        // SAFETY: the record has room for its fields.
+        let init = move |record: *mut CacheRecord| unsafe {
+            (&raw mut (*record).lock).write(ObjectMutex::new(()));
+            (&raw mut (*record).state).write(ManuallyDrop::new(state));
         };
         // SAFETY: `init` fills the record; objects of this class have this layout.
         unsafe {

@@ -6,7 +6,7 @@ use ferrite_core::error::Result;
 use ferrite_core::tensor::Element;
 use ferrite_core::{Tensor, plain_ensure};
 
-use super::{elements, last_extent};
+use super::argument::{elements, last_extent};
 use crate::builtins::device::on_host;
 
 /// Draws a token from each row of `probabilities`, of shape (rows, tokens), with one uniform random number per row. Returns

@@ -4,7 +4,7 @@ use ferrite_core::error::Result;
 use ferrite_core::tensor::Element;
 use ferrite_core::{Tensor, plain_error};
 
-use super::{check_device, check_dtype, elements, last_extent};
+use super::argument::{check_device, check_dtype, elements, last_extent};
 
 /// Applies the repetition penalty to tokens that occurred: divides positive logits by `penalty` and multiplies the others by
 /// it.

@@ -1,4 +1,5 @@
-use super::*;
+use ferrite_core::Tensor;
+
 use crate::builtins::testing::{call, failure};
 use ferrite_core::AnyView;
 

@@ -6,7 +6,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::tensor::Element;
 use ferrite_core::{Tensor, plain_bail, plain_ensure};
 
-use super::{check_dtype, elements};
+use super::argument::{check_dtype, elements};
 use crate::builtins::device::on_host;
 
 /// A token with its logit or probability, later replaced by the cumulative probability.

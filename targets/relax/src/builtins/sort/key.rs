@@ -3,7 +3,9 @@
 use core::cmp::Ordering;
 
 use ferrite_core::abi::DLDataType;
-use ferrite_core::dtype::code;
+use ferrite_core::dtype::{self, code};
+use ferrite_core::error::Error;
+use ferrite_core::plain_error;
 use ferrite_core::tensor::Element;
 
 /// An element type with a total order, in which NaN is the largest value.
@@ -104,9 +106,18 @@ macro_rules! for_types {
                 type $name = $type;
                 $body
             })*
-            dtype => Err($crate::builtins::sort::unsupported($what, dtype)),
+            dtype => Err($crate::builtins::sort::key::unsupported($what, dtype)),
         }
     };
+}
+
+/// Returns the error for a dtype that cannot be sorted or that cannot store indices.
+#[cold]
+pub(super) fn unsupported(what: &'static str, dtype: DLDataType) -> Error {
+    match dtype::to_string(dtype) {
+        Ok(text) => plain_error!(INTERNAL_ERROR, "Unsupported {} dtype: {}", what, &text),
+        Err(error) => error,
+    }
 }
 
 pub(super) use {for_index_type, for_key_type, for_types};

@@ -10,9 +10,8 @@ mod axis;
 mod key;
 mod line;
 
-use ferrite_core::abi::DLDataType;
 use ferrite_core::dtype;
-use ferrite_core::error::{Error, Result};
+use ferrite_core::error::Result;
 use ferrite_core::tensor::{TensorRef, TensorView};
 use ferrite_core::{Any, AnyView, String, plain_bail, plain_ensure, plain_error};
 
@@ -180,15 +179,6 @@ fn writable<T: ferrite_core::tensor::Element>(tensor: TensorRef<'_>, least: usiz
         least
     );
     Ok(elements)
-}
-
-/// Returns the error for a dtype that cannot be sorted or that cannot store indices.
-#[cold]
-fn unsupported(what: &'static str, dtype: DLDataType) -> Error {
-    match dtype::to_string(dtype) {
-        Ok(text) => plain_error!(INTERNAL_ERROR, "Unsupported {} dtype: {}", what, &text),
-        Err(error) => error,
-    }
 }
 
 #[cfg(test)]

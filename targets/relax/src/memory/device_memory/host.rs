@@ -7,7 +7,8 @@ use core::ptr::NonNull;
 use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::memory;
 
-use crate::memory::ALIGNMENT;
+/// Alignment of storages in bytes, on any device, which compiled kernels may rely on.
+pub const ALIGNMENT: usize = if cfg!(target_os = "none") { 16 } else { 64 };
 
 /// Allocates a block.
 ///

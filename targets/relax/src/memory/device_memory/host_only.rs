@@ -11,6 +11,8 @@ use ferrite_core::error::Result;
 use ferrite_core::tensor::TensorRef;
 use ferrite_core::{Tensor, plain_bail, plain_ensure};
 
+pub use host::ALIGNMENT;
+
 /// Checks that a device is the CPU.
 ///
 /// # Errors

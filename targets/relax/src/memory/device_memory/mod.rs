@@ -10,7 +10,7 @@ use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::device::kind::CPU;
 use ferrite_core::error::Result;
 
-use super::ALIGNMENT;
+pub use host::ALIGNMENT;
 
 /// Checks that the build has a back end for a device.
 ///

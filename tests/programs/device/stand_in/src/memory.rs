@@ -14,7 +14,7 @@ const ALIGNMENT: u64 = 256;
 /// Byte that fills new blocks, whose content must not be assumed to be zero.
 const GARBAGE: u8 = 0xa5;
 
-/// A block of host memory, aligned to a page.
+/// A block of main memory, aligned to a page.
 struct Backing {
     start: *mut u8,
     layout: Layout,

@@ -8,7 +8,7 @@ use crate::kernels::{Kernel, MAX_PARAMETERS};
 /// Source or destination of a copy.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// Host memory.
+    /// Main memory.
     Host(*mut u8),
     /// A device address.
     Device(u64),

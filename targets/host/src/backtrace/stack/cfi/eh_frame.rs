@@ -3,7 +3,7 @@
 
 use super::program::{self, Step, Unit};
 use super::reader::Reader;
-use super::{Rule, UNKNOWN};
+use super::rule::{Rule, UNKNOWN};
 
 /// Encoding of the number of table entries, `DW_EH_PE_udata4`: an unsigned 32-bit integer.
 const COUNT_ENCODING: u8 = 0x03;
