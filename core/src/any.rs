@@ -21,6 +21,22 @@ const NONE: TVMFFIAny =
 /// Never holds a raw string, a byte array pointer or an rvalue reference: those are borrowed forms, which
 /// [`AnyView::to_owned`] copies.
 ///
+/// # Examples
+/// ```
+/// use ferrite_core::{Any, String};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let number = Any::from(42i64);
+/// assert_eq!(number.get::<i64>()?, 42);
+/// assert_eq!(number.get::<String>().unwrap_err().kind_bytes(), b"TypeError");
+///
+/// let text = Any::new(String::new("a longer string")?);
+/// assert_eq!(text.get::<String>()?.as_str(), Some("a longer string"));
+/// assert!(text.as_object().is_some() && number.as_object().is_none());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// `tvm::ffi::Any` in `any.h`.
 #[repr(transparent)]

@@ -10,6 +10,20 @@ use crate::{refcount, release, type_index, type_table};
 
 /// A strong reference to an object of any class.
 ///
+/// # Examples
+/// ```
+/// use ferrite_core::{ObjectClass, ObjectRef, Shape, Tensor};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let object: ObjectRef = Shape::from_slice(&[2, 3])?.into_object();
+/// let other = object.clone();
+/// assert!(other.ptr_eq(&object) && object.strong_count() == 2);
+/// assert_eq!(object.as_class::<Shape>().map(|shape| shape.as_slice()), Some(&[2, 3][..]));
+/// assert!(object.downcast::<Tensor>().is_err());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// `tvm::ffi::ObjectRef` in `object.h`, never null here: an absent reference is an `Option`.
 #[repr(transparent)]

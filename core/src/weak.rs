@@ -9,6 +9,20 @@ use crate::{refcount, release};
 
 /// A weak reference to an object of class `T`.
 ///
+/// # Examples
+/// ```
+/// use ferrite_core::{Shape, weak::WeakObjectRef};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let shape = Shape::from_slice(&[2, 3])?;
+/// let weak = WeakObjectRef::new(&shape);
+/// assert_eq!(weak.upgrade().map(|shape| shape.as_slice().len()), Some(2));
+/// drop(shape);
+/// assert!(weak.upgrade().is_none());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// `tvm::ffi::WeakObjectPtr` in `object.h`.
 pub struct WeakObjectRef<T = ObjectRef> {

@@ -20,6 +20,22 @@ const _: () = assert!(type_index::SMALL_BYTES - type_index::BYTE_ARRAY_PTR == CO
 
 /// A borrowed value: `Copy`, owns nothing, and lives no longer than its source.
 ///
+/// # Examples
+/// ```
+/// use ferrite_core::{AnyView, String};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let text = String::new("a longer string")?;
+/// let view = AnyView::from(&text);
+/// assert_eq!(view.bytes_of_string(), Some(text.as_bytes()));
+///
+/// let owned = view.to_owned()?;
+/// drop(text);
+/// assert_eq!(owned.get::<String>()?.as_str(), Some("a longer string"));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// `tvm::ffi::AnyView` in `any.h`.
 #[repr(transparent)]

@@ -117,6 +117,19 @@ fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'stati
 /// Any. A replaced function is released by this call or, while readers are about to retain it, by a later write. No
 /// lock is held during the release.
 ///
+/// # Examples
+/// ```
+/// use ferrite_core::{Function, global_table};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let add = Function::from_typed(|a: i64, b: i64| a + b)?;
+/// global_table::set(b"example.add", &add, false)?;
+/// let found = global_table::get(b"example.add")?.expect("just registered");
+/// assert_eq!(found.call_packed(&[2i64.into(), 3i64.into()])?.get::<i64>()?, 5);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobal`, which rejects the same function, too.
 pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()> {

@@ -23,6 +23,17 @@ object_class!(
     ///
     /// Extents may be any integers. Functions that compute sizes, such as [`product`], check them.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Shape;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let shape = Shape::from_slice(&[2, 3, 4])?;
+    /// assert_eq!((shape.as_slice(), shape.product()), (&[2, 3, 4][..], Some(24)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Upstream
     /// `tvm::ffi::Shape` of `include/tvm/ffi/container/shape.h`.
     pub struct Shape, type_index::SHAPE, "ffi.Shape"

@@ -22,6 +22,20 @@ pub(crate) const SMALL_MAX: usize = 7;
 
 /// A string value. Usually UTF-8, though C code may store any bytes in it.
 ///
+/// # Examples
+/// ```
+/// use ferrite_core::String;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let name = String::new("relu")?;
+/// assert_eq!((name.as_str(), name.as_bytes()), (Some("relu"), &b"relu"[..]));
+/// assert_eq!(String::format(format_args!("{}_{}", "relu", 1))?.as_str(), Some("relu_1"));
+/// // C code may store any bytes.
+/// assert_eq!(String::from_bytes(b"\xff")?.as_str(), None);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// `tvm::ffi::String` in `string.h`.
 #[repr(transparent)]
@@ -29,6 +43,17 @@ pub(crate) const SMALL_MAX: usize = 7;
 pub struct String(Any);
 
 /// A bytes value.
+///
+/// # Examples
+/// ```
+/// use ferrite_core::Bytes;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let bytes = Bytes::new(&[0, 1, 2])?;
+/// assert_eq!(bytes.as_bytes(), [0, 1, 2]);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Upstream
 /// `tvm::ffi::Bytes` in `string.h`.

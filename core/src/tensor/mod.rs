@@ -29,6 +29,19 @@ object_class!(
     /// Tensors are shared. Every owner, including C and C++ code, may read the data; a writer must ensure that no one
     /// else accesses it concurrently. Shape, strides and dtype never change.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let tensor = Tensor::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
+    /// assert_eq!((tensor.shape(), tensor.numel()), (&[2, 3][..], Some(6)));
+    /// assert_eq!(tensor.data::<f32>()?[5], 6.0);
+    /// assert_eq!(tensor.data::<i32>().unwrap_err().kind_bytes(), b"TypeError");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Upstream
     /// `tvm::ffi::Tensor` of `include/tvm/ffi/container/tensor.h`.
     pub struct Tensor, type_index::TENSOR, "ffi.Tensor"
