@@ -19,7 +19,6 @@ fn objects() -> Outcome<PathBuf> {
 
 fn build_objects() -> Outcome<PathBuf> {
     let target = scratch("rust_objects")?;
-    let target = scratch("rust_objects")?;
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.args(["build", "--locked", "--manifest-path"]).arg(folder().join("Cargo.toml"));
     output_of(cargo.arg("--target-dir").arg(&target))?;
