@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
 
 /// A string within the source.
 #[derive(Clone, Copy)]
-pub(super) struct Text {
+pub(crate) struct Text {
     start: usize,
     len: usize,
 }
