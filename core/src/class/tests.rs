@@ -170,3 +170,64 @@ fn threads_see_each_others_changes() -> Result<()> {
     });
     Ok(())
 }
+
+/// A class whose registration takes long enough for other threads to ask for it meanwhile.
+#[cfg(feature = "std")]
+mod slow {
+    use super::*;
+
+    struct Slow;
+
+    static SLOW: Class = Class::new::<Slow>(ClassOptions {
+        doc: "",
+        parent: None,
+        structural: 0,
+        is_final: true,
+        child_slots: 0,
+        creator: None,
+        copy: None,
+        fields: &[],
+        methods: &[Method {
+            name: "one",
+            doc: "",
+            kind: MethodKind::Static,
+            function: || {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                method::<Slow, _, _>("one", || 1i64)
+            },
+        }],
+    });
+
+    // SAFETY: the description is that of the struct.
+    unsafe impl Object for Slow {
+        const TYPE_KEY: &'static str = "test.class.Slow";
+        const MUTABLE: bool = false;
+        const HAS_EMPTY: bool = false;
+        const COPIES: bool = false;
+
+        fn class() -> &'static Class {
+            &SLOW
+        }
+
+        fn empty(_: u8) -> Result<Self> {
+            Ok(Slow)
+        }
+
+        fn shallow_copy(&self) -> Option<Self> {
+            None
+        }
+    }
+
+    #[test]
+    fn one_thread_registers_and_the_others_wait() {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let made = Slow.into_arc().unwrap();
+                    assert_eq!(made.as_object().call_method("one", &[]).unwrap().get::<i64>().unwrap(), 1);
+                });
+            }
+        });
+        assert_eq!(type_table::members(SLOW.registered_index().unwrap()).methods, 1);
+    }
+}
