@@ -9,7 +9,7 @@
 //! | `interpreter` | the loop over instructions |
 //! | `native` | functions that are native code |
 //! | `instrument` | calls of the instrument around calls of functions |
-//! | `profile` | [`Profile`], time of each function |
+//! | `profile` | time of each function, in builds with an operating system |
 //! | `closure` | [`Closure`], the class `relax.vm.Closure` |
 //! | `arguments` | concatenation of argument lists |
 //! | `bound` | functions whose last arguments are bound |
