@@ -149,7 +149,7 @@ impl Allocator {
         usage.peak = usage.used;
     }
 
-    /// Allocates at least `bytes` bytes of uninitialised memory, aligned to [`ALIGNMENT`].
+    /// Allocates at least `bytes` bytes of uninitialised memory, aligned to [`ALIGNMENT`](super::ALIGNMENT).
     ///
     /// # Errors
     /// MemoryError; errors of the driver.
