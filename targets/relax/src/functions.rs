@@ -9,7 +9,7 @@ mod defaults {
 
     use crate::builtins::{self, functions_of};
     use crate::model::{load_params, load_params_from_file};
-    use crate::module::{load_from_bytes, load_from_file};
+    use crate::module::{builtins_module, load_from_bytes, load_from_file};
 
     /// Creates a group with a single function.
     macro_rules! single {
@@ -42,6 +42,16 @@ mod defaults {
         single!("runtime.", static_function!("runtime.LoadParams", load_params)),
         single!("runtime.", static_function!("runtime.LoadParamsFromFile", load_params_from_file)),
         single!("relax.", static_function!("relax.ExecutableLoadFromFile", load_from_file)),
+        // Names of this library alone, which find its machine and builtins after TVM has registered its own.
+        Group {
+            prefix: "ferrite.relax.",
+            functions: &[
+                static_function!(packed "ferrite.relax.load_from_bytes", load_from_bytes),
+                static_function!("ferrite.relax.load_from_file", load_from_file),
+                static_function!("ferrite.relax.builtins", builtins_module),
+            ],
+            wrap: None,
+        },
         group!("vm.builtin.", builtins::memory),
         group!("vm.builtin.", builtins::tensor),
         group!("vm.builtin.", builtins::shape),
@@ -49,11 +59,15 @@ mod defaults {
         group!("vm.builtin.", builtins::control),
         group!("vm.builtin.", builtins::dynamic),
         group!("vm.builtin.", builtins::prim_value),
+        group!("vm.builtin.", builtins::cuda_graph),
         group!("vm.builtin.", builtins::debug),
         group!("vm.builtin.", builtins::device),
         group!("vm.builtin.", builtins::kv_cache),
         group!("vm.builtin.", builtins::python),
+        group!("vm.builtin.", builtins::rnn_state),
         group!("vm.builtin.", builtins::sampling),
+        group!("vm.builtin.", builtins::tensor_cache),
+        group!("tvm.contrib.random.", builtins::random),
         group!("tvm.contrib.sort.", builtins::sort),
     ];
 }

@@ -222,3 +222,36 @@ fn a_closure_belongs_to_the_machines_of_its_executable() -> Result<()> {
     error(closure.call(&other, &[1i64.into()]), "InternalError", text);
     Ok(())
 }
+
+/// A model as TVM writes it for CUDA graphs: `main(x)` gets storages by `allocate`, and calls `captured(x)`.
+#[test]
+fn functions_for_cuda_graphs_are_called_each_time() -> Result<()> {
+    let [run, allocate] =
+        ["run_or_capture", "get_cached_alloc"].map(|name| format!("vm.builtin.cuda_graph.{name}"));
+    let made = bytecode("allocate", &[], 1, vec![call(0, 0, &[immediate(40)]), ret(0)]);
+    let captured = bytecode("captured", &["x", "y"], 3, vec![call(2, 1, &[0, 1]), ret(2)]);
+    let main = bytecode(
+        "main",
+        &["x"],
+        4,
+        vec![
+            call(1, 3, &[MACHINE, function(5), immediate(0)]),
+            call(2, 4, &[0, 1]),
+            call(3, 2, &[MACHINE, function(6), 2, immediate(0)]),
+            ret(3),
+        ],
+    );
+    let kernels =
+        [packed("copy"), packed("add"), packed(&run), packed(&allocate), packed("vm.builtin.make_tuple")];
+    let functions: Vec<_> = kernels.into_iter().chain([made, captured, main]).collect();
+    let machine = Machine::new(load(&executable(&functions, &[]))?);
+    machine.initialize_on_cpu(Kind::Pooled, &|name| match name {
+        b"copy" => Function::from_typed(|x: i64| x).map(Some),
+        b"add" => Function::from_typed(|x: i64, y: i64| x + y).map(Some),
+        _ => Ok(None),
+    })?;
+    for x in [2i64, 3] {
+        assert_eq!(call_main(&machine, &[x.into()])?.get::<i64>()?, x + 40);
+    }
+    Ok(())
+}

@@ -5,6 +5,8 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::message::SHORT;
 use ferrite_core::object::ObjectClass;
+#[cfg(feature = "all-builtins")]
+use ferrite_core::tensor::{TensorRef, TensorView};
 use ferrite_core::{Any, AnyView, ObjectRef, String, plain_ensure, plain_error, type_index};
 
 /// Checks that a call has at least `least` arguments.
@@ -29,6 +31,18 @@ pub(super) fn expect(args: &[AnyView<'_>], least: usize, name: &'static str) -> 
 /// Returns the error context of a check, the prefix of its message; empty if there is none.
 pub(super) fn context(context: &Option<String>) -> &[u8] {
     context.as_ref().map_or(b"", String::as_bytes)
+}
+
+/// Returns a tensor argument (a tensor object or a `DLTensor*`), borrowed.
+///
+/// # Errors
+/// TypeError for any other argument.
+#[cfg(feature = "all-builtins")]
+pub(super) fn tensor<'a>(arg: &AnyView<'a>) -> Result<TensorRef<'a>> {
+    match TensorRef::from_view(arg) {
+        Some(tensor) => Ok(tensor),
+        None => Err(arg.get::<TensorView>().err().unwrap_or_else(|| plain_error!(TYPE_ERROR, "No tensor"))),
+    }
 }
 
 /// Returns the object in an argument, borrowed: its reference count does not change.

@@ -65,7 +65,7 @@ fn check_func_info(value: ObjectRef, error_context: Option<String>) -> Result<()
     plain_ensure!(
         is_callable,
         TYPE_ERROR,
-        "{} expect a Function but get {}",
+        "Check failed: (is_func) is false: {} expect a Function but get {}",
         context(&error_context),
         type_table::type_key_of(value.type_index())
     );
@@ -105,7 +105,7 @@ mod check_tests {
         let function = Function::from_packed(|_| Ok(Any::NONE)).unwrap();
         call(name, &[AnyView::from(&function), AnyView::from(&text)]);
         let shape = ferrite_core::Shape::from_slice(&[]).unwrap();
-        let expected = "ctx expect a Function but get ffi.Shape";
+        let expected = "Check failed: (is_func) is false: ctx expect a Function but get ffi.Shape";
         failure(name, &[AnyView::from(&shape), AnyView::from(&text)], "TypeError", expected);
     }
 }

@@ -10,11 +10,14 @@
 #[cfg(feature = "all-builtins")]
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::{Error, Result};
+use ferrite_core::message::SHORT;
 use ferrite_core::text::Writer;
 use ferrite_core::{__error_site, Any, AnyView, type_index};
 
 mod arguments;
 pub mod control;
+#[cfg(feature = "all-builtins")]
+pub mod cuda_graph;
 #[cfg(feature = "all-builtins")]
 pub mod debug;
 #[cfg(feature = "all-builtins")]
@@ -23,9 +26,15 @@ pub mod dynamic;
 #[cfg(feature = "all-builtins")]
 pub mod kv_cache;
 pub mod memory;
+#[cfg(feature = "all-builtins")]
+mod named_values;
 pub mod prim_value;
 #[cfg(feature = "all-builtins")]
 pub mod python;
+#[cfg(feature = "all-builtins")]
+pub mod random;
+#[cfg(feature = "all-builtins")]
+pub mod rnn_state;
 #[cfg(feature = "all-builtins")]
 pub mod sampling;
 pub mod shape;
@@ -35,6 +44,8 @@ pub mod sort;
 #[cfg_attr(not(feature = "all-builtins"), path = "table/linked.rs")]
 mod table;
 pub mod tensor;
+#[cfg(feature = "all-builtins")]
+pub mod tensor_cache;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tuple;
@@ -109,12 +120,107 @@ pub(crate) fn integer(arg: &AnyView<'_>) -> Result<i64> {
     }
 }
 
-/// Returns the error of a failed check. Its message begins with `context`, a string or None: the compiler's description of
-/// the checked value and its function.
+/// A check that failed, in the expression of TVM's source: its text is part of TVM's messages.
+#[derive(Clone, Copy)]
+pub(crate) enum Check {
+    /// A condition.
+    That(&'static str),
+    /// An equality, and the values of both sides.
+    Equal(&'static str, i64, i64),
+}
+
+impl Check {
+    /// Writes the beginning of the message.
+    fn write(self, out: &mut Writer<'_>) {
+        out.put(b"Check failed: ");
+        match self {
+            Check::That(condition) => {
+                out.put(b"(");
+                out.put(condition.as_bytes());
+                out.put(b") is false: ");
+            }
+            Check::Equal(equality, left, right) => {
+                out.put(equality.as_bytes());
+                out.put(b" (");
+                out.put_number(left);
+                out.put(b" vs. ");
+                out.put_number(right);
+                out.put(b") : ");
+            }
+        }
+    }
+}
+
+/// Returns the error of a failed check. Its message contains `context`, a string or None: the compiler's description of the
+/// checked value and its function. Small builds leave the check out.
+#[inline(always)]
+pub(crate) fn refusal(
+    kind: &str,
+    check: Check,
+    context: &AnyView<'_>,
+    write: &dyn Fn(&mut Writer<'_>),
+) -> Error {
+    if SHORT {
+        return with_context(kind, context, write);
+    }
+    with_check(kind, check, context, write)
+}
+
 #[cold]
-pub(crate) fn refusal(kind: &str, context: &AnyView<'_>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
+fn with_context(kind: &str, context: &AnyView<'_>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
     Error::from_parts(__error_site!(), kind, &|out| {
         out.put_lossy(context.bytes_of_string().unwrap_or_default());
         write(out);
     })
+}
+
+#[cold]
+fn with_check(kind: &str, check: Check, context: &AnyView<'_>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
+    Error::from_parts(__error_site!(), kind, &|out| {
+        check.write(out);
+        out.put_lossy(context.bytes_of_string().unwrap_or_default());
+        write(out);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::failure;
+    use ferrite_core::{AnyView, Shape, String, Tensor};
+
+    #[test]
+    fn failed_checks_show_the_expression_of_tvm_then_the_context() {
+        let tensor = Tensor::from_slice(&[1i32, 2], &[2]).unwrap();
+        let (shape, context) = (Shape::from_slice(&[2, 3]).unwrap(), String::new("ctx").unwrap());
+        let (tensor, shape, context) =
+            (AnyView::from(&tensor), AnyView::from(&shape), AnyView::from(&context));
+        let refuse = |name: &str, args: &[AnyView<'_>], kind: &str, message: &str| {
+            failure(&std::format!("vm.builtin.{name}"), args, kind, &std::format!("Check failed: {message}"))
+        };
+        let text = "(opt_ptr.has_value()) is false: ctx expect a Tensor but get ffi.Shape";
+        refuse("check_tensor_info", &[shape, 1i64.into(), context], "TypeError", text);
+        let text = "(ptr->ndim == ndim) is false: ctx expect Tensor with ndim 3 but get 1";
+        refuse("check_tensor_info", &[tensor, 3i64.into(), context], "ValueError", text);
+        let text = "(ptr->dtype == dtype.value()) is false: ctx expect Tensor with dtype int8 but get int32";
+        let dtype = String::new("int8").unwrap();
+        refuse("check_tensor_info", &[tensor, 1i64.into(), (&dtype).into(), context], "ValueError", text);
+        let text = "(ptr != nullptr) is false: ctx expect a Shape but get ffi.Tensor";
+        refuse("check_shape_info", &[tensor, 1i64.into(), context], "TypeError", text);
+        let text =
+            "(ptr->size == static_cast<uint64_t>(ndim)) is false: ctx expect Shape with ndim 1 but get 2";
+        refuse("check_shape_info", &[shape, 1i64.into(), context], "ValueError", text);
+        let text = "(ptr != nullptr) is false: ctx expect a Tuple but get ffi.Tensor";
+        refuse("check_tuple_info", &[tensor, 1i64.into(), context], "TypeError", text);
+        let text = "input_shape.size() == size (2 vs. 1) : ctx match_cast shape size mismatch.";
+        let one = [shape, AnyView::NONE, 1i64.into(), 0i64.into(), 2i64.into(), context];
+        refuse("match_shape", &one, "RuntimeError", text);
+        let text = "input_shape[i] == reg (3 vs. 4) : ctx match_cast error,  shape[1] mismatch to specified constant.";
+        let two = [2i64, 0, 2, 0, 4].map(AnyView::from);
+        refuse(
+            "match_shape",
+            &[&[shape, AnyView::NONE], &two[..], &[context]].concat(),
+            "RuntimeError",
+            text,
+        );
+    }
 }

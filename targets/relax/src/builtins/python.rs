@@ -1,13 +1,13 @@
 //! Registry of Python functions that compiled functions of the same module call.
 
-use ferrite_core::error::{Error, Result};
+use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::sync::ObjectMutex;
 use ferrite_core::{Any, AnyView, Function, String, plain_bail, plain_error};
 
 use ferrite_alloc_ext::containers::Array;
 
 use super::Builtin;
+use super::named_values::NamedValues;
 use crate::builtin;
 
 /// The builtins of this file.
@@ -18,13 +18,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.clear_py_func_registry", clear_py_func_registry),
 ];
 
-struct Entry {
-    name: String,
-    function: Function,
-}
-
-/// Registered functions. Displaced entries are dropped after the lock is released: a deleter may be a user callback.
-static TABLE: ObjectMutex<Buffer<Entry>> = ObjectMutex::new(Buffer::new());
+static TABLE: NamedValues<Function> = NamedValues::new();
 
 /// Calls a registered function. The argument is a tuple (name, (arguments…)).
 fn call_py_func(args: &[AnyView<'_>]) -> Result<Any> {
@@ -47,40 +41,19 @@ fn call_py_func(args: &[AnyView<'_>]) -> Result<Any> {
 
 /// Registers a function, replacing an earlier one of the same name.
 fn register_py_func(name: String, function: Function) -> Result<()> {
-    let mut entry = Entry { name, function };
-    let mut table = TABLE.lock();
-    let known = table.as_mut_slice().iter_mut().find(|known| known.name.as_bytes() == entry.name.as_bytes());
-    let refused = match known {
-        Some(known) => {
-            core::mem::swap(known, &mut entry);
-            drop(table);
-            return Ok(());
-        }
-        None => table.try_reserve(1),
-    };
-    if refused.is_ok() {
-        // There is room.
-        let _ = table.try_push(entry);
-        return Ok(());
-    }
-    drop(table);
-    refused.map_err(Error::from)
+    TABLE.set(name, function)
 }
 
 /// Returns the function registered under a name.
 fn get_py_func(name: String) -> Result<Function> {
-    let found = {
-        let table = TABLE.lock();
-        let entry = table.iter().find(|entry| entry.name.as_bytes() == name.as_bytes());
-        entry.map(|entry| entry.function.clone())
-    };
-    found.ok_or_else(|| plain_error!(INTERNAL_ERROR, "Python function '{}' not found in registry", &name))
+    TABLE
+        .get(name.as_bytes())
+        .ok_or_else(|| plain_error!(INTERNAL_ERROR, "Python function '{}' not found in registry", &name))
 }
 
 /// Removes all registered functions.
 fn clear_py_func_registry() {
-    let removed = core::mem::replace(&mut *TABLE.lock(), Buffer::new());
-    drop(removed);
+    TABLE.clear();
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, device, plain_bail, p
 
 use super::shape_heap::ShapeHeap;
 use super::tensor::tensor_of;
-use super::{Builtin, integer, refusal};
+use super::{Builtin, Check, integer, refusal};
 use crate::builtin;
 use crate::machine::Context;
 
@@ -80,7 +80,11 @@ fn match_shape(args: &[AnyView<'_>]) -> Result<Any> {
     };
     with_shape(value, |shape| {
         if shape.len() * 2 != pairs.len() {
-            return Err(refusal(RUNTIME_ERROR, context, &|out| out.put(b" match_cast shape size mismatch.")));
+            let check =
+                Check::Equal("input_shape.size() == size", shape.len() as i64, (pairs.len() / 2) as i64);
+            return Err(refusal(RUNTIME_ERROR, check, context, &|out| {
+                out.put(b" match_cast shape size mismatch.")
+            }));
         }
         let heap = ShapeHeap::from_view(heap);
         for (index, (extent, pair)) in shape.iter().zip(pairs.chunks_exact(2)).enumerate() {
@@ -88,14 +92,18 @@ fn match_shape(args: &[AnyView<'_>]) -> Result<Any> {
             let (code, value) = (integer(code)?, integer(value)?);
             match code {
                 matching::EQUAL if *extent != value => {
-                    return Err(mismatch(context, index, b"specified constant"));
+                    let check = Check::Equal("input_shape[i] == reg", *extent, value);
+                    return Err(mismatch(check, context, index, b"specified constant"));
                 }
                 matching::EQUAL | matching::ANYTHING => {}
                 matching::STORE => heap.set(value, *extent)?,
-                matching::EQUAL_STORED if heap.get(value)? != *extent => {
-                    return Err(mismatch(context, index, b"a previous populated value"));
+                matching::EQUAL_STORED => {
+                    let stored = heap.get(value)?;
+                    if stored != *extent {
+                        let check = Check::Equal("input_shape[i] == heap_data[reg]", *extent, stored);
+                        return Err(mismatch(check, context, index, b"a previous populated value"));
+                    }
                 }
-                matching::EQUAL_STORED => {}
                 _ => plain_bail!(INTERNAL_ERROR, "Unknown match shape code: {}", &code),
             }
         }
@@ -104,8 +112,8 @@ fn match_shape(args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 #[cold]
-fn mismatch(context: &AnyView<'_>, index: usize, expected: &[u8]) -> Error {
-    refusal(RUNTIME_ERROR, context, &|out| {
+fn mismatch(check: Check, context: &AnyView<'_>, index: usize, expected: &[u8]) -> Error {
+    refusal(RUNTIME_ERROR, check, context, &|out| {
         out.put(b" match_cast error,  shape[");
         out.put_word(index);
         out.put(b"] mismatch to ");
@@ -156,14 +164,15 @@ fn check_shape_info(args: &[AnyView<'_>]) -> Result<Any> {
     };
     let object: Option<ObjectRef> = value.try_get()?;
     let Some(shape) = object.as_ref().and_then(ObjectRef::as_class::<Shape>) else {
-        return Err(refusal(TYPE_ERROR, context, &|out| {
+        return Err(refusal(TYPE_ERROR, Check::That("ptr != nullptr"), context, &|out| {
             out.put(b" expect a Shape but get ");
             out.put_lossy(type_table::type_key_of(value.type_index()));
         }));
     };
     let (ndim, found) = (integer(ndim)?, shape.as_slice().len());
     if ndim != -1 && ndim != found as i64 {
-        return Err(refusal(VALUE_ERROR, context, &|out| {
+        let check = Check::That("ptr->size == static_cast<uint64_t>(ndim)");
+        return Err(refusal(VALUE_ERROR, check, context, &|out| {
             out.put(b" expect Shape with ndim ");
             out.put_number(ndim);
             out.put(b" but get ");

@@ -15,7 +15,7 @@ use ferrite_core::{
 };
 
 use super::arguments::{borrowed, data_type, expect};
-use super::{Builtin, integer, refusal};
+use super::{Builtin, Check, integer, refusal};
 use crate::builtin;
 use crate::machine::copy_tensor_to;
 use crate::memory::{Allocator, Placement, tensor_over};
@@ -45,14 +45,14 @@ fn check_tensor_info(args: &[AnyView<'_>]) -> Result<Any> {
         ),
     };
     let Some(tensor) = tensor_of(value) else {
-        return Err(refusal(TYPE_ERROR, context, &|out| {
+        return Err(refusal(TYPE_ERROR, Check::That("opt_ptr.has_value()"), context, &|out| {
             out.put(b" expect a Tensor but get ");
             out.put_lossy(type_table::type_key_of(value.type_index()));
         }));
     };
     let ndim = integer(ndim)?;
     if ndim != -1 && ndim != tensor.ndim() as i64 {
-        return Err(refusal(VALUE_ERROR, context, &|out| {
+        return Err(refusal(VALUE_ERROR, Check::That("ptr->ndim == ndim"), context, &|out| {
             out.put(b" expect Tensor with ndim ");
             out.put_number(ndim);
             out.put(b" but get ");
@@ -71,11 +71,12 @@ fn check_tensor_info(args: &[AnyView<'_>]) -> Result<Any> {
 
 #[cold]
 fn wrong_dtype(context: &AnyView<'_>, expected: DLDataType, found: DLDataType) -> Error {
+    let check = Check::That("ptr->dtype == dtype.value()");
     if SHORT {
         // The texts of dtypes would cost more flash than all other checks.
-        return refusal(VALUE_ERROR, context, &|out| out.put(b" wrong dtype"));
+        return refusal(VALUE_ERROR, check, context, &|out| out.put(b" wrong dtype"));
     }
-    refusal(VALUE_ERROR, context, &|out: &mut Writer<'_>| {
+    refusal(VALUE_ERROR, check, context, &|out: &mut Writer<'_>| {
         out.put(b" expect Tensor with dtype ");
         let _ = dtype::write_dtype(expected, out);
         out.put(b" but get ");

@@ -7,7 +7,7 @@ use ferrite_core::error::kind::{TYPE_ERROR, VALUE_ERROR};
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{Any, AnyView, ObjectRef, plain_bail, type_table};
 
-use super::{Builtin, integer, refusal};
+use super::{Builtin, Check, integer, refusal};
 use crate::builtin;
 
 /// The builtins of this file.
@@ -54,14 +54,15 @@ fn check_tuple_info(args: &[AnyView<'_>]) -> Result<Any> {
     };
     let object: Option<ObjectRef> = value.try_get()?;
     let Some(tuple) = object.as_ref().and_then(ObjectRef::as_class::<ArrayObject>) else {
-        return Err(refusal(TYPE_ERROR, context, &|out| {
+        return Err(refusal(TYPE_ERROR, Check::That("ptr != nullptr"), context, &|out| {
             out.put(b" expect a Tuple but get ");
             out.put_lossy(type_table::type_key_of(value.type_index()));
         }));
     };
     let count = integer(count)?;
     if tuple.len() as i64 != count {
-        return Err(refusal(VALUE_ERROR, context, &|out| {
+        let check = Check::That("static_cast<int64_t>(ptr->size()) == size");
+        return Err(refusal(VALUE_ERROR, check, context, &|out| {
             out.put(b" expect a Tuple with ");
             out.put_number(count);
             out.put(b" elements,  but get a Tuple with ");

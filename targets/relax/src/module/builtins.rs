@@ -57,6 +57,14 @@ fn kept(builtin: &'static Builtin) -> Result<Function> {
     Ok(made)
 }
 
+/// Creates a module whose functions are the builtins of this library, whichever runtime registered their global names.
+///
+/// # Errors
+/// MemoryError.
+pub fn module() -> Result<Module> {
+    Module::from_impl(Builtins)
+}
+
 fn modules(imports: &ArrayObject) -> impl Iterator<Item = &Module> {
     imports
         .as_slice()
@@ -81,5 +89,5 @@ pub(super) fn provide(module: &Module) -> Result<()> {
             return Ok(());
         }
     }
-    module.import_module(&Module::from_impl(Builtins)?)
+    module.import_module(&self::module()?)
 }

@@ -12,11 +12,11 @@ mod line;
 
 use ferrite_core::dtype;
 use ferrite_core::error::Result;
-use ferrite_core::tensor::{TensorRef, TensorView};
-use ferrite_core::{Any, AnyView, String, plain_bail, plain_ensure, plain_error};
+use ferrite_core::tensor::TensorRef;
+use ferrite_core::{Any, AnyView, String, plain_bail, plain_ensure};
 
 use super::Builtin;
-use super::arguments::expect;
+use super::arguments::{expect, tensor};
 use crate::builtin;
 use axis::Axis;
 use key::{Index, for_index_type, for_key_type};
@@ -29,14 +29,6 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "tvm.contrib.sort.argsort_nms", argsort_nms),
     builtin!(packed "tvm.contrib.sort.topk", topk),
 ];
-
-/// Returns a tensor argument.
-fn tensor<'a>(view: &AnyView<'a>) -> Result<TensorRef<'a>> {
-    match TensorRef::from_view(view) {
-        Some(tensor) => Ok(tensor),
-        None => Err(view.get::<TensorView>().err().unwrap_or_else(|| plain_error!(TYPE_ERROR, "No tensor"))),
-    }
-}
 
 /// Sorts a tensor along an axis. The arguments are (values, sorted values, axis, whether ascending).
 fn sort(args: &[AnyView<'_>]) -> Result<Any> {

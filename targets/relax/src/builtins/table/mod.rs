@@ -13,12 +13,16 @@ pub static GROUPS: &[&[Builtin]] = &[
     control::BUILTINS,
     dynamic::BUILTINS,
     prim_value::BUILTINS,
+    cuda_graph::BUILTINS,
     debug::BUILTINS,
     device::BUILTINS,
     kv_cache::BUILTINS,
     python::BUILTINS,
+    random::BUILTINS,
+    rnn_state::BUILTINS,
     sampling::BUILTINS,
     sort::BUILTINS,
+    tensor_cache::BUILTINS,
 ];
 
 /// Returns the builtin with this name.

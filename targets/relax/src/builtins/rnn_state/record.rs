@@ -1,0 +1,82 @@
+//! The object of states.
+
+use core::mem::ManuallyDrop;
+
+use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::object_alloc::{ObjectRecord, allocate};
+use ferrite_core::object_class;
+use ferrite_core::sync::ObjectMutex;
+
+use super::sequences::Sequences;
+use super::storage::Storage;
+use crate::class::Class;
+
+static CLASS: Class = Class::new("ferrite.relax.RnnState");
+
+object_class! {
+    /// Reference to the states of a recurrent model.
+    ///
+    /// # Threads
+    /// Callable from any thread, but a step belongs to one.
+    ///
+    /// # Upstream
+    /// `RNNStateImpObj` of `src/runtime/vm/rnn_state.cc`. The class is another one, so each runtime refuses the states of the
+    /// other.
+    pub(super) struct RnnState, CLASS.index(), "ferrite.relax.RnnState"
+}
+
+struct Content {
+    storage: Storage,
+    sequences: ObjectMutex<Sequences>,
+}
+
+#[repr(C)]
+struct Record {
+    header: TVMFFIObject,
+    content: ManuallyDrop<Content>,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for Record {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and ours alone.
+        unsafe { ManuallyDrop::drop(&mut (*this.cast::<Record>()).content) };
+    }
+}
+
+impl RnnState {
+    /// Creates states without sequences.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn new(storage: Storage) -> Result<RnnState> {
+        let index = CLASS.register()?;
+        let sequences = ObjectMutex::new(storage.no_sequences()?);
+        let mut content = Some(Content { storage, sequences });
+        let init = |record: *mut Record| {
+            if let Some(content) = content.take() {
+                // SAFETY: the record has room for the content.
+                unsafe { (&raw mut (*record).content).write(ManuallyDrop::new(content)) };
+            }
+        };
+        // SAFETY: `init` fills the record; objects of this class have this layout.
+        unsafe { Ok(RnnState::from_object_unchecked(allocate(index, 0, init)?)) }
+    }
+
+    fn content(&self) -> &Content {
+        // SAFETY: the object is of this class, whose content stays while it lives.
+        unsafe { &(*self.as_object().as_ptr().cast::<Record>()).content }
+    }
+
+    /// Returns the values.
+    pub(super) fn storage(&self) -> &Storage {
+        &self.content().storage
+    }
+
+    /// Returns the sequences, locked.
+    pub(super) fn sequences(&self) -> impl core::ops::DerefMut<Target = Sequences> {
+        self.content().sequences.lock()
+    }
+}
