@@ -6,10 +6,15 @@
 about aot "compiled models against numpy's outputs"
 check_aot() { ferrite_tests aot; }
 
-about relax "whole models from C and, with tvm_ffi alone, from Python"
+about relax "whole models from C and, with tvm_ffi alone, from Python; also as TVM compiles them to C"
 check_relax() {
   need gcc "apt-get install gcc" && need valgrind "apt-get install valgrind" && build_wheel && ferrite_tests relax --include-ignored &&
-    tests/programs/clients/run.sh "$target"/wheels/*.whl relax
+    tests/programs/clients/run.sh "$target"/wheels/*.whl relax relax_c
+}
+
+about relax-tvm-tests "TVM's own tests of the Relax virtual machine, on the machine of our wheel"
+check_relax-tvm-tests() {
+  need xz "apt-get install xz-utils" && build_wheel && tests/programs/clients/relax_tests/run.sh "$target"/wheels/*.whl
 }
 
 about rust-objects "classes and functions of a library in Rust, used from Python, C++ and C"

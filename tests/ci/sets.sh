@@ -10,8 +10,8 @@ LANE_ONE=(
   core-size full-size boards platform instructions quickstart size
 )
 LANE_TWO=(
-  rust upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel rust-objects relax releases drift tvm-client
-  tilelang gpu-opencl gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu gpu-tvm-tests msrv loom tsan asan
+  rust upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel rust-objects relax relax-tvm-tests releases drift
+  tvm-client tilelang gpu-opencl gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu gpu-tvm-tests msrv loom tsan asan
 )
 
 # The second set: checks that take long.

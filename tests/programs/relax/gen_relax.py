@@ -2,6 +2,7 @@
 
     pip install apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2 numpy==2.4.6 ml_dtypes onnx==1.22.0
     python gen_relax.py [OUTPUT_FOLDER] [NAME ...]      # default: models, every model
+    python gen_relax.py --c OUTPUT_FOLDER               # only libraries from C sources, exec_mode compiled
 
 Weights and pictures of mlp, mlp_dyn, mlp_i8 and cnn are those that ../aot/gen_aot.py drew and trained; everything else
 comes from a fixed seed.  Every expected output is from TVM's own virtual machine, and is first compared with numpy in
@@ -26,8 +27,10 @@ from tvm.script import tirx as T
 from tvm.support import cc
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "models")
-ONLY = sys.argv[2:]
+FROM_C = sys.argv[1:2] == ["--c"]
+ARGUMENTS = sys.argv[2:] if FROM_C else sys.argv[1:]
+OUT = ARGUMENTS[0] if ARGUMENTS else os.path.join(HERE, "models")
+ONLY = ARGUMENTS[1:]
 AOT = os.path.join(HERE, "..", "aot")
 CPU = tvm.cpu()
 MANIFEST = {"apache_tvm": tvm.__version__, "models": {}}
@@ -49,7 +52,18 @@ TRIPLES = {
 
 
 def aot(model, *names):
-    return [np.load(os.path.join(AOT, model, n + ".npy")) for n in names]
+    """Return arrays of the C header that gen_aot.py wrote for a model."""
+    with open(os.path.join(AOT, model, "data.h")) as f:
+        text = f.read()
+
+    def array(name):
+        numbers = lambda field: [n.strip(" \nf") for n in field.split(",") if n.strip()]
+        (dims,) = re.findall(r" %s_%s_shape\[\] = \{(.*?)\};" % (model, name), text, re.S)
+        ((kind, values),) = re.findall(r"const (\w+) %s_%s\[\d+\] = \{(.*?)\};" % (model, name), text, re.S)
+        dtype = {"float": "float32"}.get(kind, kind.removesuffix("_t"))
+        return np.array(numbers(values), "float64").astype(dtype).reshape([int(d) for d in numbers(dims)])
+
+    return [array(n) for n in names]
 
 
 def tensor(a):
@@ -135,6 +149,11 @@ def save(name, mod, calls, note, tolerance, c=("bytecode", "compiled"), text=Tru
         return
     folder = os.path.join(OUT, name)
     os.makedirs(folder, exist_ok=True)
+    if FROM_C:
+        if "compiled" in c or not c:
+            exe = relax.build(mod, target="c", exec_mode="compiled")
+            exe.export_library(os.path.join(folder, "c.so"), fcompile=link_repaired, options=["-w"])
+        return
     put = lambda f, data: open(os.path.join(folder, f), "wb").write(data)
     entry = {"note": note, "tolerance": tolerance, "calls": [], **more}
     runs = []
@@ -475,7 +494,7 @@ def calls_as_text(manifest):
 def main():
     for f in (do_mlp, do_mlp_dyn, do_cnn, do_transformer, do_mlp_i8, do_control, do_values, do_chain):
         f()
-    if not ONLY:
+    if not ONLY and not FROM_C:
         with open(os.path.join(OUT, "manifest.json"), "w") as f:
             json.dump(MANIFEST, f, indent=1, sort_keys=True)
         with open(os.path.join(OUT, "calls.txt"), "w") as f:

@@ -72,8 +72,8 @@ def run_call(vm, model, call, tolerance):
     assert vm["saved"]() is None
 
 
-def run_model(model, mode, description):
-    library = tvm_ffi.load_module(str(FOLDER / model / f"{mode}.so"))
+def run_model(model, path, description):
+    library = tvm_ffi.load_module(str(path))
     assert library.kind == "relax.VMExecutable", library.kind
     for allocator in (1, 2):
         vm = machine(library, allocator)
@@ -97,11 +97,12 @@ def main():
     models = json.loads((FOLDER / "manifest.json").read_text())["models"]
     for model, description in models.items():
         for mode in ("bytecode", "compiled"):
-            library = run_model(model, mode, description)
+            library = run_model(model, FOLDER / model / f"{mode}.so", description)
             if mode == "bytecode":
                 check_texts(model, library)
     assert "tvm" not in sys.modules
     print(f"{len(models)} models passed in both modes")
 
 
-main()
+if __name__ == "__main__":
+    main()
