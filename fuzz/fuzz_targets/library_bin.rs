@@ -4,7 +4,8 @@
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 
-use ferrite_alloc_ext::module::library::{Library, create_library_module};
+use ferrite_alloc_ext::module::library::Library;
+use ferrite_alloc_ext::module::library_module::create_library_module;
 use ferrite_core::Result;
 use libfuzzer_sys::fuzz_target;
 

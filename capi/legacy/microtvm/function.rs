@@ -12,8 +12,8 @@ use ferrite_core::type_index;
 
 use super::abi::{TVMFunctionHandle, TVMValue};
 use super::error::{bad_argument, ensure_raised, fail};
-use super::handle::{handle_of, is_entry};
-use super::registry::{PackedFunction, TVMBackendPackedCFunc};
+use super::handle::is_entry;
+use super::registry::PackedFunction;
 use super::tvm_ffi::{
     TVMFFIErrorSetRaisedFromCStrParts, TVMFFIFunctionCall, TVMFFIFunctionCreate, TVMFFIFunctionGetGlobal,
     TVMFFIFunctionSetGlobal, TVMFFIObjectDecRef,

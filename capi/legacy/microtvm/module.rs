@@ -4,7 +4,8 @@ use core::ffi::{c_char, c_int};
 
 use super::abi::{TVMFunctionHandle, TVMModuleHandle};
 use super::error::bad_argument;
-use super::function::{handle_of, not_found};
+use super::function::not_found;
+use super::handle::handle_of;
 use super::registry::TVMFuncRegistry;
 
 /// A module of generated code, as returned by `TVMSystemLibEntryPoint`.

@@ -139,7 +139,7 @@ fn objects_come_from_constructors_creators_and_copies() -> Result<()> {
     let empty = attr("__ffi_new__")?.call_packed(&[])?.downcast::<Note>().ok();
     let mut empty = empty.ok_or_else(|| crate::error!(TypeError, "no note"))?;
     assert_eq!(empty.borrow()?.text, "");
-    empty.get_mut().map(|note| note.text = String::EMPTY);
+    empty.get_mut().unwrap().text = String::EMPTY;
     let other = empty.clone();
     assert!(empty.get_mut().is_none() && other.ptr_eq(&empty));
     Ok(())

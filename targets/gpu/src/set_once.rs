@@ -8,7 +8,7 @@ use ferrite_core::error::Result;
 use crate::owned::Owned;
 
 /// A cell for a value that never changes once it is set.
-pub(crate) struct SetOnce<T>(AtomicPtr<T>);
+pub struct SetOnce<T>(AtomicPtr<T>);
 
 impl<T> SetOnce<T> {
     /// Creates an empty cell.

@@ -12,6 +12,7 @@ use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
 use cortex_m_rt::{ExceptionFrame, entry, exception};
 use defmt_semihosting as _;
 use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::error::ErrorKind;
 use ferrite_core::{AnyView, Error, Function, Result, Tensor, log, memory};
 use network::{DIGITS, PIXELS};
 
@@ -47,15 +48,15 @@ fn mistakes(classify: &Function) -> Result<bool> {
     let scores = Tensor::empty(&[1, DIGITS as i64], FLOAT32, CPU)?;
     let small = Tensor::from_slice(&[0.0f32; 3], &[1, 3])?;
     let attempts = [
-        ("ValueError", classify.call_packed(&[AnyView::from(&small), AnyView::from(&scores)])),
-        ("TypeError", classify.call_packed(&[AnyView::from(7i64), AnyView::from(&scores)])),
-        ("TypeError", classify.call_packed(&[])),
-        ("MemoryError", Tensor::empty(&[1 << 20], FLOAT32, CPU).map(Into::into)),
+        (ErrorKind::ValueError, classify.call_packed(&[AnyView::from(&small), AnyView::from(&scores)])),
+        (ErrorKind::TypeError, classify.call_packed(&[AnyView::from(7i64), AnyView::from(&scores)])),
+        (ErrorKind::TypeError, classify.call_packed(&[])),
+        (ErrorKind::MemoryError, Tensor::empty(&[1 << 20], FLOAT32, CPU).map(Into::into)),
     ];
     let mut refused = true;
     for (kind, attempt) in attempts {
         match attempt {
-            Err(error) if error.kind() == kind.as_bytes() => defmt::warn!("refused: {}", error),
+            Err(error) if error.kind() == kind => defmt::warn!("refused: {}", error),
             Err(error) => return Err(error),
             Ok(value) => {
                 defmt::error!("not refused: {}", value);
