@@ -6,12 +6,12 @@
 # The first set, which each change must pass. Its two lanes run in parallel. Checks of the second lane build in folders of their
 # own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
-  fmt prose clippy build test no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
-  core-size full-size boards platform instructions quickstart size
+  fmt prose clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
+  core-size full-size boards platform instructions quickstart size msrv loom tsan asan
 )
 LANE_TWO=(
-  rust upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel rust-objects relax relax-tvm-tests releases drift
-  tvm-client tilelang gpu-opencl gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu gpu-tvm-tests msrv loom tsan asan
+  upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel rust-objects relax relax-tvm-tests releases drift
+  tvm-client tilelang gpu-opencl gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu gpu-tvm-tests
 )
 
 # The second set: checks that take long.
