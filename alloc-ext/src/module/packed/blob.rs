@@ -138,7 +138,7 @@ mod tests {
         let (root, own) = load(&bytes, own)?;
         assert!(same(&root, &own.unwrap()));
         let kernel = root.get_function(&name("device"), true)?.unwrap();
-        assert_eq!(kernel.call(&[])?.get::<i64>()?, PAYLOAD);
+        assert_eq!(kernel.call_packed(&[])?.get::<i64>()?, PAYLOAD);
         Ok(())
     }
 
@@ -157,7 +157,10 @@ mod tests {
         register_loader("cuda");
         let (root, own) = load(&with_tree(&[0, 1, 1], &[1]), own)?;
         assert!(same(&root, &own.unwrap()));
-        assert_eq!(root.get_function(&name("device"), true)?.unwrap().call(&[])?.get::<i64>()?, PAYLOAD);
+        assert_eq!(
+            root.get_function(&name("device"), true)?.unwrap().call_packed(&[])?.get::<i64>()?,
+            PAYLOAD
+        );
         Ok(())
     }
 

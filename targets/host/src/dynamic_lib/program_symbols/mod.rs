@@ -30,6 +30,11 @@ impl Symbol {
     pub const fn name(&self) -> &'static CStr {
         self.name
     }
+
+    /// Returns the address.
+    pub const fn address(&self) -> *const c_void {
+        self.address
+    }
 }
 
 /// Symbols of a program.

@@ -168,7 +168,7 @@ impl Image {
             entry.st_name = name;
             entry.st_info = GLOBAL_FUNCTION;
             entry.st_shndx = ABSOLUTE;
-            entry.st_value = symbol.address.addr() as _;
+            entry.st_value = symbol.address().addr() as _;
             self.put(&[entry])?;
             name += symbol.name.count_bytes() as u32 + 1;
         }
