@@ -13,7 +13,9 @@ use crate::type_index;
 
 #[path = "client_attr_column.rs"]
 mod attr_column;
+mod records;
 pub use attr_column::{AttrColumn, attr_column};
+pub use records::{Members, NewTypeRequest};
 
 /// Returns the type registered at an index, or `None`.
 pub fn type_info(type_index: i32) -> Option<&'static TVMFFITypeInfo> {
@@ -41,23 +43,6 @@ pub fn is_instance(index: i32, target: i32) -> bool {
     // SAFETY: a type of depth n has n ancestors, whose records live as long as the process (ABI).
     info.type_depth > wanted.type_depth
         && unsafe { (*(*info.type_ancestors.add(wanted.type_depth as usize))).type_index == target }
-}
-
-/// A request to register a type, or to query its index.
-#[derive(Clone, Copy, Debug)]
-pub struct NewTypeRequest<'a> {
-    /// The key of the type.
-    pub type_key: &'a [u8],
-    /// The required index of the type; if negative, the next free index is assigned.
-    pub static_type_index: i32,
-    /// The number of ancestors.
-    pub type_depth: i32,
-    /// Number of indices to reserve for children.
-    pub num_child_slots: i32,
-    /// Whether children may get other indices when all reserved indices are in use.
-    pub child_slots_can_overflow: bool,
-    /// The index of the parent.
-    pub parent_type_index: i32,
 }
 
 /// Returns the index of the type with this key. Registers the type if it is unknown.
@@ -141,17 +126,6 @@ pub fn attr(type_index: i32, name: &[u8]) -> AnyView<'static> {
             _ => AnyView::NONE,
         }
     }
-}
-
-/// The members that a type has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Members {
-    /// Number of fields, without those of ancestors.
-    pub fields: usize,
-    /// Number of methods, without those of ancestors.
-    pub methods: usize,
-    /// The size of an object in bytes, or 0 if unknown; `None` if the type has no metadata.
-    pub total_size: Option<i32>,
 }
 
 /// Returns the members that a registered type has. An unregistered type has none.

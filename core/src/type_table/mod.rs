@@ -19,6 +19,7 @@ mod keys;
 mod library_members;
 mod members;
 mod provided;
+mod records;
 mod register;
 mod shadowed;
 mod slots;
@@ -39,7 +40,8 @@ pub use members::{register_attr, register_field, register_metadata, register_met
 #[cfg(feature = "std")]
 pub use provided::{TypeProvider, provide};
 pub use provided::{ensure_provided, is_provided};
-pub use register::{NewTypeRequest, get_or_alloc_index};
+pub use records::{Members, NewTypeRequest};
+pub use register::get_or_alloc_index;
 #[cfg(all(feature = "std", feature = "speed"))]
 pub(crate) use {columns::OTHERS, keys::INDEX_OF_KEY};
 
@@ -72,17 +74,6 @@ pub fn type_info(type_index: i32) -> Option<&'static TypeEntry> {
 /// Returns the key of a type, or a placeholder for an unregistered type.
 pub fn type_key_of(type_index: i32) -> &'static [u8] {
     known_key(type_index).unwrap_or(b"<unregistered type>")
-}
-
-/// The members that a type has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Members {
-    /// Number of fields, without those of ancestors.
-    pub fields: usize,
-    /// Number of methods, without those of ancestors.
-    pub methods: usize,
-    /// The size of an object in bytes, or 0 if unknown; `None` if the type has no metadata.
-    pub total_size: Option<i32>,
 }
 
 /// Returns the members that a registered type has. An unregistered type has none.

@@ -15,29 +15,13 @@ use crate::{__error_site, __template};
 
 use super::arena::{Arena, NoMemory};
 use super::entry::{NewType, TypeEntry};
+use super::records::NewTypeRequest;
 use super::{
     KEY_NOT_FOUND, REGISTRY, Registry, ensure_provided, key_to_index, keys, known_key, slots, type_info,
 };
 
 /// Parent index of a request that only queries a key.
 const QUERY_ONLY: i32 = -2;
-
-/// A request to register a type, or to query its index.
-#[derive(Clone, Copy, Debug)]
-pub struct NewTypeRequest<'a> {
-    /// The key of the type.
-    pub type_key: &'a [u8],
-    /// The required index of the type; if negative, the next free index is assigned.
-    pub static_type_index: i32,
-    /// The number of ancestors.
-    pub type_depth: i32,
-    /// Number of indices to reserve for children.
-    pub num_child_slots: i32,
-    /// Whether children may get other indices when all reserved indices are in use.
-    pub child_slots_can_overflow: bool,
-    /// The index of the parent; -1 for a root type, or -2 to query an existing type only.
-    pub parent_type_index: i32,
-}
 
 /// Returns the index of the type with this key. Registers the type if it is unknown.
 ///
