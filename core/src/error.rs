@@ -490,6 +490,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(feature = "std"), ignore = "without std, objects end on one thread")]
     fn an_error_is_the_cause_of_two_at_once() {
         let cause = error!(ValueError, "cause");
         let make = || Error::with_causes(b"K", b"m", b"", Some(&cause), None);

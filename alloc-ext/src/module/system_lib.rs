@@ -109,6 +109,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(feature = "std"), ignore = "without std, objects end on one thread")]
     fn there_is_one_module_per_prefix() -> Result<()> {
         let slot = Cell::new(ptr::null_mut());
         register(b"sysb___tvm_ffi__library_ctx", slot_address(&slot))?;

@@ -219,6 +219,7 @@ mod slow {
     }
 
     #[test]
+    #[cfg_attr(not(feature = "std"), ignore = "without std, objects end on one thread")]
     fn one_thread_registers_and_the_others_wait() {
         std::thread::scope(|scope| {
             for _ in 0..4 {

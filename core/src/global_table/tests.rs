@@ -328,6 +328,7 @@ impl Drop for Counted {
 }
 
 #[test]
+#[cfg_attr(not(feature = "std"), ignore = "without std, objects end on one thread")]
 fn threads_write_and_read_at_once() {
     static ALIVE: AtomicUsize = AtomicUsize::new(0);
     let rounds = if cfg!(miri) { 12 } else { 3_000 };
@@ -363,6 +364,7 @@ fn threads_write_and_read_at_once() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "std"), ignore = "without std, objects end on one thread")]
 #[cfg(target_has_atomic = "ptr")]
 fn the_masked_twin_keeps_functions_too() {
     let rounds = if cfg!(miri) { 20 } else { 2_000 };

@@ -313,6 +313,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(feature = "std"), ignore = "without std, objects end on one thread")]
     fn objects_end_on_any_thread_while_others_are_made() -> Result<()> {
         let mut chunks = Chunks::new();
         let mut threads = Vec::new();

@@ -369,6 +369,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(feature = "std"), ignore = "without std, objects end on one thread")]
     fn threads_import_and_look_up_together() -> Result<()> {
         let root = tagged(0, "root");
         let rounds = if cfg!(feature = "std") && !cfg!(miri) { 200 } else { 3 };
