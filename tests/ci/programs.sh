@@ -28,6 +28,11 @@ check_rust() {
   need_target thumbv7em-none-eabihf && ferrite_tests rust_projects --include-ignored
 }
 
+about install "installed files: programs on them by CMake, pkg-config and Meson, and upstream's examples with its own CMake files"
+check_install() {
+  host_library release && tests/programs/install/run.sh "$target/cxx-abi/release"
+}
+
 about quickstart "the first command of the README"
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
 

@@ -4,7 +4,7 @@
 # Installs the tools that the checks need, as root on Debian and derivatives. Sourced by ci.sh.
 
 setup_first_set() {
-  install_packages gcc g++ make clang libclang-rt-dev valgrind binutils python3 python3-pip python3-venv util-linux xz-utils \
+  install_packages gcc g++ make cmake meson ninja-build pkgconf clang libclang-rt-dev valgrind binutils python3 python3-pip python3-venv util-linux xz-utils \
     libgtest-dev qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi \
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld nodejs \
     ocl-icd-libopencl1 pocl-opencl-icd \

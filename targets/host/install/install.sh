@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# usage: install.sh install|uninstall
+#
+# Copies the built library to its places, or removes it; the Makefile sets the variables and describes them. All files that refer
+# to others do it by relative paths, so the tree may be staged and moved.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
+here=targets/host/install
+
+die() {
+  echo "error: $*" >&2
+  exit 1
+}
+
+# Headers for the features of the host's build; the others in include/ are for firmware and for programs of old releases of TVM.
+headers=(
+  dlpack/dlpack.h tvm/ffi/c_api.h tvm/ffi/extra/c_env_api.h tvm/runtime/base.h tvm/runtime/c_backend_api.h
+  tvm/runtime/c_runtime_api.h tvm_ffi_model.h
+)
+
+below_prefix() { # below_prefix VARIABLE: prints the folder's path below PREFIX
+  case ${!1} in
+    "$PREFIX"/?*) echo "${!1#"$PREFIX"/}" ;;
+    *) die "$1=${!1} is not below PREFIX=$PREFIX" ;;
+  esac
+}
+
+up_from() { sed -E 's,[^/]+,..,g' <<<"$1"; } # up_from FOLDER: the relative path back to PREFIX
+
+version() { # the ABI's, as TVMFFIGetVersion returns it
+  awk '/#define TVM_FFI_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", point, $3; point = "." }' include/tvm/ffi/c_api.h
+}
+
+render() { # render TEMPLATE UP: prints the template with the places of this installation; UP leads from its folder to PREFIX
+  sed -e "s,@UP@,$2,g" -e "s,@LIBDIR@,$libdir,g" -e "s,@INCLUDEDIR@,$includedir,g" -e "s,@VERSION@,$(version),g" \
+    -e "s,@SHARED@,$shared,g" "$1"
+}
+
+# Calls its argument with the source and the target of each file; templates are rendered before.
+each_file() { # each_file FUNCTION
+  local name lib=$DESTDIR$PREFIX/$libdir
+  for name in "${headers[@]}"; do "$1" "include/$name" "$DESTDIR$PREFIX/$includedir/$name"; done
+  "$1" "$BUILT/$shared" "$lib/$shared"
+  "$1" "$BUILT/libtvm_ffi.a" "$lib/libtvm_ffi.a"
+  for name in tvm_ffi tvm_ffi-static; do "$1" "$rendered/$name.pc" "$lib/pkgconfig/$name.pc"; done
+  for name in config config-version functions; do
+    "$1" "$rendered/tvm_ffi-$name.cmake" "$lib/cmake/tvm_ffi/tvm_ffi-$name.cmake"
+  done
+}
+
+render_templates() {
+  local name
+  for name in tvm_ffi tvm_ffi-static; do
+    render "$here/$name.pc.in" "$(up_from "$libdir/pkgconfig")" >"$rendered/$name.pc"
+  done
+  for name in config config-version functions; do
+    render "$here/cmake/tvm_ffi-$name.cmake.in" "$(up_from "$libdir/cmake/tvm_ffi")" >"$rendered/tvm_ffi-$name.cmake"
+  done
+}
+
+put() { # put SOURCE TARGET
+  mkdir -p "$(dirname "$2")"
+  # A library is removed first, since a running program may have it open.
+  rm -f "$2"
+  install -m 644 "$1" "$2"
+  echo "$2"
+}
+
+remove() { # remove SOURCE TARGET: the file, and the folders below LIBDIR and INCLUDEDIR that it leaves empty
+  local folder
+  rm -f "$2"
+  folder=$(dirname "$2")
+  while [ "$folder" != "$DESTDIR$PREFIX/$libdir" ] && [ "$folder" != "$DESTDIR$PREFIX/$includedir" ]; do
+    rmdir "$folder" 2>/dev/null || break
+    folder=$(dirname "$folder")
+  done
+}
+
+PREFIX=${PREFIX%/}
+libdir=$(below_prefix LIBDIR)
+includedir=$(below_prefix INCLUDEDIR)
+case $(uname -s) in
+  Darwin) shared=libtvm_ffi.dylib ;;
+  *) shared=libtvm_ffi.so ;;
+esac
+
+case ${1:-} in
+  install)
+    for name in "$shared" libtvm_ffi.a; do
+      [ -f "$BUILT/$name" ] || die "$BUILT has no $name: run make first"
+    done
+    rendered=$(mktemp -d)
+    trap 'rm -rf "$rendered"' EXIT
+    render_templates
+    each_file put
+    ;;
+  uninstall)
+    rendered=
+    each_file remove
+    ;;
+  *) die "usage: install.sh install|uninstall" ;;
+esac

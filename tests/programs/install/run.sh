@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# usage: run.sh FOLDER
+#
+# Installs the library of FOLDER as package managers do (staged, then moved), and builds programs on the installed files: ours by
+# CMake, pkg-config and Meson, with the shared and the static library, and upstream's examples by its own CMake files, unchanged.
+# The last line is the sum.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+# shellcheck disable=SC1091,SC2154 # it sets the folders of downloads
+source "$root/tests/conformance/upstream/support/cache.sh"
+need cmake "apt-get install cmake"
+need meson "apt-get install meson ninja-build"
+need pkg-config "apt-get install pkgconf"
+need g++ "apt-get install g++"
+[ -f "${1:-}/libtvm_ffi.so" ] || die "usage: run.sh FOLDER, with libtvm_ffi.so and .a in FOLDER"
+built=$(cd "$1" && pwd)
+open_cache
+ensure_environment
+ensure_wheel
+ensure_sources
+
+work=${CARGO_TARGET_DIR:-$root/target}/install
+rm -rf "$work"
+mkdir -p "$work"
+export PYTHONDONTWRITEBYTECODE=1 # the cache stays as it is
+passed=0
+prefix="$work/moved to" # with a space
+lib=lib/$(gcc -print-multiarch) # as distributions have it
+package=$prefix/$lib/cmake/tvm_ffi
+
+done_with() { # done_with WHAT
+  passed=$((passed + 1))
+  echo "ok: $1"
+}
+
+runs_on() { # runs_on LIBRARY PROGRAM: whether the program prints its line, and loads this library, or none if it is `inside`
+  local loaded
+  [ "$("$2")" = "0.1.16: 16 bits" ] || die "$2 does not print its line"
+  loaded=$(ldd "$2" | sed -n 's/^.*libtvm_ffi\.so => \(.*\) (0x.*/\1/p')
+  [ "${loaded:-inside}" = "$1" ] || die "$2 runs on '${loaded:-inside}', not on '$1'"
+}
+
+quietly() { # quietly NAME COMMAND...: the output goes to a log, which is printed when the command fails
+  local log=$work/$1.log
+  shift
+  "$@" >"$log" 2>&1 || {
+    cat "$log"
+    die "$* failed"
+  }
+}
+
+installs() {
+  local options=(PREFIX=/opt/f "LIBDIR=/opt/f/$lib" "DESTDIR=$work/stage" "BUILT=$built")
+  make --silent -C "$root" install "${options[@]}" >"$work/files"
+  if grep -rn -e "$root" -e /opt/f -e "$work" "$work/stage" --include='*.pc' --include='*.cmake'; then
+    die "installed files have absolute paths"
+  fi
+  make --silent -C "$root" uninstall "${options[@]}"
+  [ -z "$(find "$work/stage" -type f)" ] || die "uninstall leaves files"
+  make --silent -C "$root" install "${options[@]}" >"$work/files"
+  [ "$(find "$work/stage" -type f | wc -l)" = "$(wc -l <"$work/files")" ] || die "the list of installed files is not complete"
+  mv "$work/stage/opt/f" "$prefix"
+  done_with "install, uninstall, $(wc -l <"$work/files") files"
+}
+
+cmake_project() {
+  quietly cmake cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix"
+  quietly cmake-build cmake --build "$work/cmake"
+  runs_on "$prefix/$lib/libtvm_ffi.so" "$work/cmake/program_shared"
+  runs_on inside "$work/cmake/program_static"
+  done_with "a CMake project in C: shared and static"
+}
+
+pkg_config() {
+  local compiler
+  local -x PKG_CONFIG_PATH=$prefix/$lib/pkgconfig
+  for compiler in "gcc -std=c89 -pedantic -Wall -Wextra -Werror" "g++ -x c++"; do
+    pkg_config_links tvm_ffi "$compiler" "-Wl,-rpath,$prefix/$lib"
+    runs_on "$prefix/$lib/libtvm_ffi.so" "$work/program"
+    pkg_config_links tvm_ffi-static "$compiler"
+    runs_on inside "$work/program"
+    done_with "pkg-config, shared and static: ${compiler%% *}"
+  done
+}
+
+pkg_config_links() { # pkg_config_links NAME COMPILER [LINKER_OPTION]
+  # pkg-config escapes spaces, which eval understands as make does.
+  eval "$2 -c $(pkg-config --cflags "$1") '$here/program.c' -o '$work/program.o'"
+  eval "${2%% *} '$work/program.o' -o '$work/program' $(pkg-config --libs "$1") ${3:+\"\$3\"}"
+}
+
+meson_subproject() {
+  local project=$work/meson
+  mkdir -p "$project/subprojects"
+  cp "$here/meson.build" "$here/program.c" "$project"
+  ln -s "$root" "$project/subprojects/tvm_ffi"
+  export CARGO_TARGET_DIR
+  CARGO_TARGET_DIR=$(dirname "$built")
+  quietly meson meson setup "$project" "$project/build"
+  quietly meson-build meson compile -C "$project/build"
+  unset CARGO_TARGET_DIR
+  runs_on "$(cd "$project/build/subprojects/tvm_ffi" && pwd)/libtvm_ffi.so" "$project/build/program_tvm_ffi"
+  runs_on inside "$project/build/program_tvm_ffi-static"
+  done_with "a Meson project: shared and static"
+}
+
+# Upstream's projects name the folder of its Python package themselves; tvm_ffi_DIR precedes it.
+upstream_example() { # upstream_example NAME PROJECT [OPTION...]
+  local name=$1 project=$2
+  shift 2
+  # The projects run from their own folder, and load `build/...`.
+  [ -d "$work/examples" ] || cp -a "$sources/examples" "$work/examples"
+  quietly "$name" env PYTHONPATH="$wheel" cmake -S "$work/examples/$project" -B "$work/examples/$project/build" -Dtvm_ffi_DIR="$package" \
+    -DPython_EXECUTABLE="$base_python" "$@"
+  quietly "$name-build" env PYTHONPATH="$wheel" cmake --build "$work/examples/$project/build"
+}
+
+loads_ours() { # loads_ours FILE
+  ldd "$1" | grep -F "libtvm_ffi.so => $prefix/$lib/libtvm_ffi.so " >/dev/null || die "$1 is not linked with our library"
+}
+
+upstream_examples() {
+  local folder=$work/examples
+  upstream_example c-kernel stable_c_abi -DEXAMPLE_NAME=kernel
+  upstream_example c-load stable_c_abi -DEXAMPLE_NAME=load
+  loads_ours "$folder/stable_c_abi/build/load"
+  (cd "$folder/stable_c_abi" && quietly c-run build/load)
+  done_with "upstream's example in C: $(tail -n 1 "$work/c-run.log")"
+
+  upstream_example cpp-kernel quickstart -DEXAMPLE_NAME=compile_cpu
+  upstream_example cpp-load quickstart -DEXAMPLE_NAME=load_cpp
+  loads_ours "$folder/quickstart/build/load_cpp"
+  (cd "$folder/quickstart" && quietly cpp-run build/load_cpp)
+  done_with "upstream's example in C++: $(tail -n 1 "$work/cpp-run.log")"
+
+  upstream_example extension python_packaging
+  loads_ours "$folder/python_packaging/build/libmy_ffi_extension.so"
+  done_with "upstream's example of a Python package, with its stubs"
+}
+
+installs
+cmake_project
+pkg_config
+meson_subproject
+upstream_examples
+echo "install: $passed passed, 0 failed"
