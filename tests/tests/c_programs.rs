@@ -126,6 +126,7 @@ programs!(
     garbage,
     init_once,
     json,
+    kernel_helpers,
     error_at_exit,
     borrowed_arguments,
     library_bin,

@@ -4,7 +4,7 @@
 //! them.
 #![allow(missing_docs, reason = "each test's name says it")]
 
-use ferrite_tests::{Outcome, include, output_of, require, require_arm_gcc, root, scratch};
+use ferrite_tests::{Outcome, include, output_of, quickstart, require, require_arm_gcc, root, scratch};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,6 +18,18 @@ type Table = BTreeMap<String, i64>;
 
 fn sources() -> PathBuf {
     root().join("tests/conformance/layout")
+}
+
+/// Returns the sources that every dialect compiles, the example of the header-only helpers among them.
+fn compiled_sources() -> [PathBuf; 5] {
+    let here = |name: &str| sources().join(name);
+    [
+        here("table.c"),
+        here("prototypes.c"),
+        here("twice_a.c"),
+        here("twice_b.c"),
+        quickstart().join("scale.c"),
+    ]
 }
 
 fn system_compiler() -> String {
@@ -87,16 +99,16 @@ fn expect_same(what: &str, ours: &Table, theirs: &Table) -> Outcome<()> {
 /// Compiles every source of the folder in every dialect. Returns the number of compilations.
 fn compile_everything(cc: &str, cxx: &str) -> Outcome<usize> {
     let mut count = 0;
-    for source in ["table.c", "prototypes.c", "twice_a.c", "twice_b.c"] {
+    for source in &compiled_sources() {
         for dialect in C_DIALECTS {
             let mut command = compiler(&[cc, dialect, "-Wstrict-prototypes"], &include());
-            output_of(command.args(STRICT).args(["-o", "/dev/null"]).arg(sources().join(source)))?;
+            output_of(command.args(STRICT).args(["-o", "/dev/null"]).arg(source))?;
             count += 1;
         }
         for dialect in CPP_DIALECTS {
             let mut command = compiler(&[cxx, dialect], &include());
             command.args(STRICT).args(["-x", "c++", "-o", "/dev/null"]);
-            output_of(command.arg(sources().join(source)))?;
+            output_of(command.arg(source))?;
             count += 1;
         }
     }
@@ -107,10 +119,10 @@ fn compile_everything(cc: &str, cxx: &str) -> Outcome<usize> {
 #[test]
 fn headers_are_clean_with_the_system_compiler() -> Outcome<()> {
     let cc = system_compiler();
-    for source in ["table.c", "prototypes.c", "twice_a.c", "twice_b.c"] {
+    for source in &compiled_sources() {
         for dialect in ["-std=c89", "-std=c99", "-std=c11"] {
             let mut command = compiler(&[cc.as_str(), dialect], &include());
-            output_of(command.args(STRICT).args(["-o", "/dev/null"]).arg(sources().join(source)))?;
+            output_of(command.args(STRICT).args(["-o", "/dev/null"]).arg(source))?;
         }
     }
     Ok(())

@@ -7,6 +7,8 @@
 #include <tvm_ffi_platform.h>
 #include <tvm_ffi_minimal.h>
 #include <tvm_ffi_model.h>
+#include <ferrite/kernel.h>
+#include <ferrite/kernel.h>
 #include <tvm_ffi_platform.h>
 
 TVMFFIAny from_unit_b(int number);

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include <ferrite/kernel.h>
 #include <tvm/ffi/c_api.h>
 #include <tvm/runtime/c_backend_api.h>
 #include <tvm_ffi_model.h>

@@ -138,9 +138,25 @@ upstream_examples() {
   done_with "upstream's example of a Python package, with its stubs"
 }
 
+block_of() { # block_of LANGUAGE FILE: prints the first block of code in a language
+  sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/{ /^\`\`\`/d; p; }" "$2"
+}
+
+# The page for authors of kernels: its code compiles with the installed header, and runs on upstream's library.
+kernel_page() {
+  local page=$root/docs/kernels-in-c.md
+  local -x PKG_CONFIG_PATH=$prefix/$lib/pkgconfig
+  block_of c "$page" >"$work/dot.c"
+  eval "gcc -std=c89 -pedantic -Wall -Wextra -Werror -fPIC -shared '$work/dot.c' -o '$work/dot.so' $(pkg-config --cflags --libs tvm_ffi)"
+  block_of python "$page" >"$work/dot.py"
+  [ "$(cd "$work" && PYTHONPATH=$wheel "$base_python" dot.py)" = 3.0 ] || die "the page's kernel does not return 3.0"
+  done_with "the kernel of docs/kernels-in-c.md"
+}
+
 installs
 cmake_project
 pkg_config
+kernel_page
 meson_subproject
 upstream_examples
 echo "install: $passed passed, 0 failed"
