@@ -45,7 +45,11 @@ compile_model() { # compile_model FLAG...
   local model=$root/tests/programs/relax/cnn
   compile "$model/kernels.c" model-kernels -w &&
     compile "$model/executable.c" model-executable "$@" &&
-    compile firmware/model.c model "$@" -DMODEL_ARENA_BYTES=16384
+    compile firmware/model.c model "$@" -DMODEL_ARENA_BYTES=16384 || return 1
+  local planned
+  planned=$(<"$model/arena_bytes")
+  compile firmware/planned.c planned "$@" "-DARENA_BYTES=$planned" &&
+    compile firmware/planned.c planned_less "$@" "-DARENA_BYTES=$((planned - 8))" -DTOO_LITTLE
 }
 
 compile_microtvm() { # compile_microtvm FLAG...
@@ -70,6 +74,7 @@ objects_of() { # objects_of PROGRAM
     microtvm) names+=(microtvm microtvm-{packed,table,unpacked} workspace "profile_$part") ;;
     microtvm_hooks) names+=(microtvm microtvm-{packed,table,unpacked} platform_workspace "profile_$part") ;;
     model) names+=(model model-kernels model-executable workspace) ;;
+    planned*) names+=("$1" model-kernels model-executable) ;;
     errors) names+=(errors "mistakes_$mistakes" fixture compiled_models workspace "profile_$part") ;;
     *) names+=("$1") ;;
   esac

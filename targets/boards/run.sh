@@ -60,7 +60,7 @@ load_profile() {
     relax)
       # The firmware gives the memory.
       features=core,model part=core mistakes=heap pool=0 library_pool=0
-      programs=(model)
+      programs=(model planned planned_less)
       ;;
   esac
 }

@@ -62,6 +62,7 @@ clippy_other_workspaces() {
       ./targets/boards/rust/Cargo.toml)
         clippy_at "$one" -p boards-decode && clippy_at "$one" -p boards-firmware --target thumbv7em-none-eabihf || return 1
         ;;
+      ./targets/boards/model/plan/Cargo.toml) clippy_at "$one" --target wasm32-unknown-unknown || return 1 ;;
       *) clippy_at "$one" || return 1 ;;
     esac
   done

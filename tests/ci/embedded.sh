@@ -37,3 +37,15 @@ check_guide() {
     need python3 "apt-get install python3 python3-pip python3-venv" &&
     need_target thumbv7em-none-eabihf && tests/ci/guide.sh targets/boards/README.md '4 squared is 16'
 }
+
+about model-tool "the command that turns a model into a project: executables, inputs, workspaces, mistakes; without TVM"
+check_model-tool() { need python3 "apt-get install python3" && python3 targets/boards/model/tests.py; }
+
+about model-guide "the commands of the guide in targets/boards/model lead from an ONNX model to firmware, a program and a GPU"
+check_model-guide() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" &&
+    need qemu-system-arm "apt-get install qemu-system-arm" &&
+    need python3 "apt-get install python3 python3-pip python3-venv" &&
+    need_target thumbv7em-none-eabihf && need_target wasm32-unknown-unknown &&
+    tests/ci/guide.sh targets/boards/model/README.md 'largest of 10 values: number 5' 3
+}

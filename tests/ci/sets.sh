@@ -7,7 +7,7 @@
 # own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
   fmt prose clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
-  core-size full-size boards platform instructions quickstart install size msrv loom tsan asan
+  core-size full-size boards model-tool platform instructions quickstart install size msrv loom tsan asan
 )
 LANE_TWO=(
   upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel rust-objects relax relax-tvm-tests releases drift
@@ -16,7 +16,7 @@ LANE_TWO=(
 
 # The second set: checks that take long.
 SECOND_SET=(
-  miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 guide gpu-guide reproducible forks fuzz
+  miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 guide model-guide gpu-guide reproducible forks fuzz
   feature-size gpu-checked xgrammar deny package
 )
 

@@ -1,6 +1,7 @@
 //! The `ferrite` command: runs the quick start, and prints information about this build.
 #![forbid(unsafe_code)]
 
+mod model;
 mod quickstart;
 
 use std::process::ExitCode;
@@ -14,12 +15,15 @@ Commands:
   quickstart  Build libtvm_ffi, compile a C program and two compiled networks against it, and run them (default)
   gpu         Classify digits on every GPU that is found; with arguments, only on these kinds: opencl, vulkan, cuda,
               rocm, webgpu, metal
+  model       Compile a model (ONNX, PyTorch or TVM) and write a project that runs it, on a board, this machine or a GPU;
+              `ferrite model --help` has the arguments
   info        Say what this build is
   help        Print this text
 
 Environment:
   CC          The C compiler to use, `cc` when unset
   CARGO       The cargo to use, `cargo` when unset
+  PYTHON      The Python of `ferrite model`, `python3` when unset
 ";
 
 fn main() -> ExitCode {
@@ -28,6 +32,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = args.collect();
     match (command.as_deref().unwrap_or("quickstart"), arguments.first()) {
         ("gpu", _) => ended(quickstart::gpu::run(&arguments)),
+        ("model", _) => ended(model::run(&arguments)),
         (_, Some(extra)) => fail(&format!("unexpected argument `{extra}`\n\n{HELP}"), 2),
         (command, None) => run(command),
     }

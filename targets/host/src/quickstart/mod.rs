@@ -7,7 +7,7 @@ mod cargo;
 mod cc;
 pub mod gpu;
 mod kinds;
-mod layout;
+pub mod layout;
 
 use cc::Compiler;
 use layout::Layout;

@@ -8,6 +8,13 @@ unsafe extern "C" {
     static FerriteModelBuiltins: [*const core::ffi::c_void; 1];
 }
 
+/// A null-terminated list of builtins.
+#[repr(transparent)]
+pub struct List([*const core::ffi::c_void; COUNT + 1]);
+
+// SAFETY: the builtins are immutable.
+unsafe impl Sync for List {}
+
 /// Returns the builtin with this name; `None` if the program does not list it.
 pub fn find(name: &[u8]) -> Option<&'static Builtin> {
     // SAFETY: the program's list has builtins of this file, and null at its end.
@@ -46,7 +53,11 @@ macro_rules! linked {
         #[unsafe(no_mangle)]
         #[allow(non_upper_case_globals, reason = "a symbol for C programs")]
         pub static $symbol: Builtin = named($group::BUILTINS, $name);
-    )*};
+    )*
+        /// The list of all builtins of this file, for programs that run any model.
+        pub const ALL: List = List([$((&raw const $symbol).cast(),)* core::ptr::null()]);
+        const COUNT: usize = [$($name,)*].len();
+    };
 }
 
 linked! {

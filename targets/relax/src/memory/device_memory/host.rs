@@ -8,7 +8,7 @@ use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::memory;
 
 /// Alignment of storages in bytes, on any device, which compiled kernels may rely on.
-pub const ALIGNMENT: usize = if cfg!(target_os = "none") { 16 } else { 64 };
+pub const ALIGNMENT: usize = if cfg!(any(target_os = "none", target_family = "wasm")) { 16 } else { 64 };
 
 /// Allocates a block.
 ///

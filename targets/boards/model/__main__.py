@@ -1,0 +1,147 @@
+"""Compiles a model by TVM, and writes a project that runs it: firmware for a board, or a program for this machine.
+
+`ferrite model` runs this program. It needs Python 3.10 or later with apache-tvm, and wasmtime for boards; it installs nothing.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+import compiler
+import frontend
+import plan
+import project
+import signature
+import targets
+from executable import BUILTIN, MAGIC, Executable, Malformed
+from failure import Failure
+
+FRONTENDS = (".onnx", ".py")
+
+
+def shape(text):
+    name, _, extents = text.partition("=")
+    try:
+        return name, [int(extent) for extent in extents.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"`{text}` is not like x=1,3,32,32") from None
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="ferrite model", description="Compiles a model, and writes a project that runs it.")
+    parser.add_argument("file", type=pathlib.Path, help="ONNX file, Python file that defines `model`, or library by export_library")
+    parser.add_argument("--target", required=True, help=", ".join([*targets.boards(), targets.HOST, *targets.DEVICES]))
+    parser.add_argument("-o", "--output", type=pathlib.Path, help="folder of the project; default: NAME-TARGET")
+    parser.add_argument("--name", help="name of the model, a C identifier; default: that of the file")
+    parser.add_argument("--function", help="function to call; default: main, or the only one")
+    parser.add_argument("--shape", type=shape, action="append", default=[], help="shape of an ONNX model's input, such as x=1,3,32,32")
+    parser.add_argument("--input", type=pathlib.Path, action="append", default=[], help=".npy file with an example of the next input")
+    parser.add_argument("--arena", type=int, help="bytes of a board's arena, in place of the planned number")
+    return parser.parse_args()
+
+
+def identifier(text):
+    name = re.sub(r"\W", "_", text)
+    return name if re.match(r"[A-Za-z_]", name) else "model_" + name
+
+
+def compiled(args):
+    """Returns TVM's executable for the target."""
+    mod = frontend.load(args.file, dict(args.shape))
+    if args.target == targets.HOST:
+        return compiler.executable(mod, "llvm")
+    if args.target in targets.DEVICES:
+        return compiler.executable(mod, {"kind": args.target, "host": "llvm"})
+    return compiler.executable(mod, "c")
+
+
+def serialised(path):
+    """Returns the executable in a library."""
+    data = path.read_bytes()
+    at = data.find(MAGIC.to_bytes(8, "little"))
+    if at < 0:
+        raise Failure(f"{path} has no whole model: export it after relax.build or tvm.compile of a Relax module")
+    return data[at:]
+
+
+def check_functions(executable, target, kernels):
+    """Checks that the machine and the kernels have every function that the model calls."""
+    known = targets.builtins(target)
+    missing = [name for name in executable.packed if name not in known and (name.startswith(BUILTIN) or name not in kernels)]
+    if missing:
+        raise Failure(f"the model calls functions that the target {target} does not have: {', '.join(missing)}")
+
+
+def arrays(paths, inputs):
+    """Reads the examples."""
+    if len(paths) > len(inputs):
+        raise Failure(f"there are {len(paths)} examples for {len(inputs)} inputs")
+    if not paths:
+        return []
+    numpy = frontend.require("numpy", frontend.TVM)
+    try:
+        return [numpy.load(path) for path in paths]
+    except (OSError, ValueError) as error:
+        raise Failure(f"an example cannot be read: {error}") from None
+
+
+def arena_of(args, executable, function, inputs, source):
+    """Returns the size of the arena."""
+    if args.arena:
+        return -(-args.arena // plan.UNIT) * plan.UNIT
+    if executable.has_branches():
+        raise Failure("the model has branches, so the memory that it needs depends on its inputs: choose a size by --arena")
+    wasm = plan.module(targets.ROOT / "target/plan")
+    measurement = plan.Measurement(wasm, executable, plan.workspaces(source), function.name, inputs)
+    return plan.smallest_arena(measurement)
+
+
+def board(args, name, folder):
+    if args.file.suffix not in FRONTENDS:
+        raise Failure(f"{args.file} has machine code of a host, and boards need C source: give the ONNX or Python file of the model")
+    built = compiled(args)
+    data, source = compiler.serialised(built), compiler.c_source(built)
+    executable = Executable(data)
+    check_functions(executable, args.target, set(re.findall(r"\b__tvm_ffi_(\w+)\(void\* self_handle", source)))
+    function = signature.entry_point(executable, args.function)
+    inputs = signature.inputs(executable, function)
+    examples = arrays(args.input, inputs)
+    arena = arena_of(args, executable, function, inputs, source)
+    project.write_board(folder, name, args.target, data, function, inputs, examples, source, arena)
+    print(f"arena        {arena} bytes of RAM, which the firmware gives as one piece")
+    print(f"weights      {executable.weight_bytes} bytes of flash, used in place")
+    return function, inputs
+
+
+def host(args, name, folder):
+    if args.file.suffix in FRONTENDS:
+        built = compiled(args)
+        data, library = compiler.serialised(built), built.export_library
+        executable = Executable(data)
+    else:
+        executable, library = Executable(serialised(args.file)), args.file
+    check_functions(executable, args.target, set(executable.kernels))
+    function = signature.entry_point(executable, args.function)
+    inputs = signature.inputs(executable, function)
+    project.write_host(folder, name, args.target, library, function, inputs, arrays(args.input, inputs))
+    return function, inputs
+
+
+def run(args):
+    targets.check(args.target)
+    if not args.file.is_file():
+        raise Failure(f"there is no file {args.file}")
+    if args.file.suffix not in (*FRONTENDS, ".so"):
+        raise Failure(f"{args.file} is no .onnx, .py or .so file")
+    name = args.name or identifier(args.file.stem)
+    folder = args.output or pathlib.Path(f"{name}-{args.target}")
+    function, inputs = (board if args.target in targets.boards() else host)(args, name, folder)
+    print(f"function     {function.name}({', '.join(map(str, inputs))})")
+    print(f"project      {folder}: run {folder}/build.sh run")
+
+
+try:
+    run(arguments())
+except (Failure, Malformed) as error:
+    sys.exit(f"error: {error}")

@@ -1,0 +1,55 @@
+"""Compiles models by TVM."""
+
+import pathlib
+import re
+import tempfile
+
+from failure import Failure
+
+
+def executable(mod, target):
+    """Compiles a model, with constants folded, and returns TVM's executable."""
+    import tvm
+    from tvm import relax
+
+    try:
+        target = tvm.target.Target(target)
+        with target:
+            mod = relax.get_pipeline("zero")(mod)
+            if target.kind.name != "c" and "gpu" in target.keys:
+                mod = scheduled(mod)
+        return relax.build(mod, target=target, exec_mode="bytecode")
+    except tvm.error.TVMError as error:
+        raise Failure(f"TVM cannot compile the model: {str(error).strip().splitlines()[-1]}") from error
+
+
+def scheduled(mod):
+    """Binds the loops of kernels to the threads of a GPU."""
+    from tvm.s_tir import dlight
+
+    rules = dlight.gpu
+    return dlight.ApplyDefaultSchedule(rules.Matmul(), rules.GEMV(), rules.Reduction(), rules.GeneralReduction(), rules.Fallback())(mod)
+
+
+def serialised(executable):
+    """Returns the bytes of TVM's executable."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "executable"
+        executable.mod.write_to_file(str(path), "")
+        return path.read_bytes()
+
+
+def c_source(executable):
+    """Returns the kernels of an executable compiled for the target `c`, in C."""
+    return repaired(sources(executable.mod))
+
+
+def sources(mod):
+    return mod.inspect_source() if mod.kind == "c" else "".join(map(sources, mod.imports))
+
+
+def repaired(source):
+    """Repairs a declaration that TVM writes in the middle of an expression."""
+    return re.sub(
+        r"^( *)(\w+\* \w+ = \(\(\w+\*\)) *(TVMFFIAny (\w+)\[\d+\];)\n(\(\(\w+\*\)\w+\)\);)$", r"\1\3\n\1\2\5", source, flags=re.M
+    )

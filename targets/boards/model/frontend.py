@@ -1,0 +1,72 @@
+"""Imports a model into TVM: ONNX files, and Python files that define one."""
+
+import runpy
+
+from failure import Failure
+
+TVM = "pip install apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2 numpy"
+
+
+def require(name, install):
+    """Imports a module, or says how to install it."""
+    try:
+        return __import__(name, fromlist=["_"])
+    except ImportError as error:
+        raise Failure(f"the Python package {error.name or name} is missing: {install}") from None
+
+
+def load(path, shapes):
+    """Returns the model in a file as TVM's IRModule, with its weights. `shapes` has the shapes of inputs by their names."""
+    require("tvm", TVM)
+    if path.suffix == ".onnx":
+        onnx = require("onnx", "pip install onnx")
+        try:
+            return from_onnx(onnx.load(path), shapes)
+        except onnx.onnx_cpp2py_export.checker.ValidationError as error:
+            raise Failure(f"{path}: {error}") from None
+    names = runpy.run_path(str(path))
+    if "model" not in names:
+        raise Failure(f"{path} defines no variable `model`: an IRModule, a torch.nn.Module with `example_inputs`, or an ONNX model")
+    return convert(path, names["model"], names.get("example_inputs"), shapes)
+
+
+def convert(path, model, examples, shapes):
+    import tvm
+
+    if isinstance(model, tvm.IRModule):
+        return model
+    kinds = [f"{kind.__module__.split('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
+    if "onnx.ModelProto" in kinds:
+        return from_onnx(model, shapes)
+    if "torch.Module" in kinds:
+        if examples is None:
+            raise Failure(f"{path} defines no variable `example_inputs`: a tuple of tensors with the shapes of the model's inputs")
+        torch = require("torch", "pip install torch")
+        model = torch.export.export(model.eval(), tuple(examples))
+        kinds.append("torch.ExportedProgram")
+    if "torch.ExportedProgram" in kinds:
+        return from_torch(model)
+    raise Failure(f"{path}: `model` is a {kinds[0]}, not an IRModule, a torch.nn.Module or an ONNX model")
+
+
+def from_torch(program):
+    from tvm.relax.frontend.torch import from_exported_program
+
+    return imported(lambda: from_exported_program(program, unwrap_unit_return_tuple=True))
+
+
+def from_onnx(model, shapes):
+    import tvm.relax.frontend.onnx as frontend
+
+    unknown = set(shapes) - {value.name for value in model.graph.input}
+    if unknown:
+        raise Failure(f"the model has no input {min(unknown)}; its inputs are: {', '.join(value.name for value in model.graph.input)}")
+    return imported(lambda: frontend.from_onnx(model, shape_dict=shapes or None))
+
+
+def imported(convert):
+    """Returns the result of a conversion; operators that TVM does not know are failures."""
+    try:
+        return convert()
+    except Exception as error:  # noqa: BLE001 - TVM raises errors of many classes
+        raise Failure(f"TVM cannot import the model: {str(error).strip().splitlines()[-1]}") from error

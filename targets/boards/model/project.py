@@ -1,0 +1,104 @@
+"""Writes a project that builds: the model as C or as a library, a program that calls it, and a build script."""
+
+import pathlib
+import shutil
+
+import targets
+from executable import Executable, as_c, bytes_as_c
+from failure import Failure
+
+TEMPLATES = pathlib.Path(__file__).resolve().parent / "project"
+
+
+def fill(template, names):
+    """Returns a template with each @NAME@ replaced."""
+    text = (TEMPLATES / template).read_text()
+    for name, value in names.items():
+        text = text.replace(f"@{name}@", str(value))
+    return text
+
+
+def example(tensor, array):
+    """Returns the bytes of an example of an input: those of `array`, or zeros."""
+    if array is None:
+        return bytes(tensor.bytes)
+    if tuple(array.shape) != tensor.shape or str(array.dtype) != str(tensor.dtype):
+        raise Failure(f"the example of {tensor} is {array.dtype}[{', '.join(map(str, array.shape))}]")
+    return array.tobytes()
+
+
+def inputs_as_c(name, inputs, arrays):
+    """Yields C code with the example inputs: the list NAME_inputs of DLTensors."""
+    for at, tensor in enumerate(inputs):
+        yield from bytes_as_c(example(tensor, arrays[at] if at < len(arrays) else None) or bytes(8), f"input_{at}")
+        extents = ", ".join(map(str, tensor.shape)) or "0"
+        yield f"static const int64_t shape_{at}[] = {{{extents}}};\n"
+    yield f"DLTensor {name}_inputs[] = {{"
+    for at, tensor in enumerate(inputs):
+        dtype = f"{{{tensor.dtype.code}, {tensor.dtype.bits}, {tensor.dtype.lanes}}}"
+        yield f"  {{(void*)input_{at}, {{kDLCPU, 0}}, {len(tensor.shape)}, {dtype}, (int64_t*)shape_{at}, NULL, 0}}, /* {tensor} */"
+    yield "};"
+
+
+def write(folder, files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        path = folder / name
+        path.write_text(text)
+        if name.endswith(".sh"):
+            path.chmod(0o755)
+
+
+def names_of(name, function, inputs, target):
+    return {
+        "NAME": name,
+        "MODEL": name.upper(),
+        "FUNCTION": function.name,
+        "INPUTS": len(inputs),
+        "SIGNATURE": f"{function.name}({', '.join(map(str, inputs))})",
+        "TARGET": target,
+        "ROOT": targets.ROOT,
+    }
+
+
+def write_board(folder, name, target, data, function, inputs, arrays, source, arena):
+    """Writes the project of firmware for a board."""
+    names = names_of(name, function, inputs, target)
+    names |= {"ARENA": arena, "WEIGHTS": Executable(data).weight_bytes}
+    model = "\n".join([*as_c(data, name), "", *inputs_as_c(name, inputs, arrays), ""])
+    write(
+        folder,
+        {
+            f"{name}.c": model,
+            f"{name}.h": fill("model.h", names),
+            "kernels.c": source,
+            "main.c": fill("board.c", names),
+            "build.sh": fill("board.sh", names),
+            "README.md": fill("board.md", names),
+        },
+    )
+
+
+def write_host(folder, name, target, library, function, inputs, arrays):
+    """Writes the project of a program for this machine. `library` is the compiled model, or writes it to a path."""
+    names = names_of(name, function, inputs, target)
+    names |= {"DEVICE": targets.DEVICES.get(target, 1), "FEATURES": ",".join(["relax", *([target] if target in targets.DEVICES else [])])}
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / f"{name}.so"
+    if callable(library):
+        library(str(place))
+    else:
+        shutil.copyfile(library, place)
+    head = f'/* inputs.c: example inputs of the model {name}. */\n#include "{name}.h"\n'
+    write(
+        folder,
+        {
+            "inputs.c": "\n".join([head, *inputs_as_c(name, inputs, arrays), ""]),
+            f"{name}.h": fill("host.h", names),
+            "main.c": fill("device.c" if target in targets.DEVICES else "host.c", names),
+            "results.c": fill("results.c", names),
+            "results.h": fill("results.h", names),
+            "build.sh": fill("host.sh", names),
+            "README.md": fill("host.md", names),
+        },
+    )

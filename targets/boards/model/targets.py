@@ -1,0 +1,33 @@
+"""The targets of the command: boards with the profile `relax`, hosts, and devices."""
+
+import pathlib
+import re
+
+from failure import Failure
+
+BOARDS = pathlib.Path(__file__).resolve().parent.parent
+ROOT = BOARDS.parent.parent
+HOST = "host"
+DEVICES = {"opencl": 4}
+"""Kinds of devices, each with its number in DLPack."""
+
+
+def boards():
+    """Returns the names of the boards with the profile `relax`."""
+    files = sorted(BOARDS.glob("*/board.conf"))
+    return [file.parent.name for file in files if re.search(r"^profiles=\(.*\brelax\b.*\)$", file.read_text(), re.M)]
+
+
+def check(name):
+    known = [*boards(), HOST, *DEVICES]
+    if name not in known:
+        raise Failure(f"there is no target {name}; targets are: {', '.join(known)}")
+
+
+def builtins(target):
+    """Returns the functions that the machine of a target has, by their names."""
+    crate = ROOT / "targets/relax/src/builtins"
+    if target in boards():
+        return set(re.findall(r'FerriteModelBuiltin_\w+ = \w+ "([^"]+)"', (crate / "table/linked.rs").read_text()))
+    sources = "".join(file.read_text() for file in crate.rglob("*.rs"))
+    return set(re.findall(r'builtin!\(\s*(?:packed )?"([^"]+)"', sources))
