@@ -7,7 +7,7 @@
 use core::ffi::c_void;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::IntoAny;
 use ferrite_core::error::Result;
 
 use super::throw::or_throw;
@@ -54,8 +54,8 @@ pub(super) type CellOut = *mut TVMFFIAny;
 ///
 /// # Safety
 /// `out` must be writable for a cell.
-pub(super) unsafe fn cell<T: AnyCompatible>(out: CellOut, body: impl FnOnce() -> Result<T>) -> *mut c_void {
-    let cell = or_throw(|| Ok(body()?.into_any().into_raw()));
+pub(super) unsafe fn cell<T: IntoAny>(out: CellOut, body: impl FnOnce() -> Result<T>) -> *mut c_void {
+    let cell = or_throw(|| Ok(body()?.try_into_any()?.into_raw()));
     // SAFETY: the caller vouches for `out`.
     unsafe { out.write(cell) };
     out.cast()
@@ -66,11 +66,8 @@ pub(super) unsafe fn cell<T: AnyCompatible>(out: CellOut, body: impl FnOnce() ->
 ///
 /// # Safety
 /// `out` must be writable for a reference.
-pub(super) unsafe fn object<T: AnyCompatible>(
-    out: ObjectOut,
-    body: impl FnOnce() -> Result<T>,
-) -> *mut c_void {
-    let cell = or_throw(|| Ok(body()?.into_any().into_raw()));
+pub(super) unsafe fn object<T: IntoAny>(out: ObjectOut, body: impl FnOnce() -> Result<T>) -> *mut c_void {
+    let cell = or_throw(|| Ok(body()?.try_into_any()?.into_raw()));
     // SAFETY: the caller vouches for `out`; the payload of an object is its address, that of None is zero.
     unsafe { out.write(cell.payload.v_obj.cast()) };
     out.cast()

@@ -4,7 +4,7 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload};
-use crate::convert::AnyCompatible;
+use crate::convert::{AnyCompatible, FromAny, FromView};
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::{release, type_index};
@@ -54,9 +54,32 @@ impl Any {
     /// The value None.
     pub const NONE: Any = Any { raw: NONE };
 
-    /// Creates an owned value from a Rust value. Allocates nothing.
+    /// Creates an owned value from a Rust value. Allocates nothing. For texts, vectors and maps of Rust, see
+    /// [`Any::try_new`].
     pub fn new<T: AnyCompatible>(value: T) -> Any {
         value.into_any()
+    }
+
+    /// Creates an owned value from a Rust value of any type that has a value form: also texts, vectors, tuples and maps, which are
+    /// copied to objects.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::{Any, Result};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let value = Any::try_new(("text", [1, 2, 3], None::<bool>))?;
+    /// let (text, last): (ferrite_core::String, i64) = Any::try_new(("text", 3))?.get()?;
+    /// assert_eq!((text.as_str(), last), (Some("text"), 3));
+    /// # let _ = value;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// MemoryError; errors of key hooks for maps.
+    pub fn try_new<T: crate::convert::IntoAny>(value: T) -> Result<Any> {
+        value.try_into_any()
     }
 
     /// Takes ownership of a raw cell and of its reference.
@@ -104,16 +127,25 @@ impl Any {
     ///
     /// # Errors
     /// The errors of [`AnyView::get`].
-    pub fn get<T: AnyCompatible>(&self) -> Result<T> {
-        self.view().get()
+    pub fn get<'a, T: FromView<'a>>(&'a self) -> Result<T> {
+        self.as_view().get_in_place()
+    }
+
+    /// Converts the value to `T` as [`get`](Any::get) does, and drops it.
+    ///
+    /// # Errors
+    /// The errors of [`AnyView::get`].
+    #[inline]
+    pub fn into_value<T: FromAny>(self) -> Result<T> {
+        self.as_view().get_in_place()
     }
 
     /// Converts the value to `T` as [`AnyView::try_get`] does. Returns `None` if it does not convert.
     ///
     /// # Errors
     /// The errors of [`AnyView::try_get`].
-    pub fn try_get<T: AnyCompatible>(&self) -> Result<Option<T>> {
-        self.view().try_get()
+    pub fn try_get<'a, T: FromView<'a>>(&'a self) -> Result<Option<T>> {
+        T::from_view(self.as_view())
     }
 
     /// Borrows the object reference of the value. Returns `None` if the value is not an object.

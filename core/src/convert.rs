@@ -2,6 +2,21 @@
 
 use core::ffi::c_void;
 
+mod integer;
+mod key;
+#[cfg(feature = "alloc")]
+mod map;
+mod sequence;
+#[cfg(all(test, feature = "std"))]
+mod tests_of_std;
+mod text;
+mod tuple;
+mod value;
+
+pub use key::KeyOf;
+pub(crate) use sequence::of_slice as slice_into_any;
+pub use value::{Described, FromAny, FromView, IntoAny, Param, Value};
+
 use crate::abi::TVMFFIAnyPayload;
 use crate::any::{Any, AnyView};
 use crate::error::kind::TYPE_ERROR;
@@ -28,6 +43,10 @@ pub unsafe trait AnyCompatible: Sized {
     /// The spelling of the type as a function result: `()` is `void` there.
     const RESULT_TEXT: &'static TypeText = Self::TEXT;
 
+    /// Whether sequences of the type are bytes.
+    #[doc(hidden)]
+    const IS_BYTE: bool = false;
+
     /// Borrows the value as a view.
     fn view(&self) -> AnyView<'_>;
 
@@ -49,7 +68,7 @@ pub unsafe trait AnyCompatible: Sized {
 }
 
 /// Writes the type key of a value.
-fn describe_type(view: AnyView<'_>, out: &mut Writer<'_>) {
+pub(crate) fn describe_type(view: AnyView<'_>, out: &mut Writer<'_>) {
     out.put_lossy(type_table::type_key_of(view.type_index()));
 }
 
@@ -117,14 +136,14 @@ impl TypeText {
 /// The target type of a conversion, as described in mismatch errors.
 pub struct TargetTexts {
     pub(crate) of_type: &'static TypeText,
-    /// The function [`AnyCompatible::describe_mismatch`] of the target type.
+    /// The function [`Described::describe`] of the target type.
     pub(crate) mismatch: fn(AnyView<'_>, &mut Writer<'_>),
 }
 
 impl TargetTexts {
     /// Describes the conversion target `T`.
-    pub(crate) const fn of<T: AnyCompatible>() -> TargetTexts {
-        TargetTexts { of_type: T::TEXT, mismatch: T::describe_mismatch }
+    pub(crate) const fn of<T: Described>() -> TargetTexts {
+        TargetTexts { of_type: T::TYPE, mismatch: T::describe }
     }
 
     /// Describes a conversion target by its spelling. A mismatch reports the type key of the value.
@@ -159,6 +178,16 @@ macro_rules! any_from {
                 $crate::convert::AnyCompatible::into_any(value)
             }
         }
+
+        impl TryFrom<$crate::any::Any> for $name {
+            type Error = $crate::error::Error;
+
+            fn try_from(value: $crate::any::Any) -> $crate::error::Result<$name> {
+                value.get()
+            }
+        }
+
+        $crate::any_argument!([] $name;);
     )*};
 }
 
@@ -166,7 +195,7 @@ any_from!(i64, u64, i32, u32, i16, u16, i8, u8, isize, usize, f64, f32, bool, ()
 
 impl<T: AnyCompatible> From<Option<T>> for Any {
     fn from(value: Option<T>) -> Any {
-        value.into_any()
+        value.map_or(Any::NONE, T::into_any)
     }
 }
 
@@ -179,10 +208,12 @@ macro_rules! any_texts {
 }
 
 macro_rules! integers {
-    ($($int:ty),*) => {$(
+    ($($int:ident),*) => {$(
         // SAFETY: an integer cell points to nothing.
         unsafe impl AnyCompatible for $int {
             any_texts!("int", "int");
+
+            const IS_BYTE: bool = integer::is_byte(stringify!($int));
 
             fn view(&self) -> AnyView<'_> {
                 AnyView::plain(type_index::INT, TVMFFIAnyPayload { v_int64: *self as i64 })
@@ -193,9 +224,15 @@ macro_rules! integers {
             }
 
             fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
-                // Narrowing wraps, as a C cast does: upstream's rule.
-                Ok(matches!(view.type_index(), type_index::INT | type_index::BOOL)
-                    .then(|| view.payload_bits() as $int))
+                if !matches!(view.type_index(), type_index::INT | type_index::BOOL) {
+                    return Ok(None);
+                }
+                let number = view.payload_bits() as i64;
+                // Cells hold the bits of an `u64` as those of an `i64`.
+                if number as $int as i64 != number {
+                    return Err(integer::out_of_range(number, stringify!($int)));
+                }
+                Ok(Some(number as $int))
             }
         }
     )*};
@@ -316,30 +353,6 @@ unsafe impl AnyCompatible for Any {
     }
 }
 
-// SAFETY: forwards to the conversion of `T`, or is None, which points to nothing.
-unsafe impl<T: AnyCompatible> AnyCompatible for Option<T> {
-    const TEXT: &'static TypeText = &TypeText::generic("Optional", "Optional", &[T::TEXT]);
-
-    fn view(&self) -> AnyView<'_> {
-        self.as_ref().map_or(AnyView::NONE, T::view)
-    }
-
-    fn into_any(self) -> Any {
-        self.map_or(Any::NONE, T::into_any)
-    }
-
-    fn try_from_view(view: AnyView<'_>) -> Result<Option<Option<T>>> {
-        if view.is_none() {
-            return Ok(Some(None));
-        }
-        Ok(T::try_from_view(view)?.map(Some))
-    }
-
-    fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
-        T::describe_mismatch(view, out);
-    }
-}
-
 /// Returns a new reference to the object of `view`, or `None` if it is not an instance of `T`. Follows rvalue
 /// references.
 pub(crate) fn object_from_view<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
@@ -374,18 +387,22 @@ mod tests {
     #[test]
     fn types_have_upstreams_texts() -> Result<()> {
         assert_eq!(String::compose(&|out| i32::TEXT.write_name(out))?, "int");
-        assert_eq!(String::compose(&|out| Option::<f32>::TEXT.write_name(out))?, "Optional<float>");
+        assert_eq!(String::compose(&|out| Option::<f32>::TYPE.write_name(out))?, "Optional<float>");
         assert_eq!(
-            String::compose(&|out| Option::<i64>::TEXT.write_schema(out))?,
+            String::compose(&|out| Option::<i64>::TYPE.write_schema(out))?,
             r#"{"type":"Optional","args":[{"type":"int"}]}"#
         );
         Ok(())
     }
 
     #[test]
-    fn integers_wrap_as_c_casts_do() -> Result<()> {
-        assert_eq!(Any::from(300i64).get::<u8>()?, 44);
-        assert_eq!(Any::from(-1i64).get::<u64>()?, u64::MAX);
+    fn integers_that_do_not_fit_are_refused() -> Result<()> {
+        let error = Any::from(300i64).get::<u8>().unwrap_err();
+        assert_eq!(error.kind_bytes(), b"OverflowError");
+        assert_eq!(error.message_bytes(), b"Integer 300 is out of range for `u8`");
+        assert!(Any::from(-1i64).get::<u32>().is_err());
+        assert_eq!(Any::from(-128i64).get::<i8>()?, -128);
+        assert_eq!(Any::from(u64::MAX).get::<u64>()?, u64::MAX);
         Ok(())
     }
 

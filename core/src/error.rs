@@ -3,6 +3,7 @@
 #[cfg(not(feature = "client"))]
 mod block;
 mod error_kind;
+mod foreign;
 mod out_of_memory;
 #[cfg(feature = "client")]
 #[path = "error/client.rs"]

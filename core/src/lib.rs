@@ -52,6 +52,8 @@
 //! - `packed-messages`: packs error messages in builds without `speed`. `ferrite-ffi-alloc` enables it.
 #![no_std]
 
+#[cfg(any(feature = "alloc", test))]
+extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
@@ -103,6 +105,7 @@ pub mod raised_error;
 pub mod refcount;
 pub mod registration;
 pub mod release;
+mod sequence;
 pub mod shape;
 pub mod stack;
 pub mod store_forwarding;
@@ -139,7 +142,7 @@ pub mod __macros {
         Mutable, NoMethods, Object, ObjectArc, ObjectRecordOf, Probe, ProbeFallback, ZeroFallback, ZeroProbe,
         constructor, create, initial, method, shallow_copy,
     };
-    pub use crate::convert::{AnyCompatible, TypeText};
+    pub use crate::convert::{AnyCompatible, IntoAny, TypeText};
     pub use crate::error::Result;
     pub use crate::registration::{DescribedFunction, GlobalFunction};
     pub use crate::typed::IntoResult;

@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 use crate::any::{Any, AnyView};
-use crate::convert::{AnyCompatible, TargetTexts, TypeText};
+use crate::convert::{IntoAny, Param, TargetTexts, TypeText};
 use crate::error::kind::TYPE_ERROR;
 use crate::error::{Error, Result};
 use crate::text::Writer;
-use crate::{store_forwarding, upstream_release};
+use crate::upstream_release;
 
 /// A return type of typed functions: a convertible value, the unit type, or a `Result` of either.
 pub trait IntoResult {
@@ -20,19 +20,24 @@ pub trait IntoResult {
     fn into_result(self) -> Result<Any>;
 }
 
-impl<T: AnyCompatible> IntoResult for T {
-    const TEXT: &'static TypeText = T::RESULT_TEXT;
+impl<T: IntoAny> IntoResult for T {
+    const TEXT: &'static TypeText = T::RESULT_TYPE;
 
+    #[inline(always)]
     fn into_result(self) -> Result<Any> {
-        Ok(self.into_any())
+        self.try_into_any()
     }
 }
 
-impl<T: IntoResult> IntoResult for Result<T> {
+impl<T: IntoResult, E: Into<Error>> IntoResult for core::result::Result<T, E> {
     const TEXT: &'static TypeText = T::TEXT;
 
+    #[inline(always)]
     fn into_result(self) -> Result<Any> {
-        self.and_then(T::into_result)
+        match self {
+            Ok(value) => value.into_result(),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -110,12 +115,11 @@ pub struct Callee<'a> {
 
 impl Callee<'_> {
     /// Converts the argument at `index` to `T`.
-    fn argument<T: AnyCompatible>(&self, args: &[AnyView<'_>], index: usize) -> Result<T> {
+    fn argument<'a, T: Param>(&self, args: &'a [AnyView<'a>], index: usize) -> Result<T::In<'a>> {
         let Some(arg) = args.get(index) else { return Err(self.wrong_count(args.len())) };
-        let view = store_forwarding::view(arg);
-        match T::try_from_view(view)? {
+        match T::param(arg)? {
             Some(value) => Ok(value),
-            None => Err(self.wrong_type(index, view)),
+            None => Err(self.wrong_type(index, *arg)),
         }
     }
 
@@ -174,8 +178,8 @@ impl Callee<'_> {
 /// `details::unpack_call` and `FunctionInfo` in `function_detail.h`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be called with values",
-    note = "its arguments, at most eight, and its result, or that in a `Result`, must be `AnyCompatible`: `i64`, `f64`, `bool`, \
-            `ferrite_core::String`, `Function`, `Tensor`…"
+    note = "its arguments, at most eight, must be a `Param`, and its result, or that in a `Result`, `IntoAny`: numbers, `bool`, `&str`, \
+            `Function`, `Tensor`, and with the feature `alloc` `String`, `Vec<T>` and maps; `Option`s and tuples of these"
 )]
 pub trait TypedFn<Args> {
     /// The signature of the function.
@@ -190,12 +194,12 @@ pub trait TypedFn<Args> {
 }
 
 macro_rules! typed_functions {
-    ($($arity:literal: $($index:literal $argument:ident),*;)*) => {$(
+    ($($arity:literal: $($index:literal $argument:ident $value:ident),*;)*) => {$(
         impl<F, R, $($argument),*> TypedFn<($($argument,)*)> for F
         where
-            F: Fn($($argument),*) -> R,
+            F: Fn($($argument),*) -> R + for<'a> Fn($($argument::In<'a>),*) -> R,
             R: IntoResult,
-            $($argument: AnyCompatible,)*
+            $($argument: Param,)*
         {
             const SIGNATURE: &'static Signature<'static> = &Signature {
                 params: &[$(TargetTexts::of::<$argument>()),*],
@@ -206,7 +210,16 @@ macro_rules! typed_functions {
                 if args.len() != $arity {
                     return Err(callee.wrong_count(args.len()));
                 }
-                self($(callee.argument::<$argument>(args, $index)?),*).into_result()
+                // Chooses between the two bounds of `F`.
+                #[inline(always)]
+                #[allow(clippy::too_many_arguments, reason = "as many as the function has")]
+                fn call<Out, $($argument),*>(
+                    function: impl Fn($($argument),*) -> Out,
+                    $($value: $argument),*
+                ) -> Out {
+                    function($($value),*)
+                }
+                call(self, $(callee.argument::<$argument>(args, $index)?),*).into_result()
             }
         }
     )*};
@@ -214,14 +227,14 @@ macro_rules! typed_functions {
 
 typed_functions! {
     0: ;
-    1: 0 A;
-    2: 0 A, 1 B;
-    3: 0 A, 1 B, 2 C;
-    4: 0 A, 1 B, 2 C, 3 D;
-    5: 0 A, 1 B, 2 C, 3 D, 4 E;
-    6: 0 A, 1 B, 2 C, 3 D, 4 E, 5 G;
-    7: 0 A, 1 B, 2 C, 3 D, 4 E, 5 G, 6 H;
-    8: 0 A, 1 B, 2 C, 3 D, 4 E, 5 G, 6 H, 7 I;
+    1: 0 A a;
+    2: 0 A a, 1 B b;
+    3: 0 A a, 1 B b, 2 C c;
+    4: 0 A a, 1 B b, 2 C c, 3 D d;
+    5: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e;
+    6: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g;
+    7: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g, 6 H h;
+    8: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g, 6 H h, 7 I i;
 }
 
 /// Returns the signature of a function passed by reference, for macros that cannot name its type.

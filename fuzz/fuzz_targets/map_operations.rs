@@ -53,8 +53,8 @@ fuzz_target!(|operations: Vec<Operation>| {
                 dict_model.insert(key.into(), value);
             }
             Operation::Remove(key) => {
-                map.remove(&key.into()).expect("memory");
-                dict.remove(&key.into()).expect("memory");
+                map.remove(&i64::from(key)).expect("memory");
+                dict.remove(&i64::from(key)).expect("memory");
                 map_model.remove(key.into());
                 dict_model.remove(key.into());
             }

@@ -7,13 +7,12 @@ use core::any::TypeId;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, TypeText};
+use ferrite_core::convert::{AnyCompatible, FromAny, TypeText, Value};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::text::Writer;
 use ferrite_core::type_index;
 
-use super::key::same_words;
 use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, Map, MapObject};
 
 /// Dereferences an rvalue reference. Returns other values unchanged.
@@ -41,12 +40,8 @@ fn takes_all<T: 'static>() -> bool {
 }
 
 /// Returns `true` if a value already is a `T`: converting it yields bitwise the same value.
-pub(super) fn is_a<T: AnyCompatible + 'static>(value: &Any) -> Result<bool> {
-    if takes_all::<T>() {
-        return Ok(true);
-    }
-    let converted = T::try_from_view(value.view())?;
-    Ok(converted.is_some_and(|converted| same_words(converted.view().as_raw(), value.as_raw())))
+pub(super) fn is_a<T: Value>(value: &Any) -> Result<bool> {
+    Ok(takes_all::<T>() || T::is_exact(value.as_view())?)
 }
 
 /// A source of elements: an Array or List.
@@ -94,17 +89,17 @@ impl Elements {
 }
 
 /// Appends a description such as `Array[index 1: int]` of the first element that does not convert to `T`.
-fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mut Writer<'_>) {
+fn describe_elements<T: FromAny>(name: &str, elements: &Elements, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     let mut index = 0;
     // An error of a hook ends the text here.
     let _ = elements.all(&mut |value| {
-        let fits = matches!(T::try_from_view(value.view()), Ok(Some(_)));
+        let fits = matches!(T::from_view(value.as_view()), Ok(Some(_)));
         if !fits {
             out.put(b"[index ");
             out.put_digits(index);
             out.put(b": ");
-            T::describe_mismatch(value.view(), out);
+            T::describe(value.view(), out);
             out.put(b"]");
         }
         index += 1;
@@ -115,8 +110,8 @@ fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mu
 macro_rules! sequence_conversions {
     ($name:ident, $object:ident, $text:literal) => {
         // SAFETY: view and into_any return the value's own reference, as the trait requires.
-        unsafe impl<T: AnyCompatible + 'static> AnyCompatible for $name<T> {
-            const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[T::TEXT]);
+        unsafe impl<T: Value> AnyCompatible for $name<T> {
+            const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[T::TYPE]);
 
             fn view(&self) -> AnyView<'_> {
                 self.as_untyped().view()
@@ -141,7 +136,7 @@ macro_rules! sequence_conversions {
                     reason = "an Array is changed through its reference, a List through its object"
                 )]
                 let mut copy = Self::with_capacity(elements.len())?;
-                let complete = elements.all(&mut |value| match T::try_from_view(value.view())? {
+                let complete = elements.all(&mut |value| match T::from_view(value.as_view())? {
                     Some(value) => copy.push(value).map(|()| true),
                     None => Ok(false),
                 })?;
@@ -207,19 +202,19 @@ impl Entries {
 
 /// Appends a description such as `Map[some key is int, V]` of the first entry whose key does not convert to `K` or whose
 /// value does not convert to `V`.
-fn describe_entries<K: AnyCompatible, V: AnyCompatible>(name: &str, entries: &Entries, out: &mut Writer<'_>) {
+fn describe_entries<K: FromAny, V: FromAny>(name: &str, entries: &Entries, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     // An error of a hook ends the text here.
     let _ = entries.all(&mut |key, value| {
-        if !matches!(K::try_from_view(key.view()), Ok(Some(_))) {
+        if !matches!(K::from_view(key.as_view()), Ok(Some(_))) {
             out.put(b"[some key is ");
-            K::describe_mismatch(key.view(), out);
+            K::describe(key.view(), out);
             out.put(b", V]");
             return Ok(false);
         }
-        if !matches!(V::try_from_view(value.view()), Ok(Some(_))) {
+        if !matches!(V::from_view(value.as_view()), Ok(Some(_))) {
             out.put(b"[K, some value is ");
-            V::describe_mismatch(value.view(), out);
+            V::describe(value.view(), out);
             out.put(b"]");
             return Ok(false);
         }
@@ -230,8 +225,8 @@ fn describe_entries<K: AnyCompatible, V: AnyCompatible>(name: &str, entries: &En
 macro_rules! map_conversions {
     ($name:ident, $object:ident, $text:literal) => {
         // SAFETY: view and into_any return the value's own reference, as the trait requires.
-        unsafe impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> AnyCompatible for $name<K, V> {
-            const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[K::TEXT, V::TEXT]);
+        unsafe impl<K: Value, V: Value> AnyCompatible for $name<K, V> {
+            const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[K::TYPE, V::TYPE]);
 
             fn view(&self) -> AnyView<'_> {
                 self.as_untyped().view()
@@ -258,8 +253,8 @@ macro_rules! map_conversions {
                 )]
                 let mut copy = Self::with_capacity(entries.len())?;
                 let complete = entries.all(&mut |key, value| match (
-                    K::try_from_view(key.view())?,
-                    V::try_from_view(value.view())?,
+                    K::from_view(key.as_view())?,
+                    V::from_view(value.as_view())?,
                 ) {
                     (Some(key), Some(value)) => copy.insert(key, value).map(|()| true),
                     _ => Ok(false),

@@ -4,14 +4,14 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, TypeText};
+use ferrite_core::convert::{AnyCompatible, TypeText, Value};
 use ferrite_core::error::Result;
 use ferrite_core::text::Writer;
 
 use super::ArrayObject;
 use super::convert::{is_a, referent};
 
-/// The element types of a [`Tuple`]: Rust tuples of one to six [`AnyCompatible`] types.
+/// The element types of a [`Tuple`]: Rust tuples of one to twelve [`Value`] types.
 pub trait TupleTypes: Sized {
     /// Number of elements.
     const LEN: usize;
@@ -43,13 +43,13 @@ pub trait TupleTypes: Sized {
 
 macro_rules! tuple_types {
     ($($len:literal: $($index:tt $element:ident),*;)*) => {$(
-        impl<$($element: AnyCompatible + 'static),*> TupleTypes for ($($element,)*) {
+        impl<$($element: Value),*> TupleTypes for ($($element,)*) {
             const LEN: usize = $len;
 
-            const TEXTS: &'static [&'static TypeText] = &[$($element::TEXT),*];
+            const TEXTS: &'static [&'static TypeText] = &[$($element::TYPE),*];
 
             fn push_to(self, array: &mut ArrayObject) -> Result<()> {
-                $(array.push(self.$index.into_any())?;)*
+                $(array.push(self.$index.try_into_any()?)?;)*
                 Ok(())
             }
 
@@ -83,7 +83,7 @@ macro_rules! tuple_types {
                         out.put(b"[index ");
                         out.put_digits($index);
                         out.put(b": ");
-                        $element::describe_mismatch(value.view(), out);
+                        $element::describe(value.view(), out);
                         return out.put(b"]");
                     }
                 )*
@@ -99,6 +99,12 @@ tuple_types! {
     4: 0 A, 1 B, 2 C, 3 D;
     5: 0 A, 1 B, 2 C, 3 D, 4 E;
     6: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F;
+    7: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F, 6 G;
+    8: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F, 6 G, 7 H;
+    9: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F, 6 G, 7 H, 8 I;
+    10: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F, 6 G, 7 H, 8 I, 9 J;
+    11: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F, 6 G, 7 H, 8 I, 9 J, 10 K;
+    12: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F, 6 G, 7 H, 8 I, 9 J, 10 K, 11 L;
 }
 
 /// A reference to an array with one element of each type in the Rust tuple `T`.
@@ -146,6 +152,8 @@ impl<T> fmt::Debug for Tuple<T> {
         f.debug_list().entries(self.object.as_slice()).finish()
     }
 }
+
+ferrite_core::any_argument!([T: TupleTypes] Tuple<T>;);
 
 // SAFETY: view and into_any return the value's own reference, as the trait requires.
 unsafe impl<T: TupleTypes> AnyCompatible for Tuple<T> {

@@ -5,7 +5,7 @@
 /// and `types`.
 macro_rules! typed_container {
     ($name:ident<$($type:ident),+>, $object:ident) => {
-        impl<$($type: AnyCompatible + 'static),+> $name<$($type),+> {
+        impl<$($type: Value),+> $name<$($type),+> {
             /// Wraps an untyped object. The caller knows that its content has these types; reading a value of another type
             /// raises TypeError.
             pub fn from_object_unchecked(object: $object) -> Self {
@@ -33,12 +33,14 @@ macro_rules! typed_container {
             }
         }
 
-        impl<$($type: AnyCompatible + 'static),+> ferrite_core::class::Empty for $name<$($type),+> {
+        impl<$($type: Value),+> ferrite_core::class::Empty for $name<$($type),+> {
             /// Creates an empty container, the initial value of a field.
             fn empty(_: u8) -> Result<Self> {
                 Self::new()
             }
         }
+
+        ferrite_core::any_argument!([$($type: Value),+] $name<$($type),+>;);
 
         impl<$($type),+> Clone for $name<$($type),+> {
             fn clone(&self) -> Self {

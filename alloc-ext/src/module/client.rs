@@ -4,7 +4,7 @@
 #[path = "by_name.rs"]
 mod by_name;
 
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::FromAny;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Function, String, object_class, plain_error, type_index};
 
@@ -43,7 +43,7 @@ fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
 
 impl Module {
     /// Calls a global function with this module as the first argument.
-    fn ask<T: AnyCompatible>(&self, name: &str, args: &[AnyView<'_>]) -> Result<T> {
+    fn ask<T: FromAny>(&self, name: &str, args: &[AnyView<'_>]) -> Result<T> {
         let mut all = [AnyView::NONE; 3];
         all[0] = AnyView::from(self);
         for (to, from) in all[1..].iter_mut().zip(args) {

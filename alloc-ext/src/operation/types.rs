@@ -1,7 +1,7 @@
 //! Runtime descriptors of parameter and result types: argument checks, conversions and signatures.
 
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, TargetTexts, TypeText};
+use ferrite_core::convert::{Described, TargetTexts, TypeText};
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::typed::{Callee, Signature};
@@ -37,7 +37,7 @@ macro_rules! types {
             /// Returns the name of the type in error messages and schemas.
             const fn text(self) -> &'static TypeText {
                 match self {
-                    $(Type::$name => <$type as AnyCompatible>::RESULT_TEXT),*
+                    $(Type::$name => <$type as Described>::RESULT_TYPE),*
                 }
             }
         }

@@ -5,7 +5,7 @@ use core::mem::ManuallyDrop;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldGetter, TVMFFIFieldInfo, TVMFFIFieldSetter};
 use ferrite_core::any::AnyView;
-use ferrite_core::convert::{AnyCompatible, TypeText};
+use ferrite_core::convert::{FromAny, IntoAny, TypeText};
 use ferrite_core::error::Result;
 use ferrite_core::{export, raised_error, type_table};
 
@@ -43,7 +43,7 @@ pub(crate) use field;
 
 impl Field {
     /// Describes a field without flags and without a default. The field at the offset must be a `T`.
-    pub(crate) const fn new<T: AnyCompatible + Clone>(
+    pub(crate) const fn new<T: FromAny + IntoAny + Clone>(
         name: &'static str,
         offset: usize,
         static_type: i32,
@@ -58,7 +58,7 @@ impl Field {
             alignment: align_of::<T>(),
             getter: get::<T>,
             setter: set::<T>,
-            text: T::TEXT,
+            text: T::TYPE,
         }
     }
 
@@ -107,26 +107,31 @@ pub(crate) fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
     TVMFFIByteArray { data, size: bytes.len() }
 }
 
-/// Field getter: reads a field of type `T`. Returns 0.
+/// Field getter: reads a field of type `T`. Returns 0, or -1 with MemoryError raised.
 ///
 /// # Safety
 /// `field` must be the address of a `T` in a live object, and `result` valid for writing.
-pub(crate) unsafe extern "C" fn get<T: AnyCompatible + Clone>(
-    field: *mut c_void,
-    result: *mut TVMFFIAny,
-) -> c_int {
+pub(crate) unsafe extern "C" fn get<T: IntoAny + Clone>(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
     // SAFETY: the caller guarantees the field; the bitwise copy is not dropped, since the object owns the value.
     let held = ManuallyDrop::new(unsafe { field.cast::<T>().read() });
-    // SAFETY: the caller guarantees the result cell, which owns the value from here.
-    unsafe { result.write(T::clone(&held).into_any().into_raw()) };
-    0
+    match T::clone(&held).try_into_any() {
+        Ok(value) => {
+            // SAFETY: the caller guarantees the result cell, which owns the value from here.
+            unsafe { result.write(value.into_raw()) };
+            0
+        }
+        Err(error) => {
+            raised_error::set(error);
+            -1
+        }
+    }
 }
 
 /// Field setter: converts a value to `T` and stores it in a field. Returns 0, or -1 with TypeError raised.
 ///
 /// # Safety
 /// `field` must be the address of a `T` in a live object without concurrent use, and `value` a valid value.
-pub(crate) unsafe extern "C" fn set<T: AnyCompatible>(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
+pub(crate) unsafe extern "C" fn set<T: FromAny>(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
     // SAFETY: the caller guarantees the value.
     match unsafe { AnyView::from_raw(value.read()) }.get::<T>() {
         Ok(value) => {

@@ -16,15 +16,15 @@ unsafe impl AnyCompatible for NullableObject {
     const TEXT: &'static TypeText = ObjectRef::TEXT;
 
     fn view(&self) -> AnyView<'_> {
-        AnyCompatible::view(&self.0)
+        AnyView::from(&self.0)
     }
 
     fn into_any(self) -> Any {
-        self.0.into_any()
+        self.0.into()
     }
 
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
-        Ok(AnyCompatible::try_from_view(view)?.map(Self))
+        Ok(view.try_get()?.map(Self))
     }
 }
 

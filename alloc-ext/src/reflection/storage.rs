@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use ferrite_core::abi::{DLDataType, DLDevice, TVMFFIAny, TVMFFIFieldGetter, TVMFFIFieldInfo};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::FromAny;
 use ferrite_core::error::Result;
 use ferrite_core::function::check_status;
 use ferrite_core::object::ObjectRef;
@@ -116,7 +116,7 @@ unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
 ///
 /// # Safety
 /// `field` must be the address of a `T` that no other thread uses.
-unsafe fn put<T: AnyCompatible>(field: *mut c_void, value: &Any) -> Result<()> {
+unsafe fn put<T: FromAny>(field: *mut c_void, value: &Any) -> Result<()> {
     let value = value.get::<T>()?;
     // SAFETY: the caller guarantees the field; its old value is dropped once.
     drop(unsafe { field.cast::<T>().replace(value) });

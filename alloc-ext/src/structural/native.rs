@@ -4,7 +4,7 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::{AnyCompatible, Described};
 use ferrite_core::error::{Error, Result, kind};
 use ferrite_core::function::Function;
 use ferrite_core::object::ObjectClass;
@@ -98,8 +98,8 @@ pub fn without_error(result: Any) -> Result<Any> {
 
 /// Creates the TypeError for a callback or hook that did not return a `T`.
 #[cold]
-pub fn wrong_result<T: AnyCompatible>(result: &Any) -> Error {
-    unexpected_result(&|out| T::TEXT.write_name(out), result)
+pub fn wrong_result<T: Described>(result: &Any) -> Error {
+    unexpected_result(&|out| T::TYPE.write_name(out), result)
 }
 
 /// Creates the TypeError for a callback or hook that returned a wrong type. `expected` writes the expected type.

@@ -9,7 +9,7 @@ use core::slice;
 
 use super::{Any, NONE};
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject};
-use crate::convert::{self, AnyCompatible, TargetTexts};
+use crate::convert::{self, AnyCompatible, FromAny, FromView, TargetTexts};
 use crate::error::{Error, Result};
 use crate::object::ObjectRef;
 use crate::{plain_bail, plain_error, refcount, string, type_index, type_table};
@@ -187,10 +187,20 @@ impl<'a> AnyView<'a> {
     ///
     /// # Errors
     /// TypeError that states the expected and the actual type; the errors of [`try_get`](AnyView::try_get).
-    pub fn get<T: AnyCompatible>(self) -> Result<T> {
-        match T::try_from_view(self)? {
+    #[inline]
+    pub fn get<T: FromAny>(self) -> Result<T> {
+        self.get_in_place()
+    }
+
+    /// Converts the value as [`get`](AnyView::get) does, to a type that may borrow from the view: `&str`.
+    ///
+    /// # Errors
+    /// The errors of [`get`](AnyView::get).
+    #[inline]
+    pub fn get_in_place<'b, T: FromView<'b>>(&'b self) -> Result<T> {
+        match T::from_view(self)? {
             Some(value) => Ok(value),
-            None => Err(convert::mismatch_error(self, const { &TargetTexts::of::<T>() })),
+            None => Err(convert::mismatch_error(*self, const { &TargetTexts::of::<T>() })),
         }
     }
 
@@ -198,8 +208,9 @@ impl<'a> AnyView<'a> {
     ///
     /// # Errors
     /// MemoryError when out of memory; ValueError for a string that does not name a dtype; errors of user callbacks.
-    pub fn try_get<T: AnyCompatible>(self) -> Result<Option<T>> {
-        T::try_from_view(self)
+    #[inline]
+    pub fn try_get<T: FromAny>(self) -> Result<Option<T>> {
+        T::from_view(&self)
     }
 
     /// Creates an owned value: retains objects, copies raw strings and byte arrays, and moves the object out of an
@@ -375,6 +386,12 @@ unsafe fn object_bytes<'a>(object: NonNull<TVMFFIObject>) -> &'a [u8] {
 impl<'a, T: AnyCompatible> From<&'a T> for AnyView<'a> {
     fn from(value: &'a T) -> AnyView<'a> {
         value.view()
+    }
+}
+
+impl<'a, T: AnyCompatible> From<&'a Option<T>> for AnyView<'a> {
+    fn from(value: &'a Option<T>) -> AnyView<'a> {
+        value.as_ref().map_or(AnyView::NONE, T::view)
     }
 }
 

@@ -5,7 +5,7 @@ use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIAny, TVMFFIObject, TVMFFIObjectCreator, TVMFFIObjectHandle};
 use crate::any::AnyView;
-use crate::convert::AnyCompatible;
+use crate::convert::{FromAny, IntoAny};
 use crate::error::Result;
 use crate::function::check_status;
 use crate::object::{ObjectClass, ObjectRef};
@@ -60,7 +60,7 @@ impl Drop for Access {
 ///
 /// # Safety
 /// `field` must be the address of such a field in a live object, and `result` valid for writing.
-pub(super) unsafe extern "C" fn field_getter<T: AnyCompatible + Clone, const OFFSET: usize>(
+pub(super) unsafe extern "C" fn field_getter<T: IntoAny + Clone, const OFFSET: usize>(
     field: *mut c_void,
     result: *mut TVMFFIAny,
 ) -> c_int {
@@ -71,7 +71,7 @@ pub(super) unsafe extern "C" fn field_getter<T: AnyCompatible + Clone, const OFF
             (*field.cast::<T>()).clone()
         };
         // SAFETY: the caller guarantees the result cell, which owns the value from here.
-        unsafe { result.write(value.into_any().into_raw()) };
+        unsafe { result.write(value.try_into_any()?.into_raw()) };
         Ok(())
     })
 }
@@ -81,7 +81,7 @@ pub(super) unsafe extern "C" fn field_getter<T: AnyCompatible + Clone, const OFF
 ///
 /// # Safety
 /// `field` must be the address of such a field in a live object, and `value` a valid value.
-pub(super) unsafe extern "C" fn field_setter<T: AnyCompatible, const OFFSET: usize>(
+pub(super) unsafe extern "C" fn field_setter<T: FromAny, const OFFSET: usize>(
     field: *mut c_void,
     value: *const TVMFFIAny,
 ) -> c_int {

@@ -7,7 +7,7 @@ use crate::abi::{
     kTVMFFIFieldFlagBitMaskHasDefault,
 };
 use crate::any::Any;
-use crate::convert::{AnyCompatible, TypeText};
+use crate::convert::{TypeText, Value};
 use crate::error::Result;
 use crate::function::Function;
 use crate::registration::DescribedFunction;
@@ -102,11 +102,11 @@ pub enum Default {
 /// A type that fields of classes may have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of a field",
-    note = "the type of a field is `AnyCompatible` and `Clone`; `#[object(skip)]` leaves a field out of the reflection"
+    note = "the type of a field is a `Value` and `Clone`; `#[object(skip)]` leaves a field out of the reflection"
 )]
-pub trait FieldType: AnyCompatible + Clone {}
+pub trait FieldType: Value + Clone {}
 
-impl<T: AnyCompatible + Clone> FieldType for T {}
+impl<T: Value + Clone> FieldType for T {}
 
 impl Field {
     /// Describes a field of type `T` at `OFFSET` bytes from the object's handle.
@@ -126,7 +126,7 @@ impl Field {
             alignment: align_of::<T>(),
             getter: field_getter::<T, OFFSET>,
             setter: field_setter::<T, OFFSET>,
-            text: T::TEXT,
+            text: T::TYPE,
             default: None,
         }
     }

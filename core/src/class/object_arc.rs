@@ -164,6 +164,8 @@ unsafe impl<T: Object> AnyCompatible for ObjectArc<T> {
     }
 }
 
+crate::any_argument!([T: Object] ObjectArc<T>;);
+
 impl<T: Object> From<ObjectArc<T>> for Any {
     fn from(object: ObjectArc<T>) -> Any {
         object.into_any()

@@ -5,7 +5,7 @@ mod object;
 use core::marker::PhantomData;
 
 use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::Value;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 
@@ -45,7 +45,7 @@ pub struct Array<T = Any> {
     types: PhantomData<T>,
 }
 
-impl<T: AnyCompatible + 'static> Array<T> {
+impl<T: Value> Array<T> {
     /// Creates an empty array.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// # Errors
     /// IndexError if the index is not below the length; MemoryError if a shared array must be copied.
     pub fn set(&mut self, index: usize, value: T) -> Result<()> {
-        self.object.set(position_of(index), value.into_any())
+        self.object.set(position_of(index), value.try_into_any()?)
     }
 
     /// Appends an element.
@@ -113,7 +113,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// # Errors
     /// MemoryError. On failure the array is unchanged.
     pub fn push(&mut self, value: T) -> Result<()> {
-        self.object.push(value.into_any())
+        self.object.push(value.try_into_any()?)
     }
 
     /// Inserts an element before `index`, which may be the length.
@@ -121,7 +121,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// # Errors
     /// IndexError if the index is above the length; MemoryError.
     pub fn insert(&mut self, index: usize, value: T) -> Result<()> {
-        self.object.insert(position_of(index), value.into_any())
+        self.object.insert(position_of(index), value.try_into_any()?)
     }
 
     /// Removes and returns the element at `index`.
@@ -162,7 +162,7 @@ impl<T> core::fmt::Debug for Array<T> {
     }
 }
 
-impl<'a, T: AnyCompatible + 'static> IntoIterator for &'a Array<T> {
+impl<'a, T: Value> IntoIterator for &'a Array<T> {
     type Item = Result<T>;
     type IntoIter = ArrayIter<'a, T>;
 
@@ -177,7 +177,7 @@ pub struct ArrayIter<'a, T> {
     element: PhantomData<T>,
 }
 
-impl<T: AnyCompatible> Iterator for ArrayIter<'_, T> {
+impl<T: Value> Iterator for ArrayIter<'_, T> {
     type Item = Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -189,13 +189,13 @@ impl<T: AnyCompatible> Iterator for ArrayIter<'_, T> {
     }
 }
 
-impl<T: AnyCompatible> DoubleEndedIterator for ArrayIter<'_, T> {
+impl<T: Value> DoubleEndedIterator for ArrayIter<'_, T> {
     fn next_back(&mut self) -> Option<Self::Item> {
         self.values.next_back().map(Any::get)
     }
 }
 
-impl<T: AnyCompatible> ExactSizeIterator for ArrayIter<'_, T> {}
+impl<T: Value> ExactSizeIterator for ArrayIter<'_, T> {}
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,7 @@ mod hash;
 mod hooks;
 #[cfg(not(feature = "client"))]
 mod install;
+mod look_up;
 
 pub use equal::equal;
 pub(super) use equal::{equal_by_hook, equal_inline, is_plain, prefetch, prefetch_text};
@@ -20,3 +21,4 @@ pub(crate) use hash::{hash_long_text, hash_short_text, hash_words};
 pub(crate) use install::install;
 #[cfg(not(feature = "client"))]
 pub use install::install_hooks;
+pub(super) use look_up::look_up;

@@ -5,7 +5,7 @@ mod object;
 use core::marker::PhantomData;
 
 use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::Value;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 
@@ -41,7 +41,7 @@ pub struct List<T = Any> {
     types: PhantomData<T>,
 }
 
-impl<T: AnyCompatible + 'static> List<T> {
+impl<T: Value> List<T> {
     /// Creates an empty list. Does not allocate a block for elements.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// # Errors
     /// IndexError if the index is not below the length.
     pub fn set(&self, index: usize, value: T) -> Result<()> {
-        self.object.set(position_of(index), value.into_any())
+        self.object.set(position_of(index), value.try_into_any()?)
     }
 
     /// Appends an element.
@@ -105,7 +105,7 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// # Errors
     /// MemoryError. On failure the list is unchanged.
     pub fn push(&self, value: T) -> Result<()> {
-        self.object.push(value.into_any())
+        self.object.push(value.try_into_any()?)
     }
 
     /// Inserts an element before `index`, which may be the length.
@@ -113,7 +113,7 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// # Errors
     /// IndexError if the index is above the length; MemoryError.
     pub fn insert(&self, index: usize, value: T) -> Result<()> {
-        self.object.insert(position_of(index), value.into_any())
+        self.object.insert(position_of(index), value.try_into_any()?)
     }
 
     /// Removes and returns the element at `index`.
@@ -154,7 +154,7 @@ impl<T> core::fmt::Debug for List<T> {
     }
 }
 
-impl<T: AnyCompatible + 'static> IntoIterator for &List<T> {
+impl<T: Value> IntoIterator for &List<T> {
     type Item = Result<T>;
     type IntoIter = ListIter<T>;
 
@@ -170,7 +170,7 @@ pub struct ListIter<T> {
     element: PhantomData<T>,
 }
 
-impl<T: AnyCompatible> Iterator for ListIter<T> {
+impl<T: Value> Iterator for ListIter<T> {
     type Item = Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {

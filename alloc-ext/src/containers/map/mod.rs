@@ -5,10 +5,11 @@ mod object;
 use core::marker::PhantomData;
 
 use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::{KeyOf, Value};
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 
+use super::key::look_up;
 use super::typed::typed_container;
 pub use object::{MapEntries, MapObject};
 
@@ -39,7 +40,7 @@ pub struct Map<K = Any, V = Any> {
     types: PhantomData<(K, V)>,
 }
 
-impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
+impl<K: Value, V: Value> Map<K, V> {
     /// Creates an empty map.
     ///
     /// # Errors
@@ -74,24 +75,24 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     ///
     /// # Errors
     /// Errors of key hooks; TypeError if C code stored a value of another type; MemoryError.
-    pub fn get(&self, key: &K) -> Result<Option<V>> {
-        self.object.get(key.view())?.map(Any::get).transpose()
+    pub fn get(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<Option<V>> {
+        look_up(key, |key| self.object.get(key)?.map(Any::get).transpose())
     }
 
     /// Returns the value of `key`, converted to `V`.
     ///
     /// # Errors
     /// KeyError if the key is not present; errors of [`get`](Self::get).
-    pub fn at(&self, key: &K) -> Result<V> {
-        self.object.at(key.view())?.get()
+    pub fn at(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<V> {
+        look_up(key, |key| self.object.at(key)?.get())
     }
 
     /// Returns `true` if `key` is present.
     ///
     /// # Errors
     /// Errors of key hooks.
-    pub fn contains(&self, key: &K) -> Result<bool> {
-        self.object.contains(key.view())
+    pub fn contains(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<bool> {
+        look_up(key, |key| self.object.contains(key))
     }
 
     /// Sets the value of a key.
@@ -99,15 +100,15 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// # Errors
     /// Errors of key hooks; MemoryError. On failure the entries are unchanged.
     pub fn insert(&mut self, key: K, value: V) -> Result<()> {
-        self.object.insert(key.into_any(), value.into_any())
+        self.object.insert(key.try_into_any()?, value.try_into_any()?)
     }
 
     /// Removes the entry of a key. Returns its value; `None` if the key is not present.
     ///
     /// # Errors
     /// Errors of key hooks; MemoryError if a shared map must be copied.
-    pub fn remove(&mut self, key: &K) -> Result<Option<Any>> {
-        self.object.remove(key.view())
+    pub fn remove(&mut self, key: &(impl KeyOf<K> + ?Sized)) -> Result<Option<Any>> {
+        look_up(key, |key| self.object.remove(key))
     }
 
     /// Removes all entries.
@@ -132,7 +133,7 @@ impl<K, V> core::fmt::Debug for Map<K, V> {
     }
 }
 
-impl<'a, K: AnyCompatible + 'static, V: AnyCompatible + 'static> IntoIterator for &'a Map<K, V> {
+impl<'a, K: Value, V: Value> IntoIterator for &'a Map<K, V> {
     type Item = Result<(K, V)>;
     type IntoIter = MapIter<'a, K, V>;
 
@@ -147,7 +148,7 @@ pub struct MapIter<'a, K, V> {
     entry: PhantomData<(K, V)>,
 }
 
-impl<K: AnyCompatible, V: AnyCompatible> Iterator for MapIter<'_, K, V> {
+impl<K: Value, V: Value> Iterator for MapIter<'_, K, V> {
     type Item = Result<(K, V)>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -7,7 +7,6 @@ use core::ops::ControlFlow;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::{stack, type_index};
@@ -101,7 +100,7 @@ unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAn
         // SAFETY: the caller guarantees the engine.
         let outcome =
             stack::nest(|| walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, value));
-        outcome.map(AnyCompatible::into_any)
+        outcome.map(Any::from)
     })
 }
 

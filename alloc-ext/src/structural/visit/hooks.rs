@@ -4,8 +4,8 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::any::Any;
 use ferrite_core::any::AnyView;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{plain_error, stack, type_index};
@@ -48,7 +48,7 @@ unsafe extern "C" fn visit_container(visitor: *mut TVMFFIObject, value: TVMFFIAn
         let visitor = unsafe { visitor_of(visitor)? };
         // SAFETY: the caller guarantees the value.
         let value = unsafe { AnyView::from_raw(value) }.to_owned()?;
-        stack::nest(|| visit_children(&visitor, &value)).map(AnyCompatible::into_any)
+        stack::nest(|| visit_children(&visitor, &value)).map(Any::from)
     })
 }
 

@@ -111,7 +111,7 @@ impl Field {
             quote! {
                 .with_default(#items::FieldDefault::#kind(|| {
                     let value: #ty = #default;
-                    Ok(#items::AnyCompatible::into_any(value))
+                    #items::IntoAny::try_into_any(value)
                 }))
             }
         });

@@ -1,0 +1,137 @@
+//! Maps of Rust as values. They are read and made by the library's global functions, so that any build has them that has containers.
+#![forbid(unsafe_code)]
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::hash::Hash;
+
+use super::value::owned_param;
+use super::{Described, FromAny, FromView, IntoAny, TypeText};
+use crate::any::{Any, AnyView};
+use crate::error::{Result, out_of_memory};
+use crate::function::Function;
+use crate::type_index;
+
+/// Calls `each` with each entry of a Map or Dict until it returns `false`. Returns `None` for other values, else what the last call
+/// returned, or `true`.
+fn for_each(view: &AnyView<'_>, each: &mut dyn FnMut(&Any, &Any) -> Result<bool>) -> Result<Option<bool>> {
+    let (size, iterator) = match view.type_index() {
+        type_index::MAP => ("ffi.MapSize", "ffi.MapForwardIterFunctor"),
+        type_index::DICT => ("ffi.DictSize", "ffi.DictForwardIterFunctor"),
+        _ => return Ok(None),
+    };
+    if Function::global(size)?.call_packed(&[*view])?.get::<i64>()? == 0 {
+        return Ok(Some(true));
+    }
+    let next = Function::global(iterator)?.call_packed(&[*view])?.get::<Function>()?;
+    loop {
+        if !each(&next.call_packed(&[0i64.into()])?, &next.call_packed(&[1i64.into()])?)? {
+            return Ok(Some(false));
+        }
+        if !next.call_packed(&[2i64.into()])?.get::<bool>()? {
+            return Ok(Some(true));
+        }
+    }
+}
+
+/// Creates a Map of entries. `len` is their number.
+fn map_of<K: IntoAny, V: IntoAny>(len: usize, entries: impl Iterator<Item = (K, V)>) -> Result<Any> {
+    let mut values: Vec<Any> = with_capacity(2 * len)?;
+    for (key, value) in entries {
+        values.push(key.try_into_any()?);
+        values.push(value.try_into_any()?);
+    }
+    let mut views = with_capacity(values.len())?;
+    views.extend(values.iter().map(Any::view));
+    Function::global("ffi.Map")?.call_packed(&views)
+}
+
+fn with_capacity<T>(len: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(len).map_err(|_| out_of_memory(len.saturating_mul(size_of::<T>())))?;
+    Ok(values)
+}
+
+macro_rules! maps {
+    ($([$($bound:tt)*] $name:ty;)*) => {$(
+        impl<K: Described, V: Described, $($bound)*> Described for $name {
+            const TYPE: &'static TypeText = &TypeText::generic("Map", "ffi.Map", &[K::TYPE, V::TYPE]);
+
+            fn accepts(view: &AnyView<'_>) -> bool {
+                matches!(
+                    for_each(view, &mut |key, value| Ok(K::accepts(key.as_view()) && V::accepts(value.as_view()))),
+                    Ok(Some(true))
+                )
+            }
+        }
+    )*};
+}
+
+maps! {
+    [] BTreeMap<K, V>;
+}
+
+impl<'a, K: FromAny + Ord, V: FromAny> FromView<'a> for BTreeMap<K, V> {
+    fn from_view(view: &'a AnyView<'a>) -> Result<Option<Self>> {
+        let mut map = BTreeMap::new();
+        let whole = for_each(view, &mut |key, value| {
+            let (Some(key), Some(value)) = (K::from_view(key.as_view())?, V::from_view(value.as_view())?)
+            else {
+                return Ok(false);
+            };
+            map.insert(key, value);
+            Ok(true)
+        })?;
+        Ok((whole == Some(true)).then_some(map))
+    }
+
+    fn is_exact(_: &'a AnyView<'a>) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+owned_param!([K: FromAny + Ord, V: FromAny] BTreeMap<K, V>);
+
+impl<K: IntoAny, V: IntoAny> IntoAny for BTreeMap<K, V> {
+    fn try_into_any(self) -> Result<Any> {
+        map_of(self.len(), self.into_iter())
+    }
+}
+
+#[cfg(feature = "std")]
+mod hashed {
+    use super::*;
+    use core::hash::BuildHasher;
+    use std::collections::HashMap;
+
+    maps! {
+        [S] HashMap<K, V, S>;
+    }
+
+    impl<'a, K: FromAny + Eq + Hash, V: FromAny, S: BuildHasher + Default> FromView<'a> for HashMap<K, V, S> {
+        fn from_view(view: &'a AnyView<'a>) -> Result<Option<Self>> {
+            let mut map = HashMap::default();
+            let whole = for_each(view, &mut |key, value| {
+                let (Some(key), Some(value)) = (K::from_view(key.as_view())?, V::from_view(value.as_view())?)
+                else {
+                    return Ok(false);
+                };
+                map.insert(key, value);
+                Ok(true)
+            })?;
+            Ok((whole == Some(true)).then_some(map))
+        }
+
+        fn is_exact(_: &'a AnyView<'a>) -> Result<bool> {
+            Ok(false)
+        }
+    }
+
+    owned_param!([K: FromAny + Eq + Hash, V: FromAny, S: BuildHasher + Default] HashMap<K, V, S>);
+
+    impl<K: IntoAny, V: IntoAny, S> IntoAny for HashMap<K, V, S> {
+        fn try_into_any(self) -> Result<Any> {
+            map_of(self.len(), self.into_iter())
+        }
+    }
+}

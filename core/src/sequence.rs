@@ -1,0 +1,130 @@
+//! Arrays and Lists as core sees them: the elements of one, and a new Array of known length. Ring 2 has the containers.
+
+use core::any::TypeId;
+use core::ffi::c_void;
+use core::ptr;
+
+use crate::abi::{TVMFFIAny, TVMFFIObject, TVMFFISeqCell};
+use crate::any::{Any, AnyView};
+use crate::error::{Result, out_of_memory};
+use crate::object::ObjectRef;
+use crate::object_alloc::{self, ObjectRecord};
+use crate::{plain_error, type_index};
+
+/// The record of an Array or List, in the layout of ring 2 and of C++ code. The elements of an Array follow it.
+#[repr(C)]
+struct Record {
+    header: TVMFFIObject,
+    cell: TVMFFISeqCell,
+}
+
+// SAFETY: repr(C), header first; an Array that is made here owns its elements, which lie in the object, or, after C++ code
+// replaced them, in a block with a deleter.
+unsafe impl ObjectRecord for Record {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        let record: *mut Record = this.cast();
+        // SAFETY: the record is initialised and ours alone.
+        unsafe {
+            let TVMFFISeqCell { data, size, data_deleter, .. } = (*record).cell;
+            for index in 0..usize::try_from(size).unwrap_or(0) {
+                drop(Any::from_raw(data.cast::<TVMFFIAny>().add(index).read()));
+            }
+            if let Some(release) = data_deleter {
+                release(data);
+            }
+        }
+    }
+}
+
+/// Returns the sequence cell of an Array or List. Follows rvalue references. Returns `None` for other values.
+fn cell(view: &AnyView<'_>) -> Option<*const TVMFFISeqCell> {
+    let object = match view.rvalue_slot() {
+        // SAFETY: an rvalue reference points to the caller's object pointer (ABI).
+        Some(slot) => ptr::NonNull::new(unsafe { slot.as_ptr().read() })?,
+        None => view.object_ptr()?,
+    };
+    // SAFETY: the view borrows a live object; Arrays and Lists have their cell after the header.
+    unsafe {
+        matches!((*object.as_ptr()).type_index, type_index::ARRAY | type_index::LIST)
+            .then(|| (&raw const (*object.as_ptr().cast::<Record>()).cell))
+    }
+}
+
+/// Returns `true` if a value is an Array.
+pub(crate) fn is_array(view: &AnyView<'_>) -> bool {
+    view.type_index() == type_index::ARRAY
+}
+
+/// Returns the number of elements of an Array or List, or `None` for other values.
+pub(crate) fn len(view: &AnyView<'_>) -> Option<usize> {
+    // SAFETY: the cell is that of a live object.
+    cell(view).map(|cell| usize::try_from(unsafe { (*cell).size }).unwrap_or(0))
+}
+
+/// Returns the element at `index` of an Array or List, or `None` if there is none. Owned, because conversions may run user
+/// callbacks that change a List.
+pub(crate) fn element(view: &AnyView<'_>, index: usize) -> Option<Any> {
+    if index >= len(view)? {
+        return None;
+    }
+    // SAFETY: the cell describes that many elements, each an owned value.
+    unsafe { AnyView::from_raw((*cell(view)?).data.cast::<TVMFFIAny>().add(index).read()).retain() }
+}
+
+/// Borrows a slice of `u8` as such, or returns `None` for elements of another type.
+pub(crate) fn as_bytes<T: 'static>(values: &[T]) -> Option<&[u8]> {
+    // SAFETY: the types are the same.
+    (TypeId::of::<T>() == TypeId::of::<u8>())
+        .then(|| unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
+}
+
+/// A new Array, which is filled from the front.
+pub(crate) struct Builder(ObjectRef);
+
+impl Builder {
+    /// Creates an empty Array for `capacity` elements.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(crate) fn new(capacity: usize) -> Result<Builder> {
+        let Some(bytes) = capacity.checked_mul(size_of::<TVMFFIAny>()) else {
+            return Err(out_of_memory(usize::MAX));
+        };
+        let init = |record: *mut Record| {
+            // SAFETY: `record` is a new object, and `bytes` bytes follow it.
+            unsafe {
+                let data = record.add(1).cast::<c_void>();
+                (&raw mut (*record).cell).write(TVMFFISeqCell {
+                    data,
+                    size: 0,
+                    capacity: capacity as i64,
+                    data_deleter: None,
+                });
+            }
+        };
+        // SAFETY: `init` writes every field behind the header.
+        unsafe { object_alloc::allocate::<Record>(type_index::ARRAY, bytes, init).map(Builder) }
+    }
+
+    /// Appends an element.
+    ///
+    /// # Errors
+    /// InternalError if the Array is full.
+    pub(crate) fn push(&mut self, value: Any) -> Result<()> {
+        // SAFETY: the object is new and not shared; a cell below the capacity is ours to fill.
+        unsafe {
+            let cell = &mut (*self.0.as_ptr().cast::<Record>()).cell;
+            if cell.size >= cell.capacity {
+                return Err(plain_error!(INTERNAL_ERROR, "more elements than an array was made for"; "full"));
+            }
+            cell.data.cast::<TVMFFIAny>().add(cell.size as usize).write(value.into_raw());
+            cell.size += 1;
+        }
+        Ok(())
+    }
+
+    /// Returns the Array.
+    pub(crate) fn finish(self) -> Any {
+        self.0.into_any()
+    }
+}
