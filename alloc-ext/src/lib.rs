@@ -20,10 +20,12 @@
 //! allocation may fail.
 //!
 //! # Features
-//! - `speed` (default), `std`: enable the features of the same names in `ferrite-ffi-core`.
+//! - `speed` (default), `std`, `alloc`: enable the features of the same names in `ferrite-ffi-core`.
 //! - `cxx`: calls to and from C++ code, for libraries that are linked with a C++ runtime.
 #![no_std]
 
+#[cfg(any(feature = "alloc", test))]
+extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 

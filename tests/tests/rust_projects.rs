@@ -108,12 +108,51 @@ fn a_program_beside_a_library_loads_kernels() -> Outcome<()> {
     Ok(())
 }
 
+/// The first program of a Rust developer who has read nothing but the names of the types.
+const FIRST_TRY: &str = include_str!("../programs/rust/first_try.rs");
+
+/// The output of [`FIRST_TRY`]. The order of the entries of a Map made from a HashMap is random.
+const FIRST_TRY_PRINTS: [&str; 7] = [
+    "a 1",
+    "b (1, 2, 3)",
+    "[3.0, 6.0]",
+    "ValueError: invalid digit found in string",
+    "11",
+    "hello world [1, 2, 3] [1, 2, 3] {\"a\": 1, \"b\": (1, 2, 3)}",
+    "hello world [1, 2, 3] [1, 2, 3] {\"b\": (1, 2, 3), \"a\": 1}",
+];
+
+#[test]
+#[ignore = "builds projects; `./ci.sh rust` runs it"]
+fn types_of_rust_are_arguments_results_and_elements() -> Outcome<()> {
+    let kernels = library_in(&workspace()?, "workspace_kernels");
+    let dependency =
+        format!("ferrite_ffi = {{ package = \"ferrite-ffi\", path = {:?} }}", root().join("targets/rust"));
+    let (project, target) = (Project::new("first-try", &dependency, FIRST_TRY)?, scratch("rust-projects")?);
+    let name = library_in(&project.folder, "rust_kernels");
+    fs::copy(&kernels, &name).map_err(|error| format!("cannot copy {}: {error}", kernels.display()))?;
+    let printed = output_of(
+        cargo(&project.folder, &target).args(["run", "--quiet"]).env("LD_LIBRARY_PATH", &project.folder),
+    )?;
+    for line in printed.lines() {
+        assert!(FIRST_TRY_PRINTS.contains(&line), "{line}");
+    }
+    assert_eq!(printed.lines().count(), 6, "{printed}");
+    Ok(())
+}
+
+/// Builds the workspace. Returns the folder of what was built.
+fn workspace() -> Outcome<PathBuf> {
+    let (folder, target) = (root().join("tests/programs/rust/workspace"), scratch("rust-workspace")?);
+    output_of(cargo(&folder, &target).args(["build", "--quiet", "--locked", "--workspace"]))?;
+    Ok(target.join("debug"))
+}
+
 #[test]
 #[ignore = "builds projects; `./ci.sh rust` runs it"]
 fn programs_kernels_and_firmware_share_a_workspace() -> Outcome<()> {
     let (folder, target) = (root().join("tests/programs/rust/workspace"), scratch("rust-workspace")?);
-    output_of(cargo(&folder, &target).args(["build", "--quiet", "--locked", "--workspace"]))?;
-    let built = target.join("debug");
+    let built = workspace()?;
     let kernels = library_in(&built, "workspace_kernels");
     let printed = output_of(Command::new(built.join("workspace-program")).arg(kernels))?;
     assert_eq!(printed, "a Some(6)\nb Some(0)\n");

@@ -25,6 +25,8 @@ mod cell;
 mod container;
 mod convert;
 mod dict;
+#[cfg(feature = "alloc")]
+mod from_rust;
 #[cfg(not(feature = "client"))]
 pub mod functions;
 pub mod key;

@@ -422,12 +422,13 @@ fn long_chains_are_released_on_a_small_stack() {
     let build = move || -> Result<()> {
         let mut chain = Any::NONE;
         for _ in 0..links {
-            chain = Any::new(Array::from_iter([chain])?);
+            chain = Any::new(Array::try_from_iter([chain])?);
         }
         drop(chain);
         let mut chain = Any::NONE;
         for _ in 0..links / 100 {
-            chain = Any::new(Dict::<i64, Any>::from_iter([(1, List::from_iter([chain])?.into_any())])?);
+            chain =
+                Any::new(Dict::<i64, Any>::try_from_iter([(1, List::try_from_iter([chain])?.into_any())])?);
         }
         drop(chain);
         Ok(())
@@ -448,7 +449,7 @@ fn matching_containers_pass_and_others_are_copied() -> Result<()> {
     assert_eq!((same.len(), list.len()), (2, 3));
     let error = list.into_any().get::<Array<i64>>().expect_err("None inside");
     assert_eq!(error.message_bytes(), b"Cannot convert from type `Array[index 2: None]` to `Array<int>`");
-    let dict = Dict::from_iter([(1i64, true)])?.into_any();
+    let dict = Dict::try_from_iter([(1i64, true)])?.into_any();
     assert_eq!(dict.get::<Map<i64, i64>>()?.get(&1)?, Some(1));
     assert_eq!(dict.get::<Dict>()?.view().object_ptr(), dict.view().object_ptr());
     Ok(())
@@ -479,13 +480,13 @@ fn tuples_have_a_type_for_each_element() -> Result<()> {
 
 #[test]
 fn mismatches_name_the_place() -> Result<()> {
-    let nested = Any::new(Array::from_iter([Array::from_iter([Any::from(1i64), text("x")])?])?);
+    let nested = Any::new(Array::try_from_iter([Array::try_from_iter([Any::from(1i64), text("x")])?])?);
     assert_eq!(
         String::compose(&|out| <Array<Array<i64>>>::describe_mismatch(nested.view(), out))?,
         "Array[index 0: Array[index 1: ffi.SmallStr]]"
     );
     assert_eq!(String::compose(&|out| <Array<i64>>::describe_mismatch(AnyView::from(1i64), out))?, "int");
-    let map = Any::new(Map::from_iter([(1i64, text("x"))])?);
+    let map = Any::new(Map::try_from_iter([(1i64, text("x"))])?);
     assert_eq!(
         String::compose(&|out| <Map<String, Any>>::describe_mismatch(map.view(), out))?,
         "Map[some key is int, V]"

@@ -48,6 +48,20 @@ macro_rules! typed_container {
             }
         }
 
+        impl<$($type),+> From<$name<$($type),+>> for ferrite_core::Any {
+            fn from(container: $name<$($type),+>) -> Self {
+                container.object.into_object().into()
+            }
+        }
+
+        impl<$($type: Value),+> TryFrom<ferrite_core::Any> for $name<$($type),+> {
+            type Error = ferrite_core::Error;
+
+            fn try_from(value: ferrite_core::Any) -> Result<Self> {
+                value.get()
+            }
+        }
+
         impl<$($type),+> From<$name<$($type),+>> for ObjectRef {
             fn from(container: $name<$($type),+>) -> Self {
                 container.object.into_object()

@@ -28,7 +28,7 @@ use super::tensor::empty;
 /// let device = Device::all().next().unwrap_or(Device::CPU);
 /// let there = DeviceTensor::from_slice(device, &[1.0f32, 2.0, 3.0, 4.0], &[2, 2])?;
 /// let back = there.to_device(Device::CPU)?;
-/// assert_eq!(back.as_tensor().data::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(back.as_tensor().as_slice::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
 ///
 /// let mut values = [0.0f32; 4];
 /// there.read_into(&mut values)?;
@@ -200,7 +200,7 @@ impl DeviceTensor {
         Ok(())
     }
 
-    /// Returns ValueError if the tensor is in main memory, where a slice from [`Tensor::data`] may be borrowed.
+    /// Returns ValueError if the tensor is in main memory, where a slice from [`Tensor::as_slice`] may be borrowed.
     fn check_target(&self) -> Result<()> {
         let in_main_memory = is_main_memory(self.device().device_type());
         plain_ensure!(

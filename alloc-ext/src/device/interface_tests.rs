@@ -223,7 +223,7 @@ fn tensors_go_there_and_back() {
     other.read_into(&mut elements).unwrap();
     assert_eq!(elements, [6, 5, 4, 3, 2, 1]);
     let here = tensor.to_device(Device::CPU).unwrap();
-    assert_eq!(here.as_tensor().data::<i32>().unwrap(), elements);
+    assert_eq!(here.as_tensor().as_slice::<i32>().unwrap(), elements);
     other.copy_from(&DeviceTensor::from_slice(Device::CPU, &[7i32; 6], &[6]).unwrap()).unwrap();
     assert_eq!(other.read::<i32>().unwrap().to_vec(), [7; 6]);
     // To another device of the type, and through main memory to a device of another type.
@@ -258,7 +258,7 @@ fn elements_of_another_type_or_number_are_errors() {
 #[test]
 fn main_memory_is_not_written_in_place() {
     let here = DeviceTensor::from_slice(Device::CPU, &[1f32, 2.0], &[2]).unwrap();
-    let borrowed = here.as_tensor().data::<f32>().unwrap();
+    let borrowed = here.as_tensor().as_slice::<f32>().unwrap();
     assert_eq!(kind_of(here.copy_from_slice(&[0f32; 2])), "ValueError");
     assert_eq!(kind_of(here.copy_from(&here)), "ValueError");
     assert_eq!(borrowed, [1.0, 2.0]);

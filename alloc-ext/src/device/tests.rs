@@ -100,7 +100,7 @@ fn copy_of(tensor: &Tensor) -> Vec<f32> {
     let copy = empty(tensor.shape(), F32, CPU).unwrap();
     // SAFETY: both tensors are alive.
     unsafe { copy_tensor(tensor.dl_tensor(), copy.dl_tensor(), ptr::null_mut()) }.unwrap();
-    copy.data::<f32>().unwrap().to_vec()
+    copy.as_slice::<f32>().unwrap().to_vec()
 }
 
 fn is_live(tensor: &DLTensor) -> bool {

@@ -165,7 +165,7 @@ impl VisitErrorContext {
     /// # Errors
     /// MemoryError.
     pub fn new(node: ObjectRef, previous: Option<ObjectRef>) -> Result<VisitErrorContext> {
-        let reverse_visit_pattern = List::from_iter([NullableObject(Some(node))])?;
+        let reverse_visit_pattern = List::try_from_iter([NullableObject(Some(node))])?;
         record::make(ErrorContextContent { reverse_visit_pattern, prev_error_context: previous })
     }
 

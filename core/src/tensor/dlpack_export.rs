@@ -155,7 +155,7 @@ mod tests {
         let managed = tensor.to_dlpack_versioned().unwrap();
         // SAFETY: the export is owned here and moves into the import.
         let back = unsafe { Tensor::from_dlpack_versioned(managed.as_ptr(), 64, true) }.unwrap();
-        assert_eq!(back.data::<u8>().unwrap(), tensor.data::<u8>().unwrap());
+        assert_eq!(back.as_slice::<u8>().unwrap(), tensor.as_slice::<u8>().unwrap());
         assert_eq!(tensor.as_object().strong_count(), 2);
         drop(back);
         assert!(tensor.as_object().is_unique());

@@ -286,7 +286,7 @@ mod tests {
         // SAFETY: the arrays outlive the tensor.
         let tensor = unsafe { Tensor::from_dlpack(&mut source, 4, true) }.unwrap();
         assert_eq!(tensor.strides(), Some(&[2, 1][..]));
-        assert_eq!(tensor.data::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(tensor.as_slice::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
         drop(tensor.clone());
         assert_eq!(deleted.load(Ordering::Relaxed), 0);
         drop(tensor);
@@ -316,7 +316,7 @@ mod tests {
         // SAFETY: the array outlives the tensor.
         let tensor = unsafe { Tensor::from_dlpack_versioned(&mut source, 0, true) }.unwrap();
         assert!(tensor.shape().is_empty());
-        assert_eq!(tensor.data::<f32>().unwrap(), [1.0]);
+        assert_eq!(tensor.as_slice::<f32>().unwrap(), [1.0]);
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod dlpack_export;
 mod dlpack_import;
 mod element;
 mod export_slot;
+#[cfg(feature = "alloc")]
+mod from_vec;
 mod owned;
 mod reader;
 mod unsafe_view;
@@ -36,8 +38,8 @@ object_class!(
     /// # fn main() -> ferrite_core::Result<()> {
     /// let tensor = Tensor::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
     /// assert_eq!((tensor.shape(), tensor.numel()), (&[2, 3][..], Some(6)));
-    /// assert_eq!(tensor.data::<f32>()?[5], 6.0);
-    /// assert_eq!(tensor.data::<i32>().unwrap_err().kind_bytes(), b"TypeError");
+    /// assert_eq!(tensor.as_slice::<f32>()?[5], 6.0);
+    /// assert_eq!(tensor.as_slice::<i32>().unwrap_err().kind_bytes(), b"TypeError");
     /// # Ok(())
     /// # }
     /// ```
@@ -112,25 +114,25 @@ impl Tensor {
         self.as_tensor_ref().is_contiguous()
     }
 
-    /// Borrows the elements as a slice; see [`TensorRef::data`].
+    /// Borrows the elements as a slice; see [`TensorRef::as_slice`].
     ///
     /// # Errors
-    /// Same errors as [`TensorRef::data`].
-    pub fn data<T: Element>(&self) -> Result<&[T]> {
-        self.as_tensor_ref().data()
+    /// Same errors as [`TensorRef::as_slice`].
+    pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
+        self.as_tensor_ref().as_slice()
     }
 
-    /// Borrows the elements as a mutable slice; see [`TensorRef::data_mut`].
+    /// Borrows the elements as a mutable slice; see [`TensorRef::as_mut_slice`].
     ///
     /// # Errors
-    /// Same errors as [`TensorRef::data`].
+    /// Same errors as [`TensorRef::as_slice`].
     ///
     /// # Safety
-    /// Same requirements as [`TensorRef::data_mut`].
+    /// Same requirements as [`TensorRef::as_mut_slice`].
     #[allow(clippy::mut_from_ref, reason = "the caller vouches that nobody else uses the data")]
-    pub unsafe fn data_mut<T: Element>(&self) -> Result<&mut [T]> {
+    pub unsafe fn as_mut_slice<T: Element>(&self) -> Result<&mut [T]> {
         // SAFETY: the caller's promise.
-        unsafe { self.as_tensor_ref().data_mut() }
+        unsafe { self.as_tensor_ref().as_mut_slice() }
     }
 }
 

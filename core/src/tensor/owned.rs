@@ -127,7 +127,7 @@ impl Tensor {
         let cpu = DLDevice { device_type: device::kind::CPU, device_id: 0 };
         let tensor = Tensor::empty(shape, T::DTYPE, cpu)?;
         // SAFETY: the tensor is not shared yet.
-        let room = unsafe { tensor.data_mut::<T>() }?;
+        let room = unsafe { tensor.as_mut_slice::<T>() }?;
         let (expected, actual) = (room.len(), elements.len());
         plain_ensure!(
             expected == actual,
@@ -154,16 +154,16 @@ mod tests {
         assert_eq!(tensor.shape(), [2, 3]);
         assert_eq!(tensor.strides(), Some(&[3, 1][..]));
         assert!(tensor.as_tensor_ref().is_aligned(64));
-        assert_eq!(tensor.data::<f32>().unwrap(), [0.0; 6]);
+        assert_eq!(tensor.as_slice::<f32>().unwrap(), [0.0; 6]);
     }
 
     #[test]
     fn scalars_and_empty_tensors_work() {
         let scalar = Tensor::from_slice(&[42u8], &[]).unwrap();
-        assert_eq!(scalar.data::<u8>().unwrap(), [42]);
+        assert_eq!(scalar.as_slice::<u8>().unwrap(), [42]);
         let empty = Tensor::empty(&[0, i64::MAX, 5], f64::DTYPE, CPU).unwrap();
         assert!(empty.as_tensor_ref().data_ptr().is_null());
-        assert!(empty.data::<f64>().unwrap().is_empty());
+        assert!(empty.as_slice::<f64>().unwrap().is_empty());
     }
 
     #[test]

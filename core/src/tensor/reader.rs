@@ -27,7 +27,7 @@ impl<'a> TensorRef<'a> {
     /// For `'a`, `tensor` must be valid, and `shape` and `strides` must each be null or point to `ndim` readable
     /// values; if `ndim` is not positive, they may be any pointers. Unless device, dtype or extents rule out access to
     /// the elements, these must start at `data` plus `byte_offset`, be initialised, and only be written through
-    /// [`TensorRef::data_mut`].
+    /// [`TensorRef::as_mut_slice`].
     pub const unsafe fn from_raw(tensor: *const DLTensor) -> TensorRef<'a> {
         TensorRef { tensor, lifetime: PhantomData }
     }
@@ -139,7 +139,7 @@ impl<'a> TensorRef<'a> {
     /// # Errors
     /// TypeError if the dtype is not that of `T`. ValueError if the device is not host-accessible, or if the elements
     /// are not contiguous, have no data, exceed the address space or are not aligned for `T`.
-    pub fn data<T: Element>(self) -> Result<&'a [T]> {
+    pub fn as_slice<T: Element>(self) -> Result<&'a [T]> {
         let (data, len) = self.elements::<T>()?;
         // SAFETY: `elements` checked pointer, length and alignment; `from_raw` vouches that the elements are
         // initialised and not written.
@@ -149,12 +149,12 @@ impl<'a> TensorRef<'a> {
     /// Borrows the elements of a contiguous tensor in host-accessible memory for writing.
     ///
     /// # Errors
-    /// Same errors as [`TensorRef::data`].
+    /// Same errors as [`TensorRef::as_slice`].
     ///
     /// # Safety
     /// No one else may read or write the elements while the result is in use, and the producer must allow writes.
     #[allow(clippy::mut_from_ref, reason = "the caller vouches that nobody else uses the data")]
-    pub unsafe fn data_mut<T: Element>(self) -> Result<&'a mut [T]> {
+    pub unsafe fn as_mut_slice<T: Element>(self) -> Result<&'a mut [T]> {
         let (data, len) = self.elements::<T>()?;
         // SAFETY: as for `data`, and the caller vouches for exclusive use.
         Ok(unsafe { core::slice::from_raw_parts_mut(data, len) })
@@ -263,7 +263,7 @@ mod tests {
     }
 
     fn refusal(tensor: &DLTensor) -> &'static str {
-        let error = reader(tensor).data::<f32>().unwrap_err();
+        let error = reader(tensor).as_slice::<f32>().unwrap_err();
         match error.kind_bytes() {
             b"TypeError" => "TypeError",
             b"ValueError" => "ValueError",
@@ -276,9 +276,9 @@ mod tests {
         let (mut data, mut shape) = ([1.0, 2.0, 3.0], [2]);
         let mut tensor = tensor(&mut data, &mut shape);
         tensor.byte_offset = 4;
-        assert_eq!(reader(&tensor).data::<f32>().unwrap(), [2.0, 3.0]);
+        assert_eq!(reader(&tensor).as_slice::<f32>().unwrap(), [2.0, 3.0]);
         // SAFETY: no one else uses the array.
-        unsafe { reader(&tensor).data_mut::<f32>() }.unwrap()[0] = 9.0;
+        unsafe { reader(&tensor).as_mut_slice::<f32>() }.unwrap()[0] = 9.0;
         assert_eq!(data[1], 9.0);
     }
 
@@ -286,18 +286,18 @@ mod tests {
     fn a_scalar_has_one_element_and_an_empty_tensor_none() {
         let mut data = [5.0];
         let scalar = tensor(&mut data, &mut []);
-        assert_eq!(reader(&scalar).data::<f32>().unwrap(), [5.0]);
+        assert_eq!(reader(&scalar).as_slice::<f32>().unwrap(), [5.0]);
         let mut shape = [3, 0];
         let mut empty = tensor(&mut [], &mut shape);
         empty.data = core::ptr::null_mut();
-        assert!(reader(&empty).data::<f32>().unwrap().is_empty());
+        assert!(reader(&empty).as_slice::<f32>().unwrap().is_empty());
     }
 
     #[test]
     fn data_of_another_kind_is_refused() {
         let (mut data, mut shape, mut strides) = ([1.0, 2.0, 3.0, 4.0], [2, 2], [1, 2]);
         let good = tensor(&mut data, &mut shape);
-        let error = reader(&good).data::<i32>().unwrap_err();
+        let error = reader(&good).as_slice::<i32>().unwrap_err();
         assert_eq!(error.message_bytes(), b"expected a tensor of dtype `int32` but got `float32`");
         assert_eq!(
             refusal(&DLTensor { device: DLDevice { device_type: kind::CUDA, device_id: 0 }, ..good }),

@@ -66,7 +66,7 @@ mod tests {
         assert_ne!(row.shape(), shape);
         assert_ne!(row.strides(), Some(&strides[..]));
         assert_eq!(row.shape(), [3]);
-        assert_eq!(row.data::<i32>().unwrap(), [4, 5, 6]);
+        assert_eq!(row.as_slice::<i32>().unwrap(), [4, 5, 6]);
     }
 
     #[test]
@@ -83,7 +83,7 @@ mod tests {
         let tensor = unsafe { Tensor::from_owner(owner.as_object(), &prototype) }.unwrap();
         assert_eq!(owner.as_object().strong_count(), 2);
         drop(owner);
-        assert_eq!(tensor.data::<i64>().unwrap(), [7, 8, 9]);
+        assert_eq!(tensor.as_slice::<i64>().unwrap(), [7, 8, 9]);
         assert_eq!(tensor.strides(), Some(&[1][..]));
     }
 
@@ -94,7 +94,7 @@ mod tests {
             // SAFETY: the prototype describes the tensor itself.
             tensor = unsafe { tensor.create_unsafe_view(tensor.dl_tensor()) }.unwrap();
         }
-        assert_eq!(tensor.data::<u8>().unwrap(), [1]);
+        assert_eq!(tensor.as_slice::<u8>().unwrap(), [1]);
     }
 
     #[test]
@@ -122,6 +122,6 @@ mod tests {
             (0, core::ptr::null_mut(), core::ptr::null_mut());
         // SAFETY: the first element lies within the data.
         let view = unsafe { tensor.create_unsafe_view(&prototype) }.unwrap();
-        assert_eq!(view.data::<u8>().unwrap(), [7]);
+        assert_eq!(view.as_slice::<u8>().unwrap(), [7]);
     }
 }

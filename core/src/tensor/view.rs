@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(from_object.as_ptr(), tensor.as_dl_tensor_ptr());
         let from_pointer = AnyView::from(&from_object).get::<TensorView>().unwrap();
         // SAFETY: `tensor` is alive.
-        assert_eq!(unsafe { from_pointer.as_tensor_ref() }.data::<i32>().unwrap(), [1, 2]);
+        assert_eq!(unsafe { from_pointer.as_tensor_ref() }.as_slice::<i32>().unwrap(), [1, 2]);
     }
 
     #[test]

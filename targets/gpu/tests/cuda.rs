@@ -107,7 +107,7 @@ fn scalars_arrive_as_they_are() -> Result<()> {
     let host = device::empty(&[5], F64, CPU)?;
     copy(&out, &host)?;
     wait()?;
-    let values = host.data::<f64>()?;
+    let values = host.as_slice::<f64>()?;
     assert_eq!(values[..2], [1.25, 0.5]);
     assert_eq!(
         values[2..].iter().map(|value| value.to_bits().cast_signed()).collect::<Vec<_>>(),
@@ -704,7 +704,7 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
     let host = device::empty(&[1], I64, CPU)?;
     copy(&out, &host)?;
     wait()?;
-    assert_eq!(host.data::<i64>()?[0], x.dl_tensor().data.addr() as i64);
+    assert_eq!(host.as_slice::<i64>()?[0], x.dl_tensor().data.addr() as i64);
     refused(call(&kernel, &[(&out).into(), misaligned.view()]), "ValueError");
     refused(call(&kernel, &[(&out).into(), Any::from(null()).view()]), "TypeError");
     refused(call(&kernel, &[(&out).into(), (&out).into()]), "TypeError");

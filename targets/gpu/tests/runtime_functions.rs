@@ -86,7 +86,7 @@ fn a_view_has_a_part_of_the_bytes() -> Result<()> {
     let source = Tensor::from_slice(&[0i32, 1, 2, 3, 4, 5], &[2, 3])?;
     let part = view(&source, &[2, 2], i32::DTYPE, 8)?;
     assert_eq!((part.shape(), part.strides()), (&[2i64, 2][..], Some(&[2i64, 1][..])));
-    assert_eq!(part.data::<i32>()?, [2, 3, 4, 5]);
+    assert_eq!(part.as_slice::<i32>()?, [2, 3, 4, 5]);
     // The offset of a nested view is relative to its parent, whose memory it keeps alive.
     let nested = view(&part, &[8], u8::DTYPE, 8)?;
     let scalar = view(&source, &[], i32::DTYPE, 4)?;
@@ -94,9 +94,9 @@ fn a_view_has_a_part_of_the_bytes() -> Result<()> {
     assert!(!is_shared(&source, &part)? && !is_shared(&part, &nested)?);
     assert!(!is_shared(&source, &view(&source, &[5], i32::DTYPE, 0)?)?, "one ends before the other");
     drop((source, part));
-    assert_eq!(nested.data::<u8>()?, [4, 0, 0, 0, 5, 0, 0, 0]);
-    assert_eq!((scalar.data::<i32>()?, scalar.shape().len()), (&[1][..], 0));
-    assert!(view(&nested, &[0, 7], f32::DTYPE, 8)?.data::<f32>()?.is_empty());
+    assert_eq!(nested.as_slice::<u8>()?, [4, 0, 0, 0, 5, 0, 0, 0]);
+    assert_eq!((scalar.as_slice::<i32>()?, scalar.shape().len()), (&[1][..], 0));
+    assert!(view(&nested, &[0, 7], f32::DTYPE, 8)?.as_slice::<f32>()?.is_empty());
     Ok(())
 }
 

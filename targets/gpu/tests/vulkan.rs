@@ -86,7 +86,7 @@ fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let host = device::empty(tensor.shape(), F32, CPU)?;
     // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(tensor.dl_tensor(), host.dl_tensor(), core::ptr::null_mut())? };
-    Ok(host.data::<f32>()?.to_vec())
+    Ok(host.as_slice::<f32>()?.to_vec())
 }
 
 fn data(tensor: &Tensor) -> Any {
@@ -160,7 +160,7 @@ fn numbers_of_8_16_and_64_bits() -> Result<()> {
     ])?;
     let (longs, halves) = (Tensor::from_slice(&[0i64; 8], &[8])?, Tensor::from_slice(&[0u16; 8], &[8])?);
     copy(&y, &longs)?;
-    assert_eq!(longs.data::<i64>()?, [-4, -3, -2, -1, 0, 1, 2, 3].map(|i| (1i64 << 40) + i));
+    assert_eq!(longs.as_slice::<i64>()?, [-4, -3, -2, -1, 0, 1, 2, 3].map(|i| (1i64 << 40) + i));
     let host = device::empty(&[8], DLDataType { code: 2, bits: 16, lanes: 1 }, CPU)?;
     copy(&z, &host)?;
     drop(halves);

@@ -99,7 +99,7 @@ fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let host = device::empty(tensor.shape(), F32, CPU)?;
     // SAFETY: both tensors are live.
     unsafe { device::copy_tensor(tensor.dl_tensor(), host.dl_tensor(), core::ptr::null_mut())? };
-    Ok(host.data::<f32>()?.to_vec())
+    Ok(host.as_slice::<f32>()?.to_vec())
 }
 
 fn data(tensor: &Tensor) -> Any {

@@ -43,7 +43,7 @@ fn use_device() -> Result<()> {
         kernel.call_packed(&arguments)?;
         // SAFETY: as above.
         unsafe { device::copy_tensor(y.dl_tensor(), host.dl_tensor(), null)? };
-        assert_eq!(host.data::<f32>()?, [6.0 + k as f32; 1024], "a wrong value without an error");
+        assert_eq!(host.as_slice::<f32>()?, [6.0 + k as f32; 1024], "a wrong value without an error");
     }
     // Larger than the memory that the driver has allocated so far.
     drop(device::empty(&[1 << 26], F32, HERE)?);

@@ -136,8 +136,8 @@ fn parameters_have_the_tensors_of_the_file() -> Result<()> {
         let tensor = parameters.get(name).unwrap();
         assert_eq!(tensor.shape(), shape, "{name}");
         let bytes: Vec<u8> = match tensor.dtype().bits {
-            8 => tensor.data::<i8>()?.iter().map(|element| *element as u8).collect(),
-            _ => tensor.data::<i32>()?.iter().flat_map(|element| element.to_le_bytes()).collect(),
+            8 => tensor.as_slice::<i8>()?.iter().map(|element| *element as u8).collect(),
+            _ => tensor.as_slice::<i32>()?.iter().flat_map(|element| element.to_le_bytes()).collect(),
         };
         assert!(array(index).ends_with(&bytes), "{name}");
     }

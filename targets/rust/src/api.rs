@@ -3,9 +3,9 @@
 pub use ferrite_core::any::{Any, AnyView};
 pub use ferrite_core::big_int::BigInt;
 pub use ferrite_core::class::{Object, ObjectArc};
-pub use ferrite_core::convert::AnyCompatible;
+pub use ferrite_core::convert::{AnyCompatible, FromAny, FromView, IntoAny, Param, Value};
 pub use ferrite_core::error::{Error, ErrorKind, Result};
-pub use ferrite_core::function::Function;
+pub use ferrite_core::function::{Argument, Arguments, Function, TypedFunction};
 pub use ferrite_core::object::{ObjectClass, ObjectRef};
 pub use ferrite_core::shape::Shape;
 pub use ferrite_core::string::{Bytes, String};
@@ -16,7 +16,7 @@ pub use ferrite_core::{
     abi, any, big_int, class, convert, dtype, error, export, function, log, object, object_alloc, opaque,
     raised_error, registration, shape, string, tensor, type_index, type_table, typed, weak,
 };
-pub use ferrite_core::{bail, ensure, export_function, match_type, object_class, register_all};
+pub use ferrite_core::{bail, call, ensure, export_function, match_type, object_class, register_all};
 
 #[cfg(feature = "alloc")]
 pub use ferrite_alloc_ext::containers::{Array, Dict, List, Map, Tuple};

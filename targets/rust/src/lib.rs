@@ -6,7 +6,7 @@
 //!
 //! fn main() -> Result<()> {
 //!     let add = Function::from_typed(|a: i64, b: i64| a + b)?;
-//!     assert_eq!(add.call_packed(&[2i64.into(), 3i64.into()])?.get::<i64>()?, 5);
+//!     assert_eq!(add.call::<i64>((2, 3))?, 5);
 //!     Ok(())
 //! }
 //! ```

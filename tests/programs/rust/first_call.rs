@@ -4,8 +4,9 @@ fn main() -> Result<()> {
     let kernels = Module::load(std::env::args().nth(1).unwrap_or_default())?;
     let dot = kernels.get("rust_dot")?;
     let (x, y) = (Tensor::from_slice(&[1.0f32, 2.0], &[2])?, Tensor::from_slice(&[3.0f32, 4.0], &[2])?);
-    println!("{}", dot.call_packed(&[(&x).into(), (&y).into()])?.get::<f64>()?);
-    if let Err(error) = dot.call_packed(&[1i64.into(), (&y).into()]) {
+    let product: f64 = dot.call((&x, &y))?;
+    println!("{product}");
+    if let Err(error) = dot.call::<f64>((1, &y)) {
         println!("{error}");
     }
     Ok(())

@@ -66,8 +66,7 @@ impl<T: Value> Array<T> {
     ///
     /// # Errors
     /// MemoryError.
-    #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
-    pub fn from_iter(values: impl IntoIterator<Item = T>) -> Result<Self> {
+    pub fn try_from_iter(values: impl IntoIterator<Item = T>) -> Result<Self> {
         let values = values.into_iter();
         let mut array = Self::with_capacity(values.size_hint().0)?;
         for value in values {
@@ -84,7 +83,7 @@ impl<T: Value> Array<T> {
     where
         T: Clone,
     {
-        Self::from_iter(values.iter().cloned())
+        Self::try_from_iter(values.iter().cloned())
     }
 
     /// Returns the elements as a slice of untyped values, without conversion.
@@ -279,7 +278,7 @@ mod tests {
 
     #[test]
     fn insertion_removal_and_resizing_keep_order() -> Result<()> {
-        let mut array = Array::from_iter(0..5i64)?;
+        let mut array = Array::try_from_iter(0..5i64)?;
         array.insert(2, 9)?;
         array.remove(0)?;
         assert_eq!(numbers(&array)?, [1, 9, 2, 3, 4]);

@@ -62,8 +62,7 @@ impl<K: Value, V: Value> Dict<K, V> {
     ///
     /// # Errors
     /// Errors of key hooks; MemoryError.
-    #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
-    pub fn from_iter(entries: impl IntoIterator<Item = (K, V)>) -> Result<Self> {
+    pub fn try_from_iter(entries: impl IntoIterator<Item = (K, V)>) -> Result<Self> {
         let entries = entries.into_iter();
         let dict = Self::with_capacity(entries.size_hint().0)?;
         for (key, value) in entries {

@@ -134,7 +134,7 @@ fn dicts_change_in_place() -> Result<()> {
 
 #[test]
 fn containers_without_tensors_are_on_the_cpu() -> Result<()> {
-    let nested = Any::new(Array::from_iter([List::from_slice(&[1i64])?])?);
+    let nested = Any::new(Array::try_from_iter([List::from_slice(&[1i64])?])?);
     let device =
         call("ffi.ContainerFindFirstNonCPUDevice", &[&nested])?.get::<ferrite_core::abi::DLDevice>()?;
     assert_eq!((device.device_type, device.device_id), (1, 0));

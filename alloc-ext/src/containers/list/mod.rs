@@ -62,8 +62,7 @@ impl<T: Value> List<T> {
     ///
     /// # Errors
     /// MemoryError.
-    #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
-    pub fn from_iter(values: impl IntoIterator<Item = T>) -> Result<Self> {
+    pub fn try_from_iter(values: impl IntoIterator<Item = T>) -> Result<Self> {
         let values = values.into_iter();
         let list = Self::with_capacity(values.size_hint().0)?;
         for value in values {
@@ -80,7 +79,7 @@ impl<T: Value> List<T> {
     where
         T: Clone,
     {
-        Self::from_iter(values.iter().cloned())
+        Self::try_from_iter(values.iter().cloned())
     }
 
     /// Returns the element at `index`, converted to `T`.

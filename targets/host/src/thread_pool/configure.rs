@@ -85,7 +85,7 @@ mod tests {
 
     fn configure(mode: i64, count: i64, processors: &[&str]) -> Result<()> {
         let texts: Vec<String> = processors.iter().map(|text| String::new(text).unwrap()).collect();
-        let list = Array::from_iter(texts)?;
+        let list = Array::try_from_iter(texts)?;
         config_threadpool(&[mode.into(), count.into(), (&list).into()]).map(|_| ())
     }
 

@@ -111,9 +111,9 @@ mod tests {
         assert_eq!(aligned.dl_tensor().byte_offset, 0);
         assert_eq!(aligned.dl_tensor().data, tensor.dl_tensor().data.wrapping_byte_add(64));
         let copied = ensure(&tail(&tensor, 5, 3));
-        assert_eq!((copied.dl_tensor().byte_offset, copied.data::<i32>().unwrap()), (0, &[5, 6, 7][..]));
+        assert_eq!((copied.dl_tensor().byte_offset, copied.as_slice::<i32>().unwrap()), (0, &[5, 6, 7][..]));
         drop(tensor);
-        assert_eq!(aligned.data::<i32>().unwrap(), [16, 17, 18]);
+        assert_eq!(aligned.as_slice::<i32>().unwrap(), [16, 17, 18]);
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
         let args = [AnyView::from(&tensor), 1i64.into(), 0i64.into()];
         let copied = call("vm.builtin.to_device", &args).get::<Tensor>().unwrap();
         assert_ne!(copied.dl_tensor().data, tensor.dl_tensor().data);
-        assert_eq!(copied.data::<i32>().unwrap(), tensor.data::<i32>().unwrap());
+        assert_eq!(copied.as_slice::<i32>().unwrap(), tensor.as_slice::<i32>().unwrap());
     }
 
     #[cfg(feature = "devices")]
@@ -132,7 +132,7 @@ mod tests {
         let tensor = numbers();
         let there = copy_to(&tensor, device).unwrap();
         assert_eq!(there.device().device_type, device.device_type);
-        assert_eq!(on_host(there).unwrap().data::<i32>().unwrap(), tensor.data::<i32>().unwrap());
+        assert_eq!(on_host(there).unwrap().as_slice::<i32>().unwrap(), tensor.as_slice::<i32>().unwrap());
     }
 
     #[cfg(feature = "devices")]

@@ -141,7 +141,7 @@ mod tests {
         drop(storage);
         assert_eq!(allocator(200).usage(), Usage { used: 64, peak: 64, reserved: 64 });
         // SAFETY: nobody else uses the data.
-        unsafe { tensor.data_mut::<f32>() }.unwrap().fill(1.0);
+        unsafe { tensor.as_mut_slice::<f32>() }.unwrap().fill(1.0);
         drop(tensor);
         assert_eq!(allocator(200).usage().used, 0);
     }

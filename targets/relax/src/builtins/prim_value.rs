@@ -168,7 +168,7 @@ mod tests {
         };
         let name = "vm.builtin.match_prim_value";
         call(name, &matched(5, 1, 2));
-        assert_eq!(heap.data::<i64>().unwrap(), [10, 20, 5]);
+        assert_eq!(heap.as_slice::<i64>().unwrap(), [10, 20, 5]);
         call(name, &matched(5, 0, 5));
         call(name, &matched(5, 2, 99));
         call(name, &matched(20, 3, 1));

@@ -44,7 +44,7 @@ impl<'a> ShapeHeap<'a> {
     pub(super) fn set(self, index: i64, value: i64) -> Result<()> {
         let values = match self.0 {
             // SAFETY: only the running function uses its heap, and it waits for this builtin.
-            Some(heap) => unsafe { heap.data_mut::<i64>() }?,
+            Some(heap) => unsafe { heap.as_mut_slice::<i64>() }?,
             None => &mut [],
         };
         let len = values.len();
@@ -56,7 +56,7 @@ impl<'a> ShapeHeap<'a> {
     }
 
     fn values(self) -> Result<&'a [i64]> {
-        self.0.map_or(Ok(&[]), |heap| heap.data::<i64>())
+        self.0.map_or(Ok(&[]), |heap| heap.as_slice::<i64>())
     }
 }
 

@@ -33,7 +33,7 @@ object_class! {
     /// let model = Model::load("digits.so")?; // written by TVM's export_library
     /// let x = Tensor::from_slice(&[0f32; 64], &[1, 1, 8, 8])?;
     /// let scores: Tensor = model.call_packed("main", &[AnyView::from(&x)])?.get()?;
-    /// println!("{:?}", scores.data::<f32>()?);
+    /// println!("{:?}", scores.as_slice::<f32>()?);
     /// # Ok(())
     /// # }
     /// ```

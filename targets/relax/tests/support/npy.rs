@@ -43,10 +43,10 @@ impl Array {
     pub fn of_tensor(tensor: &Tensor) -> Result<Array> {
         let dtype = tensor.dtype();
         let bytes: Vec<u8> = match (dtype.code, dtype.bits) {
-            (2, 32) => tensor.data::<f32>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            (0, 64) => tensor.data::<i64>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            (0, 32) => tensor.data::<i32>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            (0, 8) => tensor.data::<i8>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            (2, 32) => tensor.as_slice::<f32>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            (0, 64) => tensor.as_slice::<i64>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            (0, 32) => tensor.as_slice::<i32>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            (0, 8) => tensor.as_slice::<i8>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
             other => panic!("no fixture has elements of type {other:?}"),
         };
         let letter = ["i", "u", "f"][usize::from(dtype.code)];

@@ -20,7 +20,7 @@ const HIDDEN: usize = 32;
 pub fn classify(picture: TensorView, scores: TensorView) -> Result<()> {
     // SAFETY: the caller keeps both tensors alive until this function returns, and permits writing the scores.
     let (picture, scores) =
-        unsafe { (picture.as_tensor_ref().data::<f32>()?, scores.as_tensor_ref().data_mut::<f32>()?) };
+        unsafe { (picture.as_tensor_ref().as_slice::<f32>()?, scores.as_tensor_ref().as_mut_slice::<f32>()?) };
     ensure!(picture.len() == PIXELS, ValueError, "expected {} pixels, got {}", PIXELS, picture.len());
     ensure!(scores.len() == DIGITS, ValueError, "expected room for {} scores, got {}", DIGITS, scores.len());
     let mut hidden = [0.0; HIDDEN];

@@ -6,7 +6,7 @@ use ferrite::{Result, TensorView, ensure, export_function};
 /// Computes y = x + 1, element by element.
 fn add_one(x: TensorView, y: TensorView) -> Result<()> {
     // SAFETY: the caller keeps both tensors alive until this function returns, and permits writing y.
-    let (x, y) = unsafe { (x.as_tensor_ref().data::<f32>()?, y.as_tensor_ref().data_mut::<f32>()?) };
+    let (x, y) = unsafe { (x.as_tensor_ref().as_slice::<f32>()?, y.as_tensor_ref().as_mut_slice::<f32>()?) };
     ensure!(x.len() == y.len(), ValueError, "x has {} elements, y has {}", x.len(), y.len());
     for (y, x) in y.iter_mut().zip(x) {
         *y = x + 1.0;
@@ -17,7 +17,7 @@ fn add_one(x: TensorView, y: TensorView) -> Result<()> {
 /// Returns the dot product of two vectors.
 fn dot(x: TensorView, y: TensorView) -> Result<f64> {
     // SAFETY: the caller keeps both tensors alive until this function returns.
-    let (x, y) = unsafe { (x.as_tensor_ref().data::<f32>()?, y.as_tensor_ref().data::<f32>()?) };
+    let (x, y) = unsafe { (x.as_tensor_ref().as_slice::<f32>()?, y.as_tensor_ref().as_slice::<f32>()?) };
     ensure!(x.len() == y.len(), ValueError, "x has {} elements, y has {}", x.len(), y.len());
     Ok(x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum())
 }

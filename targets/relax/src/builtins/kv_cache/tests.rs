@@ -17,7 +17,7 @@ fn cache() -> Any {
 /// Returns the first element of each row.
 fn rows(cache: &Any) -> std::vec::Vec<f32> {
     let view = call("vm.builtin.attention_kv_cache_view", &[cache.view()]).get::<Tensor>().unwrap();
-    view.data::<f32>().unwrap().iter().step_by(2).copied().collect()
+    view.as_slice::<f32>().unwrap().iter().step_by(2).copied().collect()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_view_keeps_its_rows_while_the_cache_grows() {
     let view = call("vm.builtin.attention_kv_cache_view", &[cache.view()]).get::<Tensor>().unwrap();
     call("vm.builtin.attention_kv_cache_append", &[cache.view(), AnyView::from(&more)]);
     drop(cache);
-    assert_eq!(view.data::<f32>().unwrap(), [0., 1., 2., 3.]);
+    assert_eq!(view.as_slice::<f32>().unwrap(), [0., 1., 2., 3.]);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn floats<'a>(tensor: TensorRef<'a>, operation: &'static str) -> Result<&'a mut 
     );
     check_device(tensor, operation)?;
     // SAFETY: the caller of a builtin passes a tensor for its result, which nobody else uses meanwhile.
-    unsafe { tensor.data_mut::<f32>() }
+    unsafe { tensor.as_mut_slice::<f32>() }
 }
 
 fn check_gaps(tensor: TensorRef<'_>) -> Result<()> {
@@ -167,7 +167,7 @@ fn fill_integers<T: Element>(
     check_bounds(low, high)?;
     let mut engine = Engine::fresh();
     // SAFETY: as for `floats`.
-    for place in unsafe { out.data_mut::<T>() }? {
+    for place in unsafe { out.as_mut_slice::<T>() }? {
         *place = convert(low + i64::from(engine.next()) % (high - low));
     }
     Ok(())

@@ -23,9 +23,9 @@ fn seeds_give_the_numbers_of_tvm() {
         |first: f64, second: f64| [7i64.into(), 9i64.into(), first.into(), second.into(), (&tensor).into()];
     for _ in 0..2 {
         call("tvm.contrib.random.uniform", &args(-1.0, 3.0));
-        assert_eq!(tensor.data::<f32>().unwrap(), UNIFORM);
+        assert_eq!(tensor.as_slice::<f32>().unwrap(), UNIFORM);
         call("tvm.contrib.random.normal", &args(2.0, 0.5));
-        assert_eq!(tensor.data::<f32>().unwrap(), NORMAL);
+        assert_eq!(tensor.as_slice::<f32>().unwrap(), NORMAL);
     }
 }
 
@@ -42,7 +42,7 @@ fn calls_without_seeds_differ_and_stay_in_the_range() {
     let mut firsts = std::vec::Vec::new();
     for args in seedless.iter().cycle().take(4) {
         call("tvm.contrib.random.uniform", args);
-        let drawn = tensor.data::<f32>().unwrap();
+        let drawn = tensor.as_slice::<f32>().unwrap();
         assert!(drawn.iter().all(|x| (2.0..=5.0).contains(x)));
         let mean = drawn.iter().sum::<f32>() / 1000.0;
         assert!((3.2..3.8).contains(&mean), "{mean}");
@@ -55,7 +55,7 @@ fn calls_without_seeds_differ_and_stay_in_the_range() {
 fn normal_numbers_have_the_mean_and_deviation() {
     let tensor = empty(&[10_001], f32::DTYPE);
     call("tvm.contrib.random.normal", &[3.0f64.into(), 2.0f64.into(), (&tensor).into()]);
-    let drawn = tensor.data::<f32>().unwrap();
+    let drawn = tensor.as_slice::<f32>().unwrap();
     let mean = drawn.iter().sum::<f32>() / 10_001.0;
     let variance = drawn.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / 10_001.0;
     assert!((2.8..3.2).contains(&mean) && (3.6..4.4).contains(&variance), "{mean} {variance}");
@@ -65,11 +65,11 @@ fn normal_numbers_have_the_mean_and_deviation() {
 fn integers_are_in_the_range_of_bounds_and_dtype() {
     let bytes = empty(&[4000], i8::DTYPE);
     call("tvm.contrib.random.randint", &[(-1000i64).into(), (-120i64).into(), (&bytes).into()]);
-    let drawn = bytes.data::<i8>().unwrap();
+    let drawn = bytes.as_slice::<i8>().unwrap();
     assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&-128), Some(&-121)));
     let words = empty(&[4000], u32::DTYPE);
     call("tvm.contrib.random.randint", &[(-5i64).into(), 3i64.into(), (&words).into()]);
-    let drawn = words.data::<u32>().unwrap();
+    let drawn = words.as_slice::<u32>().unwrap();
     assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&0), Some(&2)));
 }
 
@@ -79,9 +79,9 @@ fn fills_are_between_1_and_10() {
         let tensor = empty(&[100], DLDataType { code, bits, lanes: 1 });
         call("tvm.contrib.random.random_fill", &[(&tensor).into()]);
         let in_range = match bits {
-            8 => tensor.data::<u8>().unwrap().iter().all(|x| (1..10).contains(x)),
-            32 => tensor.data::<f32>().unwrap().iter().all(|x| (1.0..=10.0).contains(x)),
-            _ => tensor.data::<f64>().unwrap().iter().all(|x| (1.0..=10.0).contains(x)),
+            8 => tensor.as_slice::<u8>().unwrap().iter().all(|x| (1..10).contains(x)),
+            32 => tensor.as_slice::<f32>().unwrap().iter().all(|x| (1.0..=10.0).contains(x)),
+            _ => tensor.as_slice::<f64>().unwrap().iter().all(|x| (1.0..=10.0).contains(x)),
         };
         assert!(in_range, "{bits}");
     }

@@ -19,9 +19,9 @@ fn kernel(sets: bool) -> Function {
         let [storage, slots, positions, values] =
             [0, 1, 2, 3].map(|at| TensorRef::from_view(&args[at]).expect("a tensor"));
         let row = storage.shape()[2] as usize;
-        let (slots, positions) = (slots.data::<i32>()?, positions.data::<i32>()?);
+        let (slots, positions) = (slots.as_slice::<i32>()?, positions.as_slice::<i32>()?);
         // SAFETY: nobody else uses the tensors meanwhile.
-        let (storage, values) = unsafe { (storage.data_mut::<f32>()?, values.data_mut::<f32>()?) };
+        let (storage, values) = unsafe { (storage.as_mut_slice::<f32>()?, values.as_mut_slice::<f32>()?) };
         for (at, (slot, position)) in slots.iter().zip(positions).enumerate() {
             let position = (*position as usize + usize::from(sets)) % HISTORY;
             let stored = &mut storage[(*slot as usize * HISTORY + position) * row..][..row];
@@ -35,10 +35,10 @@ fn kernel(sets: bool) -> Function {
 
 /// Creates the states of two layers, with two states each: [0] and [1, 2].
 fn states() -> Any {
-    let kernels = |sets| Array::from_iter([kernel(sets), kernel(sets)]).unwrap();
+    let kernels = |sets| Array::try_from_iter([kernel(sets), kernel(sets)]).unwrap();
     let initial =
         [Tensor::from_slice(&[0.0f32], &[1]).unwrap(), Tensor::from_slice(&[1.0f32, 2.0], &[2]).unwrap()];
-    let initial = Array::from_iter(initial).unwrap();
+    let initial = Array::try_from_iter(initial).unwrap();
     let (gets, sets) = (kernels(false), kernels(true));
     let args = [
         2i64.into(),
@@ -77,7 +77,7 @@ fn step(state: &Any, sequences: &[i64], values: &[f32]) {
 fn value(state: &Any, sequence: i64) -> std::vec::Vec<f32> {
     let tensor: Tensor =
         run(state, "rnn_state_debug_get", &[1i64.into(), 1i64.into(), sequence.into()]).get().unwrap();
-    tensor.data::<f32>().unwrap().to_vec()
+    tensor.as_slice::<f32>().unwrap().to_vec()
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_new_sequence_has_the_initial_values() {
     let target = Tensor::from_slice(&[9.0f32; 2], &[1, 2]).unwrap();
     for layer in [0i64, 1] {
         run(&state, "rnn_state_get", &[layer.into(), 1i64.into(), (&target).into()]);
-        assert_eq!(target.data::<f32>().unwrap(), [1.0, 2.0]);
+        assert_eq!(target.as_slice::<f32>().unwrap(), [1.0, 2.0]);
     }
     assert_eq!(value(&state, 7), [1.0, 2.0]);
 }
@@ -201,7 +201,7 @@ fn mistakes_have_the_texts_of_tvm() {
 #[test]
 fn wrong_sizes_are_refused() {
     let none = Array::<Function>::new().unwrap();
-    let value = Array::from_iter([Tensor::from_slice(&[0.0f32], &[1]).unwrap()]).unwrap();
+    let value = Array::try_from_iter([Tensor::from_slice(&[0.0f32], &[1]).unwrap()]).unwrap();
     let refuse = |sizes: [i64; 3], message: &str| {
         let [layers, slots, history] = sizes.map(AnyView::from);
         let args = [layers, slots, history, none.view(), none.view(), value.view()];

@@ -16,7 +16,7 @@ pub(super) fn elements<'a, T: Element>(
     hint: &'static str,
 ) -> Result<&'a [T]> {
     check_dtype(tensor, T::DTYPE, name, hint)?;
-    tensor.data::<T>()
+    tensor.as_slice::<T>()
 }
 
 /// Checks that a tensor is compact and has this dtype.

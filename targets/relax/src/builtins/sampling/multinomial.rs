@@ -19,7 +19,7 @@ pub(super) fn sample(probabilities: Tensor, uniform: Tensor) -> Result<Tensor> {
         (elements::<f32>(&probabilities, "prob", "")?, elements::<f32>(&uniform, "uniform_sample", "")?);
     let drawn = Tensor::empty(&[rows, 1], i64::DTYPE, DLDevice { device_type: CPU, device_id: 0 })?;
     // SAFETY: nobody else knows the tensor yet.
-    let target = unsafe { drawn.data_mut::<i64>() }?;
+    let target = unsafe { drawn.as_mut_slice::<i64>() }?;
     plain_ensure!(
         uniform.len() >= target.len() && weights.len() >= target.len().saturating_mul(tokens),
         VALUE_ERROR,

@@ -66,7 +66,7 @@ fn writable(logits: &Tensor) -> Result<&mut [f32]> {
     check_dtype(logits, f32::DTYPE, "logits", "Logits data type is not float32!")?;
     check_device(logits, "logits")?;
     // SAFETY: callers pass logits to have them changed, and use them for nothing else meanwhile.
-    unsafe { logits.data_mut::<f32>() }
+    unsafe { logits.as_mut_slice::<f32>() }
 }
 
 /// Returns the tokens along the last dimension.

@@ -66,7 +66,7 @@ fn each_row_of_a_batch_gets_a_token() {
     let uniform = Tensor::from_slice(&[0.4f32, 0.05], &[2, 1]).unwrap();
     let args = [AnyView::from(&probabilities), AnyView::from(&uniform)];
     let drawn = call("vm.builtin.multinomial_from_uniform", &args).get::<Tensor>().unwrap();
-    assert_eq!((drawn.shape(), drawn.data::<i64>().unwrap()), (&[2, 1][..], &[1, 0][..]));
+    assert_eq!((drawn.shape(), drawn.as_slice::<i64>().unwrap()), (&[2, 1][..], &[1, 0][..]));
     let one = row(&[0.5]);
     let text = "1 random numbers and 6 probabilities are too few for 2 rows";
     let args = [args[0], AnyView::from(&one)];
@@ -79,7 +79,7 @@ fn penalties_change_the_logits_of_tokens_that_occurred() {
     let occurred = tokens(&[0, 1]);
     let args = [AnyView::from(&logits), AnyView::from(&occurred), 2f64.into()];
     call("vm.builtin.apply_repetition_penalty", &args);
-    assert_eq!(logits.data::<f32>().unwrap(), [0.5, -4.0, 3.0]);
+    assert_eq!(logits.as_slice::<f32>().unwrap(), [0.5, -4.0, 3.0]);
     let logits = row(&[1.0, -2.0, 3.0]);
     let times = tokens(&[1, 2]);
     let args = [
@@ -90,7 +90,7 @@ fn penalties_change_the_logits_of_tokens_that_occurred() {
         0.25f64.into(),
     ];
     call("vm.builtin.apply_presence_and_frequency_penalty", &args);
-    assert_eq!(logits.data::<f32>().unwrap(), [0.25, -3.0, 3.0]);
+    assert_eq!(logits.as_slice::<f32>().unwrap(), [0.25, -3.0, 3.0]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn the_softmax_adds_up_to_one() {
     ] {
         let logits = row(&values);
         call("vm.builtin.apply_softmax_with_temperature", &[AnyView::from(&logits), 0.5f64.into()]);
-        let results = logits.data::<f32>().unwrap();
+        let results = logits.as_slice::<f32>().unwrap();
         assert!(results.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-6), "{results:?}");
     }
 }

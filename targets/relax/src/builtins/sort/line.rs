@@ -46,14 +46,14 @@ pub(super) struct Entry<K> {
 /// Sorts each line, and passes the sorted entries to `write`.
 ///
 /// # Errors
-/// MemoryError; as for [`TensorRef::data`].
+/// MemoryError; as for [`TensorRef::as_slice`].
 pub(super) fn for_each_line<K: Key>(
     input: TensorRef<'_>,
     axis: Axis,
     order: Order,
     mut write: impl FnMut(Line, &[Entry<K>]),
 ) -> Result<()> {
-    let values = input.data::<K>()?;
+    let values = input.as_slice::<K>()?;
     let mut entries = Buffer::try_with_capacity(axis.len)?;
     for line in (0..axis.lines()).map(|number| axis.line(number)) {
         sort_start(values, line, line.len, order, &mut entries)?;
@@ -73,7 +73,7 @@ pub(super) fn for_each_start<K: Key>(
     counts: &[i32],
     mut write: impl FnMut(Line, &[Entry<K>]),
 ) -> Result<()> {
-    let values = input.data::<K>()?;
+    let values = input.as_slice::<K>()?;
     let mut entries = Buffer::try_with_capacity(axis.len)?;
     for (line, count) in (0..axis.lines()).map(|number| axis.line(number)).zip(counts) {
         let count = usize::try_from(*count).unwrap_or(0).min(line.len);

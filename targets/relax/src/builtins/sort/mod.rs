@@ -78,7 +78,7 @@ fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 5, "tvm.contrib.sort.argsort_nms")?;
     let (input, counts, output) = (tensor(&args[0])?, tensor(&args[1])?, tensor(&args[2])?);
     let (axis, order) = (Axis::of(input, args[3].get()?)?, Order::of(args[4])?);
-    let counts = counts.data::<i32>()?;
+    let counts = counts.as_slice::<i32>()?;
     plain_ensure!(
         counts.len() >= axis.lines(),
         VALUE_ERROR,
@@ -159,10 +159,10 @@ fn split_topk<'a, 'b>(args: &'b [AnyView<'a>]) -> Result<(&'b [AnyView<'a>], [An
 /// Returns the elements of a result tensor, for writing.
 ///
 /// # Errors
-/// ValueError if there are fewer than `least` elements; as for [`TensorRef::data`].
+/// ValueError if there are fewer than `least` elements; as for [`TensorRef::as_slice`].
 fn writable<T: ferrite_core::tensor::Element>(tensor: TensorRef<'_>, least: usize) -> Result<&mut [T]> {
     // SAFETY: the caller of a builtin passes tensors for its results, which nobody else uses meanwhile.
-    let elements = unsafe { tensor.data_mut::<T>() }?;
+    let elements = unsafe { tensor.as_mut_slice::<T>() }?;
     plain_ensure!(
         elements.len() >= least,
         VALUE_ERROR,

@@ -22,23 +22,23 @@ fn run(name: &str, input: &Tensor, output: &Tensor, axis: i64, ascending: bool) 
 fn values_are_sorted_along_each_axis() {
     let output = zeros::<f32>(&[2, 3]);
     run("tvm.contrib.sort.sort", &values(), &output, -1, true);
-    assert_eq!(output.data::<f32>().unwrap(), [1., 2., 3., 0., 1., 1.]);
+    assert_eq!(output.as_slice::<f32>().unwrap(), [1., 2., 3., 0., 1., 1.]);
     run("tvm.contrib.sort.sort", &values(), &output, 0, false);
-    assert_eq!(output.data::<f32>().unwrap(), [3., 1., 2., 1., 1., 0.]);
+    assert_eq!(output.as_slice::<f32>().unwrap(), [3., 1., 2., 1., 1., 0.]);
     run("tvm.contrib.sort.sort", &values(), &output, 0, true);
-    assert_eq!(output.data::<f32>().unwrap(), [1., 1., 0., 3., 1., 2.]);
+    assert_eq!(output.as_slice::<f32>().unwrap(), [1., 1., 0., 3., 1., 2.]);
 }
 
 #[test]
 fn places_of_equal_values_stay_in_order() {
     let places = zeros::<i64>(&[2, 3]);
     run("tvm.contrib.sort.argsort", &values(), &places, 1, true);
-    assert_eq!(places.data::<i64>().unwrap(), [1, 2, 0, 2, 0, 1]);
+    assert_eq!(places.as_slice::<i64>().unwrap(), [1, 2, 0, 2, 0, 1]);
     run("tvm.contrib.sort.argsort", &values(), &places, 1, false);
-    assert_eq!(places.data::<i64>().unwrap(), [0, 2, 1, 0, 1, 2]);
+    assert_eq!(places.as_slice::<i64>().unwrap(), [0, 2, 1, 0, 1, 2]);
     let places = zeros::<f64>(&[2, 3]);
     run("tvm.contrib.sort.argsort", &values(), &places, 0, false);
-    assert_eq!(places.data::<f64>().unwrap(), [0., 0., 0., 1., 1., 1.]);
+    assert_eq!(places.as_slice::<f64>().unwrap(), [0., 0., 0., 1., 1., 1.]);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_part_of_each_line_is_sorted() {
         AnyView::from(true),
     ];
     call("tvm.contrib.sort.argsort_nms", &args);
-    assert_eq!(places.data::<i32>().unwrap(), [1, 0, 2, 2, 0, 1]);
+    assert_eq!(places.as_slice::<i32>().unwrap(), [1, 0, 2, 2, 0, 1]);
 }
 
 #[test]
@@ -71,17 +71,17 @@ fn the_largest_and_smallest_values_are_found() {
         AnyView::from(false),
     ];
     call(name, &both);
-    assert_eq!(largest.data::<f32>().unwrap(), [3., 2., 1., 1.]);
-    assert_eq!(places.data::<i32>().unwrap(), [0, 2, 0, 1]);
+    assert_eq!(largest.as_slice::<f32>().unwrap(), [3., 2., 1., 1.]);
+    assert_eq!(places.as_slice::<i32>().unwrap(), [0, 2, 0, 1]);
     let smallest =
         [both[0], AnyView::from(&places), two, last, AnyView::from(c"indices"), AnyView::from(true)];
     call(name, &smallest);
-    assert_eq!(places.data::<i32>().unwrap(), [1, 2, 2, 0]);
+    assert_eq!(places.as_slice::<i32>().unwrap(), [1, 2, 2, 0]);
     let all = zeros::<f32>(&[2, 3]);
     let args =
         [both[0], AnyView::from(&all), 0i64.into(), last, AnyView::from(c"values"), AnyView::from(true)];
     call(name, &args);
-    assert_eq!(all.data::<f32>().unwrap(), [1., 2., 3., 0., 1., 1.]);
+    assert_eq!(all.as_slice::<f32>().unwrap(), [1., 2., 3., 0., 1., 1.]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn nan_is_the_largest_value_and_half_precision_is_ordered() {
     let input = Tensor::from_slice(&[f32::NAN, 1.0, f32::NEG_INFINITY, -0.0], &[4]).unwrap();
     let places = zeros::<i32>(&[4]);
     run("tvm.contrib.sort.argsort", &input, &places, 0, true);
-    assert_eq!(places.data::<i32>().unwrap(), [2, 3, 1, 0]);
+    assert_eq!(places.as_slice::<i32>().unwrap(), [2, 3, 1, 0]);
     // 1, -2, NaN, -0.5
     let bits = Tensor::from_slice(&[0x3c00u16, 0xc000, 0x7e00, 0xb800], &[4]).unwrap();
     let mut prototype = *bits.dl_tensor();
@@ -97,7 +97,7 @@ fn nan_is_the_largest_value_and_half_precision_is_ordered() {
     // SAFETY: the view has the shape of the tensor, and elements of the same size.
     let input = unsafe { bits.create_unsafe_view(&prototype) }.unwrap();
     run("tvm.contrib.sort.argsort", &input, &places, 0, true);
-    assert_eq!(places.data::<i32>().unwrap(), [1, 3, 0, 2]);
+    assert_eq!(places.as_slice::<i32>().unwrap(), [1, 3, 0, 2]);
 }
 
 #[test]

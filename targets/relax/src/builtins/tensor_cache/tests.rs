@@ -63,7 +63,7 @@ fn a_borrowed_tensor_is_copied() {
     call("vm.builtin.tensor_cache.update", &[(&text("b")).into(), AnyView::from(&borrowed)]);
     let copy = found("b").unwrap();
     assert_ne!(copy.dl_tensor().data, tensor.dl_tensor().data);
-    assert_eq!(copy.data::<f32>().unwrap(), [3.0, 4.0]);
+    assert_eq!(copy.as_slice::<f32>().unwrap(), [3.0, 4.0]);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn parameters_are_found_by_number_and_by_name() {
     (0..3).for_each(|at| add(&std::format!("p_{at}"), &numbers(at as f32)));
     let firsts = |params: Any| -> std::vec::Vec<f32> {
         let params = params.get::<Array<Tensor>>().unwrap();
-        params.iter().map(|tensor| tensor.unwrap().data::<f32>().unwrap()[0]).collect()
+        params.iter().map(|tensor| tensor.unwrap().as_slice::<f32>().unwrap()[0]).collect()
     };
     let prefix = text("p");
     let by_number = |count: i64| [(&prefix).into(), count.into()];
@@ -145,8 +145,8 @@ fn a_folder_is_loaded_and_halves_are_decoded() {
     let path = text(folder.0.to_str().unwrap());
     call("vm.builtin.tensor_cache.load", &[(&path).into(), 1i64.into(), 0i64.into()]);
     let (halves, words) = (found("h").unwrap(), found("w").unwrap());
-    assert_eq!((halves.shape(), halves.data::<f32>().unwrap()), (&[1, 2][..], &[1.0, -2.0][..]));
-    assert_eq!((words.shape(), words.data::<i32>().unwrap()), (&[3][..], &[5, 6, 7][..]));
+    assert_eq!((halves.shape(), halves.as_slice::<f32>().unwrap()), (&[1, 2][..], &[1.0, -2.0][..]));
+    assert_eq!((words.shape(), words.as_slice::<i32>().unwrap()), (&[3][..], &[5, 6, 7][..]));
 }
 
 #[test]

@@ -13,4 +13,10 @@ fn totals(values: Map<String, Array<i64>>) -> Result<Dict<String, i64>> {
     Ok(sums)
 }
 
+/// Returns the sum of the products of two vectors.
+#[ferrite::export]
+fn dot(x: Vec<f64>, y: Vec<f64>) -> f64 {
+    x.iter().zip(&y).map(|(x, y)| x * y).sum()
+}
+
 export_function!(totals, totals, "Returns the sum of each array.");
