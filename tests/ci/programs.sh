@@ -33,6 +33,25 @@ check_install() {
   host_library release && tests/programs/install/run.sh "$target/cxx-abi/release"
 }
 
+about deb "the Debian package: made, installed, programs on it, removed"
+check_deb() {
+  need dpkg-shlibdeps "apt-get install dpkg-dev" && need cmake "apt-get install cmake" && need lintian "apt-get install lintian" &&
+    host_library release && tests/programs/install/deb.sh "$target/cxx-abi/release"
+}
+
+about cinstall "cargo cinstall: headers, both libraries, a pkg-config file, and a program on them"
+check_cinstall() {
+  local stage=$target/cinstall/stage program=$target/cinstall/program
+  need cargo-cinstall "cargo install --locked cargo-c@0.10.24" && need pkg-config "apt-get install pkgconf" || return 1
+  rm -rf "$stage" && cargo cinstall --release -p ferrite-ffi-capi --target-dir "$target/cinstall" --destdir "$stage" \
+    --prefix /usr --libdir /usr/lib || return 1
+  local -x PKG_CONFIG_SYSROOT_DIR=$stage PKG_CONFIG_PATH=$stage/usr/lib/pkgconfig
+  [ "$(find "$stage" -name '*.so*')" = "$stage/usr/lib/libtvm_ffi.so" ] && readelf -d "$stage/usr/lib/libtvm_ffi.so" | grep -F '[libtvm_ffi.so]' &&
+    # shellcheck disable=SC2046 # options are words
+    cc tests/programs/install/program.c $(pkg-config --cflags --libs tvm_ffi) -Wl,-rpath,"$stage/usr/lib" -o "$program" &&
+    "$program" | grep -x '0.1.16: 16 bits'
+}
+
 about quickstart "the first command of the README"
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
 
