@@ -169,7 +169,7 @@ impl Callee<'_> {
     }
 }
 
-/// A typed function: a function or closure of up to eight parameters, whose parameter and result types convert from and
+/// A typed function: a function or closure of up to twelve parameters, whose parameter and result types convert from and
 /// to Any.
 ///
 /// `Args` is the tuple of parameter types, which the compiler infers.
@@ -178,7 +178,7 @@ impl Callee<'_> {
 /// `details::unpack_call` and `FunctionInfo` in `function_detail.h`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be called with values",
-    note = "its arguments, at most eight, must be a `Param`, and its result, or that in a `Result`, `IntoAny`: numbers, `bool`, `&str`, \
+    note = "its arguments, at most twelve, must be a `Param`, and its result, or that in a `Result`, `IntoAny`: numbers, `bool`, `&str`, \
             `Function`, `Tensor`, and with the feature `alloc` `String`, `Vec<T>` and maps; `Option`s and tuples of these"
 )]
 pub trait TypedFn<Args> {
@@ -235,6 +235,10 @@ typed_functions! {
     6: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g;
     7: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g, 6 H h;
     8: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g, 6 H h, 7 I i;
+    9: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g, 6 H h, 7 I i, 8 J j;
+    10: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g, 6 H h, 7 I i, 8 J j, 9 K k;
+    11: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g, 6 H h, 7 I i, 8 J j, 9 K k, 10 L l;
+    12: 0 A a, 1 B b, 2 C c, 3 D d, 4 E e, 5 G g, 6 H h, 7 I i, 8 J j, 9 K k, 10 L l, 11 M m;
 }
 
 /// Returns the signature of a function passed by reference, for macros that cannot name its type.

@@ -138,3 +138,15 @@ fn values_of_an_array_survive_their_builder() -> Result<()> {
     assert_eq!(held.as_object_count(), 1);
     Ok(())
 }
+
+#[test]
+fn functions_have_up_to_twelve_parameters() -> Result<()> {
+    type B = u8;
+    #[allow(clippy::too_many_arguments, reason = "the largest number that there is")]
+    fn sum(a: B, b: B, c: B, d: B, e: B, f: B, g: B, h: B, i: B, j: B, k: B, l: i64) -> i64 {
+        [a, b, c, d, e, f, g, h, i, j, k].map(i64::from).iter().sum::<i64>() + l
+    }
+    let args = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+    assert_eq!(Function::from_typed(sum)?.call::<i64>(args)?, 78);
+    Ok(())
+}

@@ -95,4 +95,8 @@ calls! {
     A a, B b, C c, D d, E e, G g;
     A a, B b, C c, D d, E e, G g, H h;
     A a, B b, C c, D d, E e, G g, H h, I i;
+    A a, B b, C c, D d, E e, G g, H h, I i, J j;
+    A a, B b, C c, D d, E e, G g, H h, I i, J j, K k;
+    A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l;
+    A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l, M m;
 }
