@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::{object_class, object_conversions, type_index};
 
 mod borrowing;
+mod check;
 mod dlpack_export;
 mod dlpack_import;
 mod element;
@@ -18,6 +19,7 @@ mod reader;
 mod unsafe_view;
 mod view;
 
+pub use check::TensorCheck;
 pub use dlpack_export::export;
 pub use dlpack_import::{DLPackForm, check_shape, import};
 pub use element::Element;
