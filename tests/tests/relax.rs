@@ -134,3 +134,38 @@ fn c_programs_load_models_by_path() -> Outcome<()> {
     assert_eq!(output, "ok\n");
     Ok(())
 }
+
+/// Returns the first call of each function of the fixtures.
+fn first_calls() -> Outcome<Vec<(String, Vec<String>)>> {
+    let mut first: Vec<(String, Vec<String>)> = Vec::new();
+    for (model, arguments) in calls()? {
+        if !first.iter().any(|(other, known)| *other == model && known.first() == arguments.first()) {
+            first.push((model, arguments));
+        }
+    }
+    Ok(first)
+}
+
+#[test]
+#[ignore = "builds the library as it is released: ./ci.sh relax"]
+#[cfg(target_env = "gnu")]
+fn models_survive_failing_allocations() -> Outcome<()> {
+    let program = Cc::program(scratch("relax-no-memory")?.join("module_no_memory"));
+    let program = program.source(folder().join("module_no_memory.c")).args(["-lm", "-ldl"]);
+    let program = program.link_shared(Library::with_cxx()?)?;
+    let first = first_calls()?;
+    assert_eq!(first.len(), 13);
+    for (model, arguments) in first {
+        for (mode, how) in
+            ["bytecode", "compiled"].into_iter().flat_map(|mode| [(mode, "once"), (mode, "onwards")])
+        {
+            let mut command = Command::new(&program);
+            command.current_dir(folder().join("models").join(&model)).args([how, &format!("./{mode}.so")]);
+            let output = output_of(command.args(&arguments))?;
+            let numbers: Vec<u32> = output.split(' ').filter_map(|word| word.parse().ok()).collect();
+            assert!(numbers.len() == 2 && numbers[0] > 40 && numbers[1] >= 5, "{model} {mode}: {output}");
+            print!("{model} {} {mode} {how}: {output}", arguments[0]);
+        }
+    }
+    Ok(())
+}

@@ -277,7 +277,7 @@ static long resident(void) {
 }
 
 /* Returns the bytes of live blocks of the heap. */
-static size_t heap(void) {
+static size_t heap_bytes(void) {
   struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }
@@ -286,7 +286,7 @@ static size_t heap(void) {
 static int measure_loading(const char* path, int allocator, int loads) {
   int load;
   for (load = 0; load < loads; ++load) machine_of(path, allocator);
-  printf("heap %zu resident %ld\n", heap(), resident());
+  printf("heap %zu resident %ld\n", heap_bytes(), resident());
   return 0;
 }
 
