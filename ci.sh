@@ -4,7 +4,8 @@
 #                            With names, runs these of it
 #        ci.sh NAME...       runs these checks
 #        ci.sh --list        names the checks of both sets, one line each
-#        ci.sh setup         installs what the checks need (as root on Debian and its like)
+#        ci.sh setup [first] installs what the checks need, or those of the first set (on Debian and its like, as root or with
+#                            sudo); fails when something is missing
 #
 # The checks are in tests/ci, a file for each group; tests/ci/sets.sh says which set each is in. A check that lacks a tool
 # fails and says what to install; none is skipped in silence. Logs go to target/ci/NAME.log; the last line is the sum:
@@ -29,7 +30,7 @@ for part in sets setup run tools build unit conformance programs devices embedde
   . "tests/ci/$part.sh"
 done
 
-usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; }
 
 list() {
   list_set "" "${LANE_ONE[@]}" "${LANE_TWO[@]}"
@@ -80,10 +81,7 @@ main() {
   case ${1:-} in
     --list) list ;;
     --help | -h) usage ;;
-    setup)
-      setup_first_set
-      setup_second_set
-      ;;
+    setup) setup "${2:-}" ;;
     '') with_sum run_first_set ;;
     nightly) with_sum run_second_set "${@:2}" ;;
     *) with_sum run_named "$@" ;;

