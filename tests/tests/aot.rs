@@ -41,6 +41,18 @@ fn run(command: &mut Command, forms: usize) -> Outcome<()> {
     Ok(())
 }
 
+/// Compiles the model and the program apart, since only the latter is ANSI C without warnings.
+#[test]
+fn helpers_for_kernels_have_the_messages_of_compiled_models() -> Outcome<()> {
+    let (library, folder) = (Library::get()?, scratch("aot-messages")?);
+    let model = Cc::shared(folder.join("libadd_one_dyn.so")).generated();
+    let model = model.source(aot().join("add_one_dyn/add_one_dyn.c")).link_shared(library)?;
+    let program = Cc::program(folder.join("same_messages")).strict().source(aot().join("same_messages.c"));
+    let report = output_of(&mut Command::new(program.source(model).link_shared(library)?))?;
+    assert!(report.contains("same_messages: 9 compared, 0 differ"), "{report}");
+    Ok(())
+}
+
 #[test]
 fn models_from_c_source_give_the_expected_outputs() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-c")?);
