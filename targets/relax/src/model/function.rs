@@ -13,14 +13,17 @@ use crate::executable::{FunctionInfo, FunctionKind, Program, TensorType};
 /// Same rules as for [`Model`].
 ///
 /// # Examples
-/// ```no_run
-/// # use ferrite_relax::model::Model;
-/// # fn main() -> ferrite_core::Result<()> {
-/// let main = Model::load("digits.so")?.function("main")?;
+/// ```
+/// # use ferrite::relax::model::Model;
+/// # fn main() -> ferrite::Result<()> {
+/// # std::env::set_current_dir("../../tests/programs/relax/models").unwrap();
+/// # if !cfg!(all(target_arch = "x86_64", target_os = "linux")) { return Ok(()); } // the libraries' machine code
+/// let main = Model::load("cnn/bytecode.so")?.function("main")?;
 /// for input in main.inputs() {
 ///     let tensor = input.tensor_type();
 ///     println!("{}: {:?} {:?}", input.name(), tensor.dtype(), tensor.shape().collect::<Vec<_>>());
 /// }
+/// assert_eq!((main.input_position("x"), main.output_count()), (Some(0), Some(1)));
 /// # Ok(())
 /// # }
 /// ```

@@ -11,18 +11,22 @@ use crate::machine::with_views;
 /// The inputs of a function by name, kept from one call to the next.
 ///
 /// # Examples
-/// ```no_run
-/// use ferrite_core::Tensor;
-/// use ferrite_relax::model::{Inputs, Model, Parameters};
+/// ```
+/// use ferrite::Tensor;
+/// use ferrite::relax::model::{Inputs, Model, Parameters};
 ///
-/// # fn main() -> ferrite_core::Result<()> {
-/// let model = Model::load("digits.so")?;
+/// # fn main() -> ferrite::Result<()> {
+/// # std::env::set_current_dir("../../tests/programs/relax/models").unwrap();
+/// # if !cfg!(all(target_arch = "x86_64", target_os = "linux")) { return Ok(()); } // the libraries' machine code
+/// let model = Model::load("mlp_i8/bytecode.so")?;
 /// let mut inputs = Inputs::new(&model.function("main")?)?;
-/// inputs.set_parameters(&Parameters::load("digits.params")?)?; // the weights
-/// for picture in [[0f32; 64], [1f32; 64]] {
-///     inputs.set("x", Tensor::from_slice(&picture, &[1, 1, 8, 8])?)?;
+/// inputs.set_parameters(&Parameters::load("mlp_i8/params.bin")?)?; // the weights
+/// for picture in [[0i8; 64], [127i8; 64]] {
+///     inputs.set("x", Tensor::from_slice(&picture, &[1, 64])?)?;
 ///     let scores: Tensor = inputs.call()?.get()?;
+///     assert_eq!(scores.shape(), [1, 10]);
 /// }
+/// assert!(inputs.set("y", 1).is_err());
 /// # Ok(())
 /// # }
 /// ```

@@ -15,23 +15,28 @@ impl Model {
     /// InternalError for a malformed executable or a missing kernel; errors of the kernels' source; MemoryError.
     ///
     /// # Examples
-    /// ```no_run
-    /// use ferrite_core::{Function, Result, Tensor};
+    /// ```
+    /// use ferrite_core::{AnyView, Function, Result, Tensor};
     /// use ferrite_relax::model::{Kernels, Model};
     ///
-    /// fn relu(x: Tensor, out: Tensor) -> Result<()> {
-    ///     // …
-    /// # let _ = (x, out);
+    /// fn add_one(x: Tensor, out: Tensor) -> Result<()> {
+    ///     // SAFETY: nothing else uses the output.
+    ///     let sums = unsafe { out.as_mut_slice::<f32>()? };
+    ///     sums.iter_mut().zip(x.as_slice::<f32>()?).for_each(|(sum, x)| *sum = x + 1.0);
     ///     Ok(())
     /// }
     ///
     /// # fn main() -> Result<()> {
     /// let kernels = Kernels::from_fn(|name| match name {
-    ///     "relu" => Function::from_typed(relu).map(Some),
+    ///     "add" => Function::from_typed(add_one).map(Some),
     ///     _ => Ok(None),
     /// })?;
-    /// # let executable = [];
+    /// # let executable = std::fs::read("../../tests/programs/relax/models/chain/bytecode.vm").unwrap();
+    /// // 1000 additions of 1
     /// let model = Model::from_bytes(&executable, kernels)?;
+    /// let x = Tensor::from_slice(&[0f32, 1.0, 2.0, 3.0], &[4])?;
+    /// let y: Tensor = model.call_packed("main", &[AnyView::from(&x)])?.get()?;
+    /// assert_eq!(y.as_slice::<f32>()?, [1000.0, 1001.0, 1002.0, 1003.0]);
     /// # Ok(())
     /// # }
     /// ```

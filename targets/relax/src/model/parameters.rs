@@ -13,14 +13,16 @@ const MAGIC: u64 = 0xF7E5_8D4F_0504_9CB7;
 /// Tensors by name, from a file that TVM's `save_param_dict` wrote.
 ///
 /// # Examples
-/// ```no_run
+/// ```
 /// use ferrite_relax::model::Parameters;
 ///
 /// # fn main() -> ferrite_core::Result<()> {
-/// let parameters = Parameters::load("digits.params")?;
+/// # std::env::set_current_dir("../../tests/programs/relax/models").unwrap();
+/// let parameters = Parameters::load("mlp_i8/params.bin")?;
 /// for (name, tensor) in parameters.iter() {
 ///     println!("{}: {:?}", String::from_utf8_lossy(name), tensor.shape());
 /// }
+/// assert_eq!(parameters.get("w1").unwrap().shape(), [32, 64]);
 /// # Ok(())
 /// # }
 /// ```

@@ -16,11 +16,13 @@ impl Model {
     /// Errors of `body`; RuntimeError while another thread runs the model; MemoryError.
     ///
     /// # Examples
-    /// ```no_run
-    /// # use ferrite_core::{AnyView, Tensor};
-    /// # use ferrite_relax::model::Model;
-    /// # fn main() -> ferrite_core::Result<()> {
-    /// # let model = Model::load("digits.so")?;
+    /// ```
+    /// # use ferrite::relax::model::Model;
+    /// # use ferrite::{AnyView, Tensor};
+    /// # fn main() -> ferrite::Result<()> {
+    /// # std::env::set_current_dir("../../tests/programs/relax/models").unwrap();
+    /// # if !cfg!(all(target_arch = "x86_64", target_os = "linux")) { return Ok(()); } // the libraries' machine code
+    /// # let model = Model::load("cnn/bytecode.so")?;
     /// # let x = Tensor::from_slice(&[0f32; 64], &[1, 1, 8, 8])?;
     /// let (_, profile) = model.profile(|| {
     ///     for _ in 0..100 {
@@ -28,6 +30,9 @@ impl Model {
     ///     }
     ///     Ok(())
     /// })?;
+    /// let operators = profile.operators()?;
+    /// let (_, softmax) = operators.iter().find(|(name, _)| *name == "softmax").unwrap();
+    /// assert_eq!(softmax.calls, 100);
     /// println!("{profile}");
     /// # Ok(())
     /// # }

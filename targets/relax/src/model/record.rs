@@ -25,14 +25,17 @@ object_class! {
     /// each thread a [`duplicate`](Model::duplicate), which has a machine of its own over the same weights and kernels.
     ///
     /// # Examples
-    /// ```no_run
-    /// use ferrite_core::{AnyView, Tensor};
-    /// use ferrite_relax::model::Model;
+    /// ```
+    /// use ferrite::relax::model::Model;
+    /// use ferrite::{AnyView, Tensor};
     ///
-    /// # fn main() -> ferrite_core::Result<()> {
-    /// let model = Model::load("digits.so")?; // written by TVM's export_library
+    /// # fn main() -> ferrite::Result<()> {
+    /// # std::env::set_current_dir("../../tests/programs/relax/models").unwrap();
+    /// # if !cfg!(all(target_arch = "x86_64", target_os = "linux")) { return Ok(()); } // the libraries' machine code
+    /// let model = Model::load("cnn/bytecode.so")?; // written by TVM's export_library
     /// let x = Tensor::from_slice(&[0f32; 64], &[1, 1, 8, 8])?;
     /// let scores: Tensor = model.call_packed("main", &[AnyView::from(&x)])?.get()?;
+    /// assert_eq!(scores.shape(), [1, 10]);
     /// println!("{:?}", scores.as_slice::<f32>()?);
     /// # Ok(())
     /// # }
@@ -92,19 +95,23 @@ impl Model {
     /// Same errors as [`Machine::initialize_on_cpu`].
     ///
     /// # Examples
-    /// ```no_run
-    /// # use ferrite_core::{AnyView, Result, Tensor};
-    /// # use ferrite_relax::model::Model;
+    /// ```
+    /// # use ferrite::relax::model::Model;
+    /// # use ferrite::{AnyView, Result, Tensor};
     /// # fn main() -> Result<()> {
-    /// let model = Model::load("digits.so")?;
-    /// let threads = [(); 4].map(|()| {
+    /// # std::env::set_current_dir("../../tests/programs/relax/models").unwrap();
+    /// # if !cfg!(all(target_arch = "x86_64", target_os = "linux")) { return Ok(()); } // the libraries' machine code
+    /// let model = Model::load("cnn/bytecode.so")?;
+    /// let threads = (0..4).map(|_| {
     ///     let model = model.duplicate()?;
     ///     Ok(std::thread::spawn(move || {
     ///         let x = Tensor::from_slice(&[0f32; 64], &[1, 1, 8, 8])?;
     ///         model.call_packed("main", &[AnyView::from(&x)])
     ///     }))
     /// });
-    /// # threads.into_iter().collect::<Result<Vec<_>>>()?;
+    /// for thread in threads.collect::<Result<Vec<_>>>()? {
+    ///     thread.join().unwrap()?;
+    /// }
     /// # Ok(())
     /// # }
     /// ```
