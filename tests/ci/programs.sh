@@ -55,6 +55,9 @@ check_cinstall() {
 about quickstart "the first command of the README"
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
 
+about cli "the command ferrite: what it finds in libraries of every kind, as files, and calls of their functions"
+check_cli() { need cc "apt-get install gcc" && cargo test -p ferrite-ffi-cli -- --include-ignored; }
+
 about tvm-client "TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
 check_tvm-client() {
   build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl tvm

@@ -24,10 +24,12 @@ use super::{Module, imports};
 const OWN_KIND: &[u8] = b"_lib";
 
 /// A module in the stream.
-struct Entry<'a> {
-    kind: &'a [u8],
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// Kind of the module; `_lib` for the library's own functions.
+    pub kind: &'a [u8],
     /// Argument for the loader of the kind; `None` for the library's own functions.
-    payload: Option<&'a [u8]>,
+    pub payload: Option<&'a [u8]>,
 }
 
 impl<'a> Entry<'a> {
@@ -38,6 +40,57 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// A stream whose lengths and indices are valid, read in place.
+pub struct ImportTree<'a> {
+    rows: WordList<'a>,
+    children: WordList<'a>,
+    entries: BinReader<'a>,
+}
+
+impl<'a> ImportTree<'a> {
+    /// Validates a stream, which is given without its length field. Runs no loader.
+    ///
+    /// ```
+    /// use ferrite_alloc_ext::module::library_bin::ImportTree;
+    ///
+    /// let words: Vec<u8> = [2u64, 0, 0, 0, 4].iter().flat_map(|word| word.to_le_bytes()).collect();
+    /// let stream = [&words[..], b"_lib"].concat();
+    /// let tree = ImportTree::read(&stream)?;
+    /// assert_eq!(tree.entries().next().map(|entry| entry.kind), Some(&b"_lib"[..]));
+    /// assert_eq!(tree.imports_of(0).count(), 0);
+    /// # Ok::<(), ferrite_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// InternalError for a malformed stream, with the field and its offset.
+    pub fn read(stream: &'a [u8]) -> Result<ImportTree<'a>> {
+        let mut reader = BinReader::new(stream);
+        let rows = reader.words("the row pointers")?;
+        let children = reader.words("the child indices")?;
+        check_tree(&rows, &children)?;
+        let entries = reader;
+        for _ in 1..rows.len() {
+            Entry::read(&mut reader)?;
+        }
+        Ok(ImportTree { rows, children, entries })
+    }
+
+    /// Returns the modules in order; the first is the root.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
+        let mut reader = self.entries;
+        (1..self.rows.len()).map_while(move |_| Entry::read(&mut reader).ok())
+    }
+
+    /// Returns the indices of the modules that the module at `index` imports; none past the end.
+    pub fn imports_of(&self, index: usize) -> impl Iterator<Item = usize> {
+        let (start, end) = match index.checked_add(1) {
+            Some(next) if next < self.rows.len() => (self.rows.get(index), self.rows.get(next)),
+            _ => (0, 0),
+        };
+        (start..end).map(|child| self.children.get(child))
+    }
+}
+
 /// Creates the modules of a stream, which is given without its length field. `own` creates the module of the library's own
 /// functions. Returns the root and, if the stream contains it, the library's own module.
 ///
@@ -45,26 +98,18 @@ impl<'a> Entry<'a> {
 /// InternalError for a malformed stream, with the field and its offset; RuntimeError if a kind has no loader or the imports
 /// form a cycle; errors of loaders; MemoryError.
 pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
-    let mut reader = BinReader::new(stream);
-    let rows = reader.words("the row pointers")?;
-    let children = reader.words("the child indices")?;
-    check_tree(&rows, &children)?;
-    let mut ahead = reader;
-    for _ in 1..rows.len() {
-        Entry::read(&mut ahead)?;
-    }
+    let tree = ImportTree::read(stream)?;
     let mut modules: Buffer<Module> = Buffer::new();
     let mut own_module = None;
-    for _ in 1..rows.len() {
-        let entry = Entry::read(&mut reader)?;
+    for entry in tree.entries() {
         modules.try_push(match entry.payload {
             Some(payload) => load_from_bytes(entry.kind, payload)?,
             None => own_module.insert(own()?).clone(),
         })?;
     }
     for (index, module) in modules.iter().enumerate() {
-        for child in rows.get(index)..rows.get(index + 1) {
-            if let Some(child) = modules.get(children.get(child)) {
+        for child in tree.imports_of(index) {
+            if let Some(child) = modules.get(child) {
                 imports::append(module, child)?;
             }
         }

@@ -6,7 +6,8 @@
 //! | `cxx_class` | modules as C++ objects, with the feature `cxx` |
 //! | `imports`, `module_set`, `lookup_cache` | the import tree, sets of modules, and cached lookups in the tree |
 //! | [`library`], [`library_module`] | libraries, which find symbols by name; modules over a library |
-//! | `library_function`, `library_bin`, `bin_reader`, `symbol_name` | functions of a library, the modules embedded in it, and symbol names |
+//! | [`library_bin`], `bin_reader` | the modules that are embedded in a library, and their imports |
+//! | `library_function`, `symbol_name` | functions of a library, and symbol names |
 //! | `packed` | libraries compiled by TVM before tvm-ffi, with the feature `packed` |
 //! | [`context`], [`backend_slots`] | context symbols: addresses for the pointer slots of libraries |
 //! | [`system_lib`], `symbol_table`, [`globals`] | modules of symbols linked into the program, and modules that stay loaded |
@@ -24,7 +25,7 @@ pub mod functions;
 pub mod globals;
 pub mod imports;
 pub mod library;
-mod library_bin;
+pub mod library_bin;
 mod library_function;
 pub mod library_module;
 mod lookup_cache;

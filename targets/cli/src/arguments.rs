@@ -1,0 +1,123 @@
+//! The command line: commands, options, and the texts that are made of them.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::failure::{Failure, Outcome};
+
+const STATUSES: &str = "\
+Exit status:
+  0  success
+  1  a function raised an error, a check found mistakes, or a step failed
+  2  wrong arguments
+  3  a file cannot be read, or is malformed
+  4  a tool, a library or a device is missing
+  5  a library ended its process by a signal
+
+Environment:
+  CC     C compiler of the quick start, `cc` when unset
+  CARGO  cargo of the quick start, `cargo` when unset";
+
+/// Looks into libraries of the TVM-FFI ABI, calls their functions, and runs the quick start of a clone.
+#[derive(Parser)]
+#[command(name = "ferrite", version, after_help = STATUSES, max_term_width = 100)]
+pub struct Arguments {
+    /// Command; the quick start if there is none.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Commands.
+#[derive(Subcommand)]
+pub enum Command {
+    Inspect(Inspect),
+    Call(Call),
+    /// Build libtvm_ffi, compile a C program and two compiled networks against it, and run them (default)
+    Quickstart,
+    /// Classify digits on every GPU that is found
+    Gpu {
+        /// Kinds to try: opencl, vulkan, cuda, rocm, webgpu, metal; the first four if none is named
+        kinds: Vec<String>,
+    },
+    /// Describe this build
+    Info,
+    /// Write the completions for a shell to standard output
+    Completions {
+        /// Shell
+        shell: Shell,
+    },
+    /// Write the manual pages, one per command
+    Man {
+        /// Folder for the pages
+        folder: PathBuf,
+    },
+}
+
+/// Describe a library: functions, embedded modules, kernels, and the symbols that it needs
+///
+/// Reads the file without running it. With --run, a child process loads the library and asks it for signatures and documentation.
+#[derive(Args)]
+pub struct Inspect {
+    /// Library, relocatable object or embedded binary
+    pub library: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Also load the library in a child process, for signatures, documentation and metadata
+    #[arg(long)]
+    pub run: bool,
+    /// Load the library in this process, and print the descriptions of its functions: what --run starts
+    #[arg(long, hide = true)]
+    pub in_process: bool,
+}
+
+/// Call a function of a library, and print its result
+///
+/// Loads the library and runs its code: call only what you trust.
+#[derive(Args)]
+#[command(after_help = "\
+Arguments of the function:
+  3  2.5  true  null  '\"text\"'   numbers, booleans, None, strings: any JSON
+  '[1, 2]'  '[[1], [2]]'         tensor of float32; an Array or Shape if the signature has one
+  '{\"key\": 1}'  '[\"a\", \"b\"]'    Map, Array
+  'int64:[1, 2]'                 tensor with these elements; array:[1, 2] and shape:[1, 2] force the others
+  'float32[2,3]'                 new tensor of zeros, printed after the call: for results
+  @file.npy                      tensor from a file of NumPy")]
+pub struct Call {
+    /// Library
+    pub library: PathBuf,
+    /// Function
+    pub function: String,
+    /// Arguments of the function
+    #[arg(allow_negative_numbers = true)]
+    pub arguments: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Writes the completions for a shell.
+pub fn completions(shell: Shell) -> Outcome<()> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "ferrite", &mut text);
+    crate::print(&String::from_utf8_lossy(&text))
+}
+
+/// Writes the manual pages into a folder.
+pub fn manual(folder: &Path) -> Outcome<()> {
+    let failed = |error| Failure::input(format!("cannot write the pages to {}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    clap_mangen::generate_to(Arguments::command(), folder).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

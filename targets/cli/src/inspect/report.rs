@@ -1,0 +1,169 @@
+//! The description of a library, as `--json` prints it.
+
+use serde::Serialize;
+
+use crate::library::Sizes;
+use crate::registered::TypeReport;
+use crate::signature::Signature;
+
+/// Description of a library.
+#[derive(Serialize)]
+pub struct Report {
+    /// Path, as the user wrote it.
+    pub library: String,
+    /// File format.
+    pub format: Format,
+    /// Sizes in bytes.
+    pub sizes: Sizes,
+    /// Libraries that it links.
+    pub dependencies: Vec<String>,
+    /// Exported functions.
+    pub functions: Vec<FunctionReport>,
+    /// Pointer slots that the loader fills.
+    pub slots: Vec<String>,
+    /// Whether TVM compiled it before tvm-ffi, with modules in a form that is not described here.
+    pub is_packed: bool,
+    /// Modules that are embedded in the library; `None` if there are none.
+    pub embedded: Option<Embedded>,
+    /// Symbols that it needs from `libtvm_ffi`.
+    pub needs: Needs,
+    /// Global functions that the library registers, with `--run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_functions: Option<Vec<String>>,
+    /// Types that the library registers, with `--run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub types: Option<Vec<TypeReport>>,
+}
+
+/// File format and processor.
+#[derive(Serialize)]
+pub struct Format {
+    pub container: &'static str,
+    pub role: &'static str,
+    pub architecture: String,
+    pub bits: u32,
+    pub big_endian: bool,
+    /// Whether a process on this machine can load it.
+    pub runs_here: bool,
+}
+
+/// An exported function.
+#[derive(Serialize)]
+pub struct FunctionReport {
+    pub name: String,
+    pub has_doc: bool,
+    pub has_metadata: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doc: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<serde_json::Value>,
+}
+
+/// Modules that are embedded in a library.
+#[derive(Serialize)]
+pub struct Embedded {
+    /// Size with the length field.
+    pub bytes: usize,
+    /// Modules, of which the first is the root.
+    pub modules: Vec<ModuleReport>,
+}
+
+/// An embedded module.
+#[derive(Serialize)]
+pub struct ModuleReport {
+    /// Kind, such as `_lib` for the library's own functions, or `cuda`.
+    pub kind: String,
+    /// Size of the payload.
+    pub bytes: usize,
+    /// Indices of the modules that it imports.
+    pub imports: Vec<usize>,
+    /// Content, for kinds that are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content>,
+}
+
+/// Content of an embedded module.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    Device(Device),
+    Executable(Executable),
+    /// The payload is malformed: the reason.
+    Malformed(String),
+}
+
+/// A module of kernels for a device.
+#[derive(Serialize)]
+pub struct Device {
+    /// Format of the code, such as `ptx`; empty for kinds that have one format.
+    pub format: String,
+    /// Size of the code of all kernels.
+    pub code_bytes: usize,
+    pub kernels: Vec<Kernel>,
+}
+
+/// A kernel with its launch parameters.
+#[derive(Serialize)]
+pub struct Kernel {
+    pub name: String,
+    /// Types of the parameters.
+    pub parameters: Vec<String>,
+    /// Launch parameters, in the order of the arguments behind those of the kernel.
+    pub launch: Vec<String>,
+    /// Size of its own code, for kinds with separate code; else 0.
+    pub code_bytes: usize,
+}
+
+/// An executable of Relax.
+#[derive(Serialize)]
+pub struct Executable {
+    pub functions: Vec<RelaxFunction>,
+    pub constants: usize,
+    pub constant_bytes: usize,
+    pub instructions: usize,
+    /// Functions that it looks up by name.
+    pub calls: Vec<String>,
+}
+
+/// A function of an executable.
+#[derive(Serialize)]
+pub struct RelaxFunction {
+    pub name: String,
+    /// `bytecode` or `compiled`.
+    pub kind: &'static str,
+    pub parameters: Vec<String>,
+    pub registers: usize,
+    pub instructions: usize,
+}
+
+/// Symbols that a library needs from `libtvm_ffi`.
+#[derive(Serialize)]
+pub struct Needs {
+    pub symbols: Vec<NeededSymbol>,
+    /// First release of upstream that has all; `None` if no release has.
+    pub since: Option<String>,
+    /// Last release of upstream that has all; `None` if the newest has.
+    pub until: Option<String>,
+    /// Symbols that no build of Ferrite has.
+    pub missing_from_ferrite: Vec<String>,
+    /// Features of Ferrite that have the others, beside the C symbols.
+    pub features: Vec<&'static str>,
+    /// Symbols that no release of upstream's `libtvm_ffi` has.
+    pub missing_from_upstream: Vec<String>,
+    /// Number of needed symbols that belong to other libraries.
+    pub others: usize,
+}
+
+/// A needed symbol.
+#[derive(Serialize)]
+pub struct NeededSymbol {
+    pub name: String,
+    /// First release of upstream with it.
+    pub since: Option<&'static str>,
+    /// Last release of upstream with it; `None` if the newest has it.
+    pub until: Option<&'static str>,
+    /// Feature of Ferrite with it: `c` is every build.
+    pub ferrite: Option<&'static str>,
+}

@@ -1,0 +1,267 @@
+//! Libraries as files: symbols, sections and sizes of ELF, Mach-O and PE files, read without running them.
+
+use std::path::Path;
+
+use object::read::{ExportTarget, NameOrOrdinal};
+use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionKind};
+
+use crate::failure::{Failure, Outcome};
+
+/// Prefix of the symbols of functions.
+const FUNCTION: &str = "__tvm_ffi_";
+
+/// A symbol that a file defines.
+pub struct Defined {
+    /// Name, without the underscore that Mach-O adds.
+    pub name: String,
+    address: u64,
+    size: u64,
+    section: Option<object::SectionIndex>,
+}
+
+/// A parsed file.
+pub struct LibraryFile<'a> {
+    file: object::File<'a>,
+    defined: Vec<Defined>,
+}
+
+/// Sizes of the sections that a process has in memory, in bytes.
+#[derive(Debug, Default, serde::Serialize)]
+pub struct Sizes {
+    /// The whole file.
+    pub file: u64,
+    /// Machine code.
+    pub code: u64,
+    /// Data that is never written.
+    pub read_only: u64,
+    /// Initialised data.
+    pub data: u64,
+    /// Data that begins as zeros.
+    pub zeroed: u64,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// [`Kind::Input`](crate::failure::Kind::Input) if it cannot be read.
+pub fn read(path: &Path) -> Outcome<Vec<u8>> {
+    std::fs::read(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))
+}
+
+impl<'a> LibraryFile<'a> {
+    /// Parses the bytes of the file at `path`.
+    ///
+    /// # Errors
+    /// [`Kind::Input`](crate::failure::Kind::Input) for what is no library, and for malformed or truncated ones.
+    pub fn parse(path: &Path, bytes: &'a [u8]) -> Outcome<LibraryFile<'a>> {
+        let refuse = |why: &dyn std::fmt::Display| {
+            Failure::input(format!("{} is no library, or truncated: {why}", path.display()))
+        };
+        if bytes.is_empty() {
+            return Err(refuse(&"the file is empty"));
+        }
+        let file = object::File::parse(bytes).map_err(|error| refuse(&error))?;
+        for section in file.sections() {
+            if let Err(error) = section.data() {
+                let name = section.name().unwrap_or("without a readable name");
+                return Err(refuse(&format!(
+                    "the file is truncated: section {name} lies outside it ({error})"
+                )));
+            }
+        }
+        let defined = defined(&file);
+        Ok(LibraryFile { file, defined })
+    }
+
+    /// Returns the container format, such as `ELF`.
+    pub fn container(&self) -> &'static str {
+        match self.file.format() {
+            object::BinaryFormat::Elf => "ELF",
+            object::BinaryFormat::MachO => "Mach-O",
+            object::BinaryFormat::Pe => "PE",
+            object::BinaryFormat::Coff => "COFF",
+            _ => "other",
+        }
+    }
+
+    /// Returns the processor for which the file was compiled.
+    pub fn architecture(&self) -> String {
+        format!("{:?}", self.file.architecture()).to_lowercase()
+    }
+
+    /// Returns the number of bits of an address.
+    pub fn bits(&self) -> u32 {
+        if self.file.is_64() { 64 } else { 32 }
+    }
+
+    /// Returns `true` for files of big-endian processors.
+    pub fn is_big_endian(&self) -> bool {
+        !self.file.is_little_endian()
+    }
+
+    /// Returns the role of the file, such as `shared library`.
+    pub fn role(&self) -> &'static str {
+        match self.file.kind() {
+            ObjectKind::Dynamic => "shared library",
+            ObjectKind::Executable => "program",
+            ObjectKind::Relocatable => "relocatable object",
+            ObjectKind::Core => "memory dump",
+            _ => "unknown",
+        }
+    }
+
+    /// Returns `true` if a process on this machine can load the file.
+    pub fn is_for_this_machine(&self) -> bool {
+        let system = if cfg!(target_os = "macos") {
+            "Mach-O"
+        } else if cfg!(windows) {
+            "PE"
+        } else {
+            "ELF"
+        };
+        self.container() == system && self.architecture() == std::env::consts::ARCH
+    }
+
+    /// Returns the names of the libraries that the file links. Those that cannot be read are left out.
+    pub fn dependencies(&self) -> Vec<String> {
+        let libraries = self.file.import_libraries().into_iter().flatten().flatten();
+        let mut names: Vec<_> = libraries.map(|library| text(library.name())).collect();
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        names
+    }
+
+    /// Returns the names of the functions, without their prefix, sorted.
+    pub fn functions(&self) -> Vec<String> {
+        let names = self.defined.iter().filter_map(|symbol| symbol.name.strip_prefix(FUNCTION));
+        // A second underscore is for the library's own records.
+        names.filter(|name| !name.is_empty() && !name.starts_with('_')).map(String::from).collect()
+    }
+
+    /// Returns `true` if the file defines a symbol.
+    pub fn defines(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Returns the names of the symbols that other libraries must define, sorted. Weak ones may be missing.
+    pub fn undefined(&self) -> Vec<String> {
+        let symbols = self.file.dynamic_symbols().chain(self.file.symbols());
+        let symbols = symbols.filter(|symbol| symbol.is_undefined() && !symbol.is_weak());
+        let mut names: Vec<_> = symbols.filter_map(|symbol| Some(self.plain(symbol.name().ok()?))).collect();
+        if self.is_pe() {
+            let imports = self.file.imports().into_iter().flatten().flatten();
+            names.extend(imports.filter_map(|import| named(import.name())));
+        }
+        names.retain(|name| !name.is_empty());
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Returns the bytes from a symbol to the end of its section, or to its own end if the format has sizes. `None` if there is
+    /// no such symbol.
+    pub fn data_of(&self, name: &str) -> Option<&'a [u8]> {
+        let symbol = self.find(name)?;
+        let section = self.file.section_by_index(symbol.section?).ok()?;
+        let start = usize::try_from(symbol.address.checked_sub(section.address())?).ok()?;
+        let bytes = section.data().ok()?.get(start..)?;
+        match usize::try_from(symbol.size) {
+            Ok(size) if size > 0 => bytes.get(..size),
+            _ => Some(bytes),
+        }
+    }
+
+    /// Returns the sizes; `file` is the length of the whole file.
+    pub fn sizes(&self, file: usize) -> Sizes {
+        let mut sizes = Sizes { file: file as u64, ..Sizes::default() };
+        for section in self.file.sections() {
+            let room = match section.kind() {
+                SectionKind::Text => &mut sizes.code,
+                SectionKind::ReadOnlyData
+                | SectionKind::ReadOnlyString
+                | SectionKind::ReadOnlyDataWithRel => &mut sizes.read_only,
+                SectionKind::Data | SectionKind::Tls => &mut sizes.data,
+                SectionKind::UninitializedData | SectionKind::UninitializedTls => &mut sizes.zeroed,
+                _ => continue,
+            };
+            *room = room.saturating_add(section.size());
+        }
+        sizes
+    }
+
+    fn find(&self, name: &str) -> Option<&Defined> {
+        let index = self.defined.binary_search_by(|symbol| symbol.name.as_str().cmp(name)).ok()?;
+        self.defined.get(index)
+    }
+
+    fn is_pe(&self) -> bool {
+        is_pe(&self.file)
+    }
+
+    fn plain(&self, name: &str) -> String {
+        plain(&self.file, name)
+    }
+}
+
+/// Returns the name without the underscore that Mach-O adds, and without an ELF version.
+fn plain(file: &object::File<'_>, name: &str) -> String {
+    let name = if file.format() == object::BinaryFormat::MachO {
+        name.strip_prefix('_').unwrap_or(name)
+    } else {
+        name
+    };
+    name.split('@').next().unwrap_or(name).to_string()
+}
+
+/// Returns the defined symbols: those that a library exports, or the global ones of a relocatable object, sorted by name.
+fn defined(file: &object::File<'_>) -> Vec<Defined> {
+    let is_relocatable = file.kind() == ObjectKind::Relocatable;
+    let exported = file.dynamic_symbols().chain(file.symbols().filter(|_| is_relocatable || !is_elf(file)));
+    let mut defined: Vec<_> = exported
+        .filter(|symbol| symbol.is_definition() && symbol.is_global())
+        .filter_map(|symbol| {
+            Some(Defined {
+                name: plain(file, symbol.name().ok()?),
+                address: symbol.address(),
+                size: symbol.size(),
+                section: symbol.section_index(),
+            })
+        })
+        .collect();
+    if is_pe(file) {
+        let exports = file.exports().into_iter().flatten().flatten();
+        defined.extend(exports.filter_map(|export| exported_by_pe(file, &export)));
+    }
+    defined.sort_by(|one, other| one.name.cmp(&other.name));
+    defined.dedup_by(|one, other| one.name == other.name);
+    defined
+}
+
+fn exported_by_pe(file: &object::File<'_>, export: &object::Export<'_>) -> Option<Defined> {
+    let ExportTarget::Address { address } = export.target() else { return None };
+    let within = |section: &object::Section<'_, '_>| {
+        section.address() <= address && address - section.address() < section.size()
+    };
+    let section = file.sections().find(within).map(|section| section.index());
+    Some(Defined { name: named(export.name())?, address, size: 0, section })
+}
+
+fn is_elf(file: &object::File<'_>) -> bool {
+    file.format() == object::BinaryFormat::Elf
+}
+
+fn is_pe(file: &object::File<'_>) -> bool {
+    file.format() == object::BinaryFormat::Pe
+}
+
+/// Returns a name; `None` for symbols that have a number instead.
+fn named(name: NameOrOrdinal<&[u8]>) -> Option<String> {
+    match name {
+        NameOrOrdinal::Name(name) => Some(text(name)),
+        NameOrOrdinal::Ordinal(_) => None,
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

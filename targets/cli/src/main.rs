@@ -1,0 +1,70 @@
+//! The `ferrite` command: looks into libraries of the TVM-FFI ABI, calls their functions, and runs the quick start.
+#![deny(unsafe_code)]
+
+mod arguments;
+mod call;
+mod failure;
+mod inspect;
+mod library;
+mod quickstart;
+#[allow(unsafe_code, reason = "the type table has names of C")]
+mod registered;
+mod signature;
+mod symbols;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::Outcome;
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // A closed pipe changes nothing about the status.
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Outcome<()> {
+    match arguments.command.unwrap_or(Command::Quickstart) {
+        Command::Inspect(options) => inspect::run(&options),
+        Command::Call(options) => call::run(&options),
+        Command::Quickstart => quickstart::run().map_err(failure::Failure::negative),
+        Command::Gpu { kinds } => quickstart::gpu::run(&kinds).map_err(failure::Failure::negative),
+        Command::Info => print(&info()),
+        Command::Completions { shell } => arguments::completions(shell),
+        Command::Man { folder } => arguments::manual(&folder),
+    }
+}
+
+/// Writes text to standard output. A reader that has closed the pipe ends the command without an error.
+fn print(text: &str) -> Outcome<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(failure::Failure::negative(format!("cannot write: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a value to standard output as JSON.
+fn print_json(value: &impl serde::Serialize) -> Outcome<()> {
+    let text = serde_json::to_string_pretty(value).map_err(failure::Failure::negative)?;
+    print(&(text + "\n"))
+}
+
+fn info() -> String {
+    format!(
+        "ferrite {}\nsystem       {}-{}\nbacktraces   yes\n",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::ARCH,
+        std::env::consts::OS,
+    )
+}

@@ -1,0 +1,143 @@
+//! Types of functions, from the metadata that libraries carry.
+
+use serde_json::Value;
+
+/// Parameter types and result type of a function.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Signature {
+    /// Types of the parameters, as the ABI names them; `None` if any number is accepted.
+    pub parameters: Option<Vec<Type>>,
+    /// Type of the result.
+    pub result: Type,
+}
+
+/// A type with its arguments, such as `Array<int>`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Type {
+    /// Name, such as `int`, `ffi.Array` or `DLTensor*`.
+    pub name: String,
+    /// Type arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<Type>,
+}
+
+impl Signature {
+    /// Reads the metadata of a function; `None` if it has no type of a function.
+    pub fn of_metadata(metadata: &str) -> Option<Signature> {
+        let metadata: Value = serde_json::from_str(metadata).ok()?;
+        // The schema is JSON in a text.
+        let schema = match metadata.get("type_schema")? {
+            Value::String(text) => serde_json::from_str(text).ok()?,
+            other => other.clone(),
+        };
+        Signature::of_schema(&schema)
+    }
+
+    /// Reads a schema: `args` has the result first; `named_args` has lists of results and parameters.
+    fn of_schema(schema: &Value) -> Option<Signature> {
+        let name = schema.get("type")?.as_str()?;
+        if !name.eq_ignore_ascii_case("ffi.Function") {
+            return None;
+        }
+        if let Some(named) = schema.get("named_args") {
+            let types = |key: &str| named.get(key).and_then(Value::as_array).map(|list| types(list));
+            let result = types("return").and_then(|list| list.into_iter().next());
+            return Some(Signature { parameters: types("params"), result: result.unwrap_or(Type::any()) });
+        }
+        let mut all =
+            types(schema.get("args").and_then(Value::as_array).map_or(&[], Vec::as_slice)).into_iter();
+        match all.next() {
+            Some(result) => Some(Signature { parameters: Some(all.collect()), result }),
+            None => Some(Signature { parameters: None, result: Type::any() }),
+        }
+    }
+
+    /// Returns the type of a parameter; `None` if it is not known.
+    pub fn parameter(&self, index: usize) -> Option<&Type> {
+        self.parameters.as_ref()?.get(index)
+    }
+}
+
+fn types(list: &[Value]) -> Vec<Type> {
+    list.iter().map(Type::of_schema).collect()
+}
+
+/// Depth of type arguments that is read. Deeper ones are `Any`.
+const DEEPEST: usize = 16;
+
+impl Type {
+    fn any() -> Type {
+        Type { name: "Any".into(), arguments: Vec::new() }
+    }
+
+    fn of_schema(schema: &Value) -> Type {
+        Type::within(schema, DEEPEST)
+    }
+
+    fn within(schema: &Value, depth: usize) -> Type {
+        let (Some(name), Some(depth)) = (schema.get("type").and_then(Value::as_str), depth.checked_sub(1))
+        else {
+            return Type::any();
+        };
+        let arguments = schema.get("args").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let arguments = arguments.iter().map(|argument| Type::within(argument, depth)).collect();
+        Type { name: name.into(), arguments }
+    }
+}
+
+/// `(int, Tensor) -> float`
+impl std::fmt::Display for Signature {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.parameters {
+            Some(parameters) => {
+                let parameters: Vec<_> = parameters.iter().map(Type::to_string).collect();
+                write!(out, "({}) -> {}", parameters.join(", "), self.result)
+            }
+            None => write!(out, "(...) -> {}", self.result),
+        }
+    }
+}
+
+impl std::fmt::Display for Type {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.name.strip_prefix("ffi.").unwrap_or(&self.name);
+        out.write_str(name)?;
+        if self.arguments.is_empty() {
+            return Ok(());
+        }
+        let arguments: Vec<_> = self.arguments.iter().map(Type::to_string).collect();
+        write!(out, "[{}]", arguments.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(metadata: &str) -> Option<String> {
+        Signature::of_metadata(metadata).map(|signature| signature.to_string())
+    }
+
+    #[test]
+    fn both_forms_of_schemas_are_read() {
+        let positional = r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"float\"},{\"type\":\"int\"},{\"type\":\"ffi.Array\",\"args\":[{\"type\":\"int\"}]}]}"}"#;
+        assert_eq!(text(positional).as_deref(), Some("(int, Array[int]) -> float"));
+        let named = r#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"None\"}],\"params\":[{\"type\":\"DLTensor*\"}]}}"}"#;
+        assert_eq!(text(named).as_deref(), Some("(DLTensor*) -> None"));
+        assert_eq!(text(r#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#).as_deref(), Some("(...) -> Any"));
+    }
+
+    #[test]
+    fn what_is_no_schema_has_no_signature() {
+        for bad in [
+            "",
+            "[]",
+            "{}",
+            r#"{"type_schema":"{"}"#,
+            r#"{"type_schema":"{\"type\":\"int\"}"}"#,
+            r#"{"type_schema":5}"#,
+        ] {
+            assert_eq!(text(bad), None, "{bad}");
+        }
+    }
+}
