@@ -34,6 +34,20 @@ pub struct Arguments {
 pub enum Command {
     Inspect(Inspect),
     Call(Call),
+    Check(Check),
+    List(List),
+    /// List the devices that are found
+    Devices {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find the libraries named libtvm_ffi that a process would load, and say whether they fit
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Build libtvm_ffi, compile a C program and two compiled networks against it, and run them (default)
     Quickstart,
     /// Classify digits on every GPU that is found
@@ -93,6 +107,35 @@ pub struct Call {
     /// Arguments of the function
     #[arg(allow_negative_numbers = true)]
     pub arguments: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Find mistakes against the ABI in a library
+///
+/// Reads the file, and calls each function: without arguments and, if it has a signature, with arguments of its types and with None. Each
+/// function has a child process. Exits with 1 if there are mistakes.
+#[derive(Args)]
+pub struct Check {
+    /// Library
+    pub library: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Read the file only
+    #[arg(long)]
+    pub no_calls: bool,
+    /// Check one function in this process: what the command starts
+    #[arg(long, hide = true)]
+    pub in_process: Option<String>,
+}
+
+/// List global functions and types: those of Ferrite, or those that a library registers
+#[derive(Args)]
+pub struct List {
+    /// Library, which a child process loads
+    pub library: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use object::read::{ExportTarget, NameOrOrdinal};
-use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionKind};
+use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use crate::failure::{Failure, Outcome};
 
@@ -17,6 +17,7 @@ pub struct Defined {
     address: u64,
     size: u64,
     section: Option<object::SectionIndex>,
+    kind: SymbolKind,
 }
 
 /// A parsed file.
@@ -143,6 +144,32 @@ impl<'a> LibraryFile<'a> {
         self.find(name).is_some()
     }
 
+    /// Returns the names of all symbols that the file defines, sorted.
+    pub fn symbols(&self) -> impl Iterator<Item = &str> {
+        self.defined.iter().map(|symbol| symbol.name.as_str())
+    }
+
+    /// Returns `true` if a symbol is data; `false` for functions, and if the format does not tell.
+    pub fn is_data(&self, name: &str) -> bool {
+        match self.find(name) {
+            Some(symbol) if symbol.kind == SymbolKind::Unknown => {
+                self.section_kind(symbol).is_some_and(|kind| kind != SectionKind::Text)
+            }
+            Some(symbol) => matches!(symbol.kind, SymbolKind::Data | SymbolKind::Tls),
+            None => false,
+        }
+    }
+
+    /// Returns `true` if a symbol is in memory that a process can write to.
+    pub fn is_writable(&self, name: &str) -> bool {
+        let kind = self.find(name).and_then(|symbol| self.section_kind(symbol));
+        matches!(kind, Some(SectionKind::Data | SectionKind::UninitializedData))
+    }
+
+    fn section_kind(&self, symbol: &Defined) -> Option<SectionKind> {
+        Some(self.file.section_by_index(symbol.section?).ok()?.kind())
+    }
+
     /// Returns the names of the symbols that other libraries must define, sorted. Weak ones may be missing.
     pub fn undefined(&self) -> Vec<String> {
         let symbols = self.file.dynamic_symbols().chain(self.file.symbols());
@@ -225,6 +252,7 @@ fn defined(file: &object::File<'_>) -> Vec<Defined> {
                 address: symbol.address(),
                 size: symbol.size(),
                 section: symbol.section_index(),
+                kind: symbol.kind(),
             })
         })
         .collect();
@@ -243,7 +271,7 @@ fn exported_by_pe(file: &object::File<'_>, export: &object::Export<'_>) -> Optio
         section.address() <= address && address - section.address() < section.size()
     };
     let section = file.sections().find(within).map(|section| section.index());
-    Some(Defined { name: named(export.name())?, address, size: 0, section })
+    Some(Defined { name: named(export.name())?, address, size: 0, section, kind: SymbolKind::Unknown })
 }
 
 fn is_elf(file: &object::File<'_>) -> bool {

@@ -3,9 +3,14 @@
 
 mod arguments;
 mod call;
+mod check;
+mod child;
+mod devices;
+mod doctor;
 mod failure;
 mod inspect;
 mod library;
+mod list;
 mod quickstart;
 #[allow(unsafe_code, reason = "the type table has names of C")]
 mod registered;
@@ -35,6 +40,10 @@ fn run(arguments: Arguments) -> Outcome<()> {
     match arguments.command.unwrap_or(Command::Quickstart) {
         Command::Inspect(options) => inspect::run(&options),
         Command::Call(options) => call::run(&options),
+        Command::Check(options) => check::run(&options),
+        Command::List(options) => list::run(&options),
+        Command::Devices { json } => devices::run(json),
+        Command::Doctor { json } => doctor::run(json),
         Command::Quickstart => quickstart::run().map_err(failure::Failure::negative),
         Command::Gpu { kinds } => quickstart::gpu::run(&kinds).map_err(failure::Failure::negative),
         Command::Info => print(&info()),

@@ -30,6 +30,11 @@ pub fn find(name: &str) -> Option<Known> {
     all().find(|known| known.name == name)
 }
 
+/// Returns the C symbols that every build of Ferrite and the newest release of upstream have.
+pub fn in_every_build() -> impl Iterator<Item = &'static str> {
+    all().filter(|known| known.ours == Some("c")).map(|known| known.name)
+}
+
 /// Returns `true` for names that only a library of the TVM-FFI ABI defines, known or not.
 pub fn is_of_the_abi(name: &str) -> bool {
     name.starts_with("TVMFFI") || name.starts_with("TVMBackend") || is_cxx(name)

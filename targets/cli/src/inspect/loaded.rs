@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use ferrite::Module;
 use serde::{Deserialize, Serialize};
 
+use crate::child::{self, End};
 use crate::failure::{Failure, Outcome};
 use crate::library::{self, LibraryFile};
 use crate::registered::{Registered, TypeReport, describe_type};
@@ -14,19 +15,24 @@ use crate::signature::Signature;
 
 use super::report::Report;
 
-/// Answer of the child process.
+/// Descriptions that the library gives of itself.
 #[derive(Default, Deserialize, Serialize)]
-struct Descriptions {
+pub struct Descriptions {
     /// Documentation and metadata, by function.
-    functions: BTreeMap<String, Texts>,
-    global_functions: Vec<String>,
-    types: Vec<TypeReport>,
+    pub functions: BTreeMap<String, Texts>,
+    /// Global functions that it registers.
+    pub global_functions: Vec<String>,
+    /// Types that it registers.
+    pub types: Vec<TypeReport>,
 }
 
+/// Texts of a function.
 #[derive(Default, Deserialize, Serialize)]
-struct Texts {
-    doc: Option<String>,
-    metadata: Option<String>,
+pub struct Texts {
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Metadata, JSON.
+    pub metadata: Option<String>,
 }
 
 /// Adds what a child process finds out about the library.
@@ -46,29 +52,23 @@ pub fn add_descriptions(path: &Path, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-fn ask_child(path: &Path) -> Outcome<Descriptions> {
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::missing(format!("cannot find this program: {error}")))?;
-    let mut command = Command::new(program);
-    command.args(["inspect", "--in-process"]).arg(path).stdin(Stdio::null());
-    let output = command
-        .output()
-        .map_err(|error| Failure::missing(format!("cannot start a child process: {error}")))?;
-    let message = String::from_utf8_lossy(&output.stderr);
-    match output.status.code() {
-        // The library itself may have printed lines before.
-        Some(0) => {
-            let printed = String::from_utf8_lossy(&output.stdout);
-            let last = printed.lines().last().unwrap_or_default();
-            serde_json::from_str(last)
-                .map_err(|error| Failure::negative(format!("the child process gave no description: {error}")))
+/// Time that a library has to load and to describe itself.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Loads a library in a child process, and returns its descriptions.
+///
+/// # Errors
+/// [`Kind::Crash`](crate::failure::Kind::Crash) if the child ends by a signal; its own error otherwise.
+pub fn ask_child(path: &Path) -> Outcome<Descriptions> {
+    match child::ask(&["inspect", "--in-process"], path, LIMIT)? {
+        End::Answer(found) => Ok(found),
+        End::Error(message) => Err(Failure::negative(message)),
+        End::Crash(how) => {
+            Err(Failure::crash(format!("loading {} ended the child process: {how}", path.display())))
         }
-        Some(_) => Err(Failure::negative(message.trim_start_matches("error: "))),
-        None => Err(Failure::crash(format!(
-            "loading {} ended the child process: {}\n{message}",
-            path.display(),
-            output.status
-        ))),
+        End::Late => {
+            Err(Failure::negative(format!("{} was not loaded in {} s", path.display(), LIMIT.as_secs())))
+        }
     }
 }
 
@@ -95,6 +95,5 @@ pub fn describe_in_process(path: &Path) -> Outcome<()> {
         };
         found.functions.insert(name, texts);
     }
-    let line = serde_json::to_string(&found).map_err(Failure::negative)?;
-    crate::print(&format!("\n{line}\n"))
+    child::print_answer(&found)
 }

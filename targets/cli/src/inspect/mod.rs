@@ -1,11 +1,11 @@
 //! `ferrite inspect`: describes a library. The file is read and never run; `--run` loads it in a child process.
 
 mod device;
-mod embedded;
-mod loaded;
+pub mod embedded;
+pub mod loaded;
 mod needs;
 mod relax;
-mod report;
+pub mod report;
 mod text;
 
 use std::path::Path;

@@ -70,6 +70,16 @@ pub struct Embedded {
     pub modules: Vec<ModuleReport>,
 }
 
+impl Embedded {
+    /// Returns the kinds of the modules whose payloads are malformed, with the reasons.
+    pub fn malformed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.modules.iter().filter_map(|module| match &module.content {
+            Some(Content::Malformed(why)) => Some((module.kind.as_str(), why.as_str())),
+            _ => None,
+        })
+    }
+}
+
 /// An embedded module.
 #[derive(Serialize)]
 pub struct ModuleReport {

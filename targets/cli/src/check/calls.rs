@@ -1,0 +1,177 @@
+//! Mistakes that calls of a function show. Each function is called in a child process of its own.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ferrite::{Any, Function, Module};
+
+use crate::child::{self, End};
+use crate::failure::Outcome;
+use crate::signature::Signature;
+
+use super::raw::{self, Returned};
+use super::{Finding, sample};
+
+/// Time that the calls of a function have.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Number of calls that must leave objects behind before that is a leak: caches are filled by the first.
+const CALLS: usize = 4;
+
+/// Status of a function that fails, and of one whose error is stored by the environment, such as a signal of Python.
+const FAILED: i32 = -1;
+const ENVIRONMENT: i32 = -2;
+
+/// Result of the checks of a function.
+pub enum Checked {
+    /// It was called.
+    Found(Vec<Finding>),
+    /// The library could not be loaded: the reason.
+    NotLoaded(String),
+}
+
+/// Checks a function in a child process.
+pub fn check(library: &Path, function: &str) -> Outcome<Checked> {
+    let one = |rule: &str, message: String| Checked::Found(vec![Finding::new(rule, function, message)]);
+    Ok(match child::ask(&["check", "--in-process", function], library, LIMIT)? {
+        End::Answer(findings) => Checked::Found(findings),
+        End::Error(message) => Checked::NotLoaded(message),
+        End::Crash(how) => {
+            one("crash", format!("a call ended the process: {}", how.lines().next().unwrap_or_default()))
+        }
+        End::Late => one("hang", format!("a call did not return in {} s", LIMIT.as_secs())),
+    })
+}
+
+/// Checks a function in this process, and prints the mistakes.
+pub fn check_in_process(library: &Path, name: &str) -> Outcome<()> {
+    raw::count_objects();
+    let module = Module::load(library.canonicalize().unwrap_or_else(|_| library.into()))?;
+    let key = ferrite::String::new(name)?;
+    let mut checker = Checker { name, found: Vec::new() };
+    let signature = checker.texts(&module, &key);
+    if let Some(function) = module.get_function(&key, false)? {
+        checker.call_without_arguments(&function);
+        if let Some(signature) = signature {
+            checker.call_with_samples(&function, &signature)?;
+        }
+    }
+    child::print_answer(&checker.found)
+}
+
+struct Checker<'a> {
+    name: &'a str,
+    found: Vec<Finding>,
+}
+
+impl Checker<'_> {
+    /// Adds a mistake, once for each rule.
+    fn report(&mut self, rule: &str, message: impl Into<String>) {
+        if !self.found.iter().any(|finding| finding.rule == rule) {
+            self.found.push(Finding::new(rule, self.name, message));
+        }
+    }
+
+    /// Checks documentation and metadata. Returns the signature.
+    fn texts(&mut self, module: &Module, key: &ferrite::String) -> Option<Signature> {
+        if let Err(error) = module.function_doc(key, false) {
+            self.report("documentation", format!("the documentation is no String: {}", error.message()));
+        }
+        let metadata = match module.function_metadata(key, false) {
+            Ok(metadata) => metadata?,
+            Err(error) => {
+                self.report("metadata", format!("the metadata is no String: {}", error.message()));
+                return None;
+            }
+        };
+        let text = String::from_utf8_lossy(metadata.as_bytes()).into_owned();
+        if let Err(error) = serde_json::from_str::<serde_json::Value>(&text) {
+            self.report("metadata", format!("the metadata is not JSON: {error}"));
+        }
+        Signature::of_metadata(&text)
+    }
+
+    /// Calls the function without arguments. Most functions refuse that.
+    fn call_without_arguments(&mut self, function: &Function) {
+        self.call_repeatedly(function, &[], "without arguments");
+    }
+
+    /// Calls the function with an argument of each type in its signature, and with None in their place.
+    fn call_with_samples(&mut self, function: &Function, signature: &Signature) -> Outcome<()> {
+        let Some(arguments) = sample::arguments(signature)? else { return Ok(()) };
+        if arguments.is_empty() {
+            return Ok(());
+        }
+        let nothing: Vec<_> = arguments.iter().map(|_| Any::NONE).collect();
+        self.call_repeatedly(function, &nothing, "with None");
+        raw::keep_alive(&arguments);
+        let before: Vec<_> = arguments.iter().map(raw::count_of).collect();
+        let calls = self.call_repeatedly(function, &arguments, "with arguments of its types");
+        for (index, (argument, before)) in arguments.iter().zip(before).enumerate() {
+            let after = raw::count_of(argument);
+            if after > before {
+                let message = format!("{calls} calls left {} references to argument {index}", after - before);
+                self.report("retained-argument", message);
+            } else if after < before {
+                let message = format!(
+                    "{calls} calls released argument {index}, which they borrow, {} times",
+                    before - after
+                );
+                self.report("released-argument", message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls the function several times. Returns the number of calls.
+    fn call_repeatedly(&mut self, function: &Function, arguments: &[Any], how: &str) -> usize {
+        let mut live = Vec::new();
+        for _ in 0..CALLS {
+            let returned = raw::call(function, arguments);
+            self.judge(&returned, how);
+            if returned.status == 0 {
+                raw::release(&returned);
+            }
+            drop(returned);
+            live.push(raw::live_objects());
+        }
+        // The first call may fill caches.
+        if live.iter().skip(1).zip(live.iter().skip(2)).all(|(one, next)| next > one) {
+            self.report(
+                "leak",
+                format!("each call {how} leaves objects behind: {} after {CALLS}", live[CALLS - 1] - live[0]),
+            );
+        }
+        CALLS
+    }
+
+    /// Checks status, error and result of a call.
+    fn judge(&mut self, returned: &Returned, how: &str) {
+        match (returned.status, &returned.raised) {
+            (0, Some(error)) => {
+                let message =
+                    format!("a call {how} returned success, but left an error raised: {}", error.message());
+                self.report("error-after-success", message);
+            }
+            (FAILED, None) => {
+                self.report("silent-failure", format!("a call {how} failed without raising an error"))
+            }
+            (0 | FAILED | ENVIRONMENT, _) => {}
+            (other, _) => {
+                self.report("status", format!("a call {how} returned {other}, which is neither 0 nor -1"))
+            }
+        }
+        if returned.status != 0 && returned.has_result() {
+            self.report(
+                "result-after-failure",
+                format!("a call {how} failed, but left a result, which no caller releases"),
+            );
+        }
+        if returned.has_padding() {
+            self.report("result-padding", format!("a call {how} left bytes in the result that must be zero"));
+        }
+        if returned.changed_arguments {
+            self.report("changed-argument", format!("a call {how} changed the array of its arguments"));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `ferrite devices`: the devices that are found.
+
+use ferrite::device::Device;
+use serde::Serialize;
+
+use crate::failure::{Failure, Outcome};
+
+/// A device.
+#[derive(Serialize)]
+struct Found {
+    device: String,
+    name: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Kind::Missing`](crate::failure::Kind::Missing) if the build has no back ends, or if there is no device beside the processor.
+pub fn run(json: bool) -> Outcome<()> {
+    if !cfg!(feature = "devices") {
+        return Err(Failure::missing("this build has no devices: build it with `--features devices`"));
+    }
+    let found: Vec<_> = Device::all().map(describe).collect();
+    if json {
+        crate::print_json(&found)?;
+    } else {
+        let line = |found: &Found| {
+            format!("{:<12} {}\n", found.device, found.name.as_deref().unwrap_or("without a name"))
+        };
+        crate::print(&found.iter().map(line).collect::<String>())?;
+    }
+    if found.is_empty() {
+        Err(Failure::missing("no device was found: `ferrite gpu` says what to install"))
+    } else {
+        Ok(())
+    }
+}
+
+fn describe(device: Device) -> Found {
+    let name = device.name().ok().flatten();
+    Found {
+        device: device.to_string(),
+        name: name.map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned()),
+    }
+}
