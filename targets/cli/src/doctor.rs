@@ -11,7 +11,7 @@ use crate::failure::{Failure, Outcome};
 use crate::library::LibraryFile;
 use crate::symbols;
 
-/// What was found.
+/// Findings of the command.
 #[derive(Serialize)]
 struct Report {
     ferrite: &'static str,
@@ -25,7 +25,7 @@ struct Library {
     path: PathBuf,
     /// Where it was found.
     place: &'static str,
-    /// Whose it is: `ferrite` or `upstream`.
+    /// Origin: `ferrite` or `upstream`.
     origin: Option<&'static str>,
     /// Reason for which a process cannot use it.
     problem: Option<String>,
