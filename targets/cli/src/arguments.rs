@@ -17,8 +17,9 @@ Exit status:
   5  a library ended its process by a signal
 
 Environment:
-  CC     C compiler of the quick start, `cc` when unset
-  CARGO  cargo of the quick start, `cargo` when unset";
+  CC      C compiler of the quick start, `cc` when unset
+  CARGO   cargo of the quick start, `cargo` when unset
+  PYTHON  Python of `ferrite model`, `python3` when unset";
 
 /// Looks into libraries of the TVM-FFI ABI, calls their functions, and runs the quick start of a clone.
 #[derive(Parser)]
@@ -54,6 +55,13 @@ pub enum Command {
     Gpu {
         /// Kinds to try: opencl, vulkan, cuda, rocm, webgpu, metal; the first four if none is named
         kinds: Vec<String>,
+    },
+    /// Compile a model (ONNX, PyTorch or TVM) and write a project that runs it, on a board, this machine or a GPU
+    #[command(disable_help_flag = true)]
+    Model {
+        /// Arguments of the program, which runs in Python: `ferrite model --help` lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
     },
     /// Describe this build
     Info,

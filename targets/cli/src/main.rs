@@ -11,6 +11,7 @@ mod failure;
 mod inspect;
 mod library;
 mod list;
+mod model;
 mod quickstart;
 #[allow(unsafe_code, reason = "the type table has names of C")]
 mod registered;
@@ -46,6 +47,7 @@ fn run(arguments: Arguments) -> Outcome<()> {
         Command::Doctor { json } => doctor::run(json),
         Command::Quickstart => quickstart::run().map_err(failure::Failure::negative),
         Command::Gpu { kinds } => quickstart::gpu::run(&kinds).map_err(failure::Failure::negative),
+        Command::Model { arguments } => model::run(&arguments).map_err(failure::Failure::negative),
         Command::Info => print(&info()),
         Command::Completions { shell } => arguments::completions(shell),
         Command::Man { folder } => arguments::manual(&folder),
