@@ -19,8 +19,9 @@ const HIDDEN: usize = 32;
 /// Writes the scores of the digits for one picture.
 pub fn classify(picture: TensorView, scores: TensorView) -> Result<()> {
     // SAFETY: the caller keeps both tensors alive until this function returns, and permits writing the scores.
-    let (picture, scores) =
-        unsafe { (picture.as_tensor_ref().as_slice::<f32>()?, scores.as_tensor_ref().as_mut_slice::<f32>()?) };
+    let (picture, scores) = unsafe {
+        (picture.as_tensor_ref().as_slice::<f32>()?, scores.as_tensor_ref().as_mut_slice::<f32>()?)
+    };
     ensure!(picture.len() == PIXELS, ValueError, "expected {} pixels, got {}", PIXELS, picture.len());
     ensure!(scores.len() == DIGITS, ValueError, "expected room for {} scores, got {}", DIGITS, scores.len());
     let mut hidden = [0.0; HIDDEN];
