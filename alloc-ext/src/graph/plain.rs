@@ -90,12 +90,14 @@ pub(super) fn decode(index: i32, data: Json<'_>) -> Result<Any> {
     })
 }
 
-fn device_of(parts: &Array<i32>) -> Result<Any> {
+fn device_of(parts: &Array<i64>) -> Result<Any> {
     plain_ensure!(
         parts.len() == 2,
         VALUE_ERROR,
         "Invalid JSON Object Graph: Device data must be an array of [device_type, device_id], got {} element(s)",
         parts.len()
     );
-    Ok(Any::new(DLDevice { device_type: parts.get(0)?, device_id: parts.get(1)? }))
+    // The upper halves are dropped, as upstream does.
+    let word = |index| parts.get(index).map(|number| number as i32);
+    Ok(Any::new(DLDevice { device_type: word(0)?, device_id: word(1)? }))
 }
