@@ -124,7 +124,7 @@ packages_are_whole() {
   while read -r one; do
     names=$(tar -tzf "$one")
     manifest=$(tar -xzOf "$one" --wildcards '*/Cargo.toml')
-    for entry in LICENSE README.md src/lib.rs; do
+    for entry in LICENSE README.md 'src/\(lib\|main\)\.rs'; do
       grep -qx "[^/]*/$entry" <<<"$names" || { echo "$one has no $entry" && found=1; }
     done
     for entry in description license documentation keywords categories rust-version; do
