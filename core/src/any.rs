@@ -1,6 +1,5 @@
 //! The 16-byte tagged value: owned [`Any`] and borrowed [`AnyView`].
 
-use core::fmt;
 use core::mem::ManuallyDrop;
 
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload};
@@ -9,6 +8,7 @@ use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::{release, type_index};
 
+mod debug;
 mod view;
 pub use view::{AnyView, write_owned_at};
 
@@ -193,12 +193,6 @@ impl Drop for Any {
 impl Default for Any {
     fn default() -> Any {
         Any::NONE
-    }
-}
-
-impl fmt::Debug for Any {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.view().fmt(f)
     }
 }
 

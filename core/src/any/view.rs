@@ -1,7 +1,6 @@
 //! Borrowed values: creation, access, conversion and copying to owned values.
 
 use core::ffi::{CStr, c_void};
-use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -11,7 +10,6 @@ use super::{Any, NONE};
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject};
 use crate::convert::{self, AnyCompatible, FromAny, FromView, TargetTexts};
 use crate::error::{Error, Result};
-use crate::function::Function;
 use crate::object::ObjectRef;
 use crate::{plain_bail, plain_error, refcount, string, type_index, type_table};
 
@@ -424,32 +422,6 @@ view_of_plain! {
     bool => BOOL, v_int64 as i64;
     f64 => FLOAT, v_float64 as f64;
     f32 => FLOAT, v_float64 as f64;
-}
-
-impl AnyView<'_> {
-    /// Asks the library for the readable form of an object. Returns `None` in builds without it, and if it fails.
-    fn repr(self) -> Option<string::String> {
-        self.object_ptr()?;
-        Function::global("ffi.ReprPrint").ok()?.call_packed(&[self]).ok()?.get().ok()
-    }
-}
-
-/// Shows the content: numbers and strings by themselves, objects as upstream's `repr` does where the library has that
-/// function, and otherwise by the key of their type.
-impl fmt::Debug for AnyView<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.raw.type_index {
-            type_index::NONE => f.write_str("None"),
-            type_index::INT => write!(f, "{}", self.payload_bits() as i64),
-            type_index::BOOL => write!(f, "{}", self.payload_bits() != 0),
-            type_index::FLOAT => write!(f, "{}", f64::from_bits(self.payload_bits())),
-            index => match (self.bytes_of_string(), self.repr()) {
-                (Some(text), _) => write!(f, "{:?}", crate::text::Lossy(text)),
-                (None, Some(repr)) => write!(f, "{repr}"),
-                (None, None) => write!(f, "<{}>", crate::text::Lossy(crate::type_table::type_key_of(index))),
-            },
-        }
-    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,18 @@ fn for_each(view: &AnyView<'_>, each: &mut dyn FnMut(&Any, &Any) -> Result<bool>
     }
 }
 
+/// Calls `each` with each entry of a Map or Dict, converted. Returns `false` if the value is neither, or an entry does not convert.
+fn for_each_as<K: FromAny, V: FromAny>(view: &AnyView<'_>, mut each: impl FnMut(K, V)) -> Result<bool> {
+    let whole = for_each(view, &mut |key, value| {
+        let (Some(key), Some(value)) = (K::from_view(key.as_view())?, V::from_view(value.as_view())?) else {
+            return Ok(false);
+        };
+        each(key, value);
+        Ok(true)
+    })?;
+    Ok(whole == Some(true))
+}
+
 /// Creates a Map of entries. `len` is their number.
 fn map_of<K: IntoAny, V: IntoAny>(len: usize, entries: impl Iterator<Item = (K, V)>) -> Result<Any> {
     let mut values: Vec<Any> = with_capacity(2 * len)?;
@@ -74,15 +86,8 @@ maps! {
 impl<'a, K: FromAny + Ord, V: FromAny> FromView<'a> for BTreeMap<K, V> {
     fn from_view(view: &'a AnyView<'a>) -> Result<Option<Self>> {
         let mut map = BTreeMap::new();
-        let whole = for_each(view, &mut |key, value| {
-            let (Some(key), Some(value)) = (K::from_view(key.as_view())?, V::from_view(value.as_view())?)
-            else {
-                return Ok(false);
-            };
-            map.insert(key, value);
-            Ok(true)
-        })?;
-        Ok((whole == Some(true)).then_some(map))
+        let is_whole = for_each_as(view, |key, value| drop(map.insert(key, value)))?;
+        Ok(is_whole.then_some(map))
     }
 
     fn is_exact(_: &'a AnyView<'a>) -> Result<bool> {
@@ -111,15 +116,8 @@ mod hashed {
     impl<'a, K: FromAny + Eq + Hash, V: FromAny, S: BuildHasher + Default> FromView<'a> for HashMap<K, V, S> {
         fn from_view(view: &'a AnyView<'a>) -> Result<Option<Self>> {
             let mut map = HashMap::default();
-            let whole = for_each(view, &mut |key, value| {
-                let (Some(key), Some(value)) = (K::from_view(key.as_view())?, V::from_view(value.as_view())?)
-                else {
-                    return Ok(false);
-                };
-                map.insert(key, value);
-                Ok(true)
-            })?;
-            Ok((whole == Some(true)).then_some(map))
+            let is_whole = for_each_as(view, |key, value| drop(map.insert(key, value)))?;
+            Ok(is_whole.then_some(map))
         }
 
         fn is_exact(_: &'a AnyView<'a>) -> Result<bool> {
