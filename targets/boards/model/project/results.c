@@ -10,9 +10,14 @@ static double element(const DLTensor* tensor, int64_t at) {
     case kDLFloat * 100 + 32: return ((const float*)data)[at];
     case kDLFloat * 100 + 64: return ((const double*)data)[at];
     case kDLInt * 100 + 8: return ((const int8_t*)data)[at];
+    case kDLInt * 100 + 16: return ((const int16_t*)data)[at];
     case kDLInt * 100 + 32: return ((const int32_t*)data)[at];
     case kDLInt * 100 + 64: return (double)((const int64_t*)data)[at];
+    case kDLBool * 100 + 8:
     case kDLUInt * 100 + 8: return ((const uint8_t*)data)[at];
+    case kDLUInt * 100 + 16: return ((const uint16_t*)data)[at];
+    case kDLUInt * 100 + 32: return ((const uint32_t*)data)[at];
+    case kDLUInt * 100 + 64: return (double)((const uint64_t*)data)[at];
     default: return 0;
   }
 }
