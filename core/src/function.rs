@@ -14,6 +14,7 @@ use crate::{plain_error, raised_error, type_index};
 
 mod arguments;
 mod call;
+mod scoped;
 mod serve;
 mod typed_function;
 
