@@ -3,8 +3,9 @@
 //!
 //! | part | content |
 //! |---|---|
+//! | [`Structural`] | all of them as methods of values, with closures that get the nodes |
 //! | [`equal`] | equality, hash and the first mismatch |
-//! | [`visit`] | visits and walks with callbacks, interrupts and error contexts |
+//! | [`visit`] | visits and walks, interrupts and error contexts |
 //! | [`key`] | map keys that compare by structure |
 //! | [`mutate`] | structural maps and mutations, in place for unshared values |
 //!
@@ -15,19 +16,24 @@ use ferrite_core::error::Result;
 
 pub(crate) mod any_arg;
 mod callbacks;
+mod closures;
 pub mod equal;
 mod error_context;
 pub mod key;
 mod kind;
 pub mod mutate;
 mod native;
+mod operations;
 mod region;
 pub mod visit;
 pub(crate) mod walker;
 
-pub use callbacks::{Callback, CallbackEntries, Callbacks};
+pub use closures::{Answer, Callbacks, Flow, Mutator, Recursive, Structural, Visitor, Walk};
+pub use equal::Options;
+pub use key::StructuralKey;
 pub use kind::StructuralKind;
 pub use region::DefRegion;
+pub use visit::WalkOrder;
 
 /// Registers the structural key class and the hooks of built-in types, unless they are registered already. Must run after
 /// [`reflection::install`](crate::reflection::install), so that the class gets upstream's type index, and before C++ code

@@ -28,14 +28,11 @@ pub fn install() {
 #[cfg(test)]
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 mod tests {
-    use ferrite_alloc_ext::containers::{Array, ArrayObject, Tuple};
-    use ferrite_alloc_ext::reflection::StructuralVisitor;
-    use ferrite_alloc_ext::structural::Callbacks;
-    use ferrite_alloc_ext::structural::visit::{structural_visit, visit};
+    use ferrite_alloc_ext::containers::ArrayObject;
+    use ferrite_alloc_ext::structural::{Flow, Structural, Visitor};
     use ferrite_core::stack::{MAX_NESTED_CALLS, nest};
-    use ferrite_core::{Any, Function, Result, type_index};
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use ferrite_core::{Any, Result};
+    use std::cell::Cell;
 
     /// Runs `work` on a thread with a stack of this size, and returns its result.
     fn on_stack_of<R: Send + 'static>(bytes: usize, work: fn() -> R) -> R {
@@ -67,16 +64,14 @@ mod tests {
         for _ in 0..100_000 {
             root = ArrayObject::from_slice(&[Any::new(root)])?;
         }
-        let count = Arc::new(AtomicUsize::new(0));
-        let counted = count.clone();
-        let callback = Function::from_typed(move |value: ArrayObject, visitor: StructuralVisitor| {
-            counted.fetch_add(1, Ordering::Relaxed);
-            value.as_slice().first().map_or(Ok(None), |child| visit(&visitor, child.view()))
-        })?;
-        let entries = Array::from_slice(&[Tuple::new((type_index::ARRAY, callback))?])?;
-        let error = structural_visit(&Any::new(root), Callbacks::new(&entries)?).map(drop).unwrap_err();
+        let count = Cell::new(0);
+        let outcome = root.structural_visit(|value: ArrayObject, visitor: &mut Visitor| {
+            count.set(count.get() + 1);
+            value.as_slice().first().map_or(Ok(Flow::Continue(())), |child| visitor.visit(child))
+        });
+        let error = outcome.map(drop).unwrap_err();
         assert_eq!(error.message_bytes(), b"Calls are nested too deep: the stack of the thread is used up");
-        Ok(count.load(Ordering::Relaxed))
+        Ok(count.get())
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[
 /// Value of the `order` argument for pre-order: callbacks run before children are mapped.
 const PRE_ORDER: i32 = 0;
 
-fn structural_map(
+pub(in crate::structural) fn structural_map(
     root: Any,
     callbacks: CallbackEntries,
     callbacks_with_region: CallbackEntries,
@@ -50,7 +50,10 @@ fn structural_map(
     follow(rule, root)
 }
 
-fn structural_mutate(root: Any, callbacks: Array<Tuple<(i32, Function, bool)>>) -> Result<Any> {
+pub(in crate::structural) fn structural_mutate(
+    root: Any,
+    callbacks: Array<Tuple<(i32, Function, bool)>>,
+) -> Result<Any> {
     follow(Rule::Mutate(Callbacks::with_flags(&callbacks)?), root)
 }
 
@@ -62,11 +65,11 @@ pub(super) fn follow(rule: Rule, root: Any) -> Result<Any> {
     Ok(value_or(answer, root))
 }
 
-fn mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
+pub(in crate::structural) fn mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
     run(&mutator, value.0, Step::Mutate)
 }
 
-fn default_mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
+pub(in crate::structural) fn default_mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
     run(&mutator, value.0, Step::Default)
 }
 
@@ -75,11 +78,15 @@ fn run(mutator: &StructuralMutator, value: Any, step: Step) -> Result<Any> {
     Ok(value_or(answer, value))
 }
 
-fn var_remap_get(mutator: StructuralMutator, var: AnyArg) -> Result<Any> {
+pub(in crate::structural) fn var_remap_get(mutator: StructuralMutator, var: AnyArg) -> Result<Any> {
     mutator::var_remap_get(&mutator, var.0.view())
 }
 
-fn var_remap_set(mutator: StructuralMutator, var: AnyArg, mapped_value: AnyArg) -> Result<()> {
+pub(in crate::structural) fn var_remap_set(
+    mutator: StructuralMutator,
+    var: AnyArg,
+    mapped_value: AnyArg,
+) -> Result<()> {
     mutator::var_remap_set(&mutator, var.0.view(), mapped_value.0.view())
 }
 

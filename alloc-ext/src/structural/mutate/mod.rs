@@ -14,7 +14,7 @@
 mod engine;
 mod fields;
 mod frame;
-mod functions;
+pub(super) mod functions;
 mod hooks;
 mod mutation;
 mod mutator;

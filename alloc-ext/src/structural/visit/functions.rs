@@ -33,7 +33,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi.VisitInterrupt", VisitInterrupt::new),
 ];
 
-fn structural_walk(
+pub(in crate::structural) fn structural_walk(
     root: AnyArg,
     callbacks: CallbackEntries,
     with_region: CallbackEntries,
@@ -43,15 +43,24 @@ fn structural_walk(
     engine::structural_walk(&root.0, Callbacks::new(&callbacks)?, Callbacks::new(&with_region)?, order)
 }
 
-fn structural_visit(root: AnyArg, callbacks: CallbackEntries) -> Result<Option<VisitInterrupt>> {
+pub(in crate::structural) fn structural_visit(
+    root: AnyArg,
+    callbacks: CallbackEntries,
+) -> Result<Option<VisitInterrupt>> {
     engine::structural_visit(&root.0, Callbacks::new(&callbacks)?)
 }
 
-fn visit(visitor: StructuralVisitor, value: AnyArg) -> Result<Option<VisitInterrupt>> {
+pub(in crate::structural) fn visit(
+    visitor: StructuralVisitor,
+    value: AnyArg,
+) -> Result<Option<VisitInterrupt>> {
     stack::nest(|| visitor::visit(&visitor, value.0.view()))
 }
 
-fn default_visit(visitor: StructuralVisitor, value: AnyArg) -> Result<Option<VisitInterrupt>> {
+pub(in crate::structural) fn default_visit(
+    visitor: StructuralVisitor,
+    value: AnyArg,
+) -> Result<Option<VisitInterrupt>> {
     visitor::default_visit(&visitor, &value.0)
 }
 

@@ -12,7 +12,7 @@
 mod access_paths;
 mod children;
 mod engine;
-mod functions;
+pub(super) mod functions;
 mod hooks;
 mod visitor;
 
@@ -22,7 +22,6 @@ mod access_path_tests;
 mod tests;
 
 pub use access_paths::find_access_paths;
-pub use engine::{WalkOrder, structural_visit, structural_walk};
+pub use engine::WalkOrder;
 pub use functions::FUNCTIONS;
 pub use hooks::install;
-pub use visitor::{VisitorVTable, default_visit, visit};

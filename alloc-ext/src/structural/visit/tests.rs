@@ -15,13 +15,16 @@ use ferrite_core::function::Function;
 use ferrite_core::sync::Mutex;
 use ferrite_core::{bail, type_index, type_table};
 
-use super::{WalkOrder, default_visit, structural_visit, structural_walk, visit};
+use super::WalkOrder;
+use super::engine::{structural_visit, structural_walk};
+use super::visitor::{default_visit, visit};
 use crate::containers::faults::with_every_refusal;
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, MapObject, Tuple};
 use crate::dataclass::deep_copy;
 use crate::dataclass::testing::{add_hook, array, int, node_type, pair};
 use crate::reflection::{StructuralVisitor, VisitErrorContext, VisitInterrupt};
-use crate::structural::{Callbacks, DefRegion, walker};
+use crate::structural::callbacks::Callbacks;
+use crate::structural::{DefRegion, walker};
 
 fn callbacks(entries: &[(i32, Function)]) -> Result<Callbacks> {
     let entries: Result<Vec<_>> = entries.iter().map(|entry| Tuple::new(entry.clone())).collect();

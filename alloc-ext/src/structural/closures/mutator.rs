@@ -1,0 +1,80 @@
+//! What the closures of a mutation get beside the node.
+
+use core::cell::RefMut;
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::{AnyCompatible, FromAny};
+use ferrite_core::error::Result;
+
+use super::visitor::Lend;
+use crate::reflection::StructuralMutator;
+use crate::structural::any_arg::AnyArg;
+use crate::structural::{DefRegion, operations, walker};
+
+/// A mutation at one node: rewrites children with the same closures, and lends the state of the mutation.
+///
+/// # Upstream
+/// `MutateContext` of the crate `tvm-ffi`.
+pub struct Mutator<'a, S = ()> {
+    pub(super) mutator: &'a StructuralMutator,
+    pub(super) node: AnyView<'a>,
+    pub(super) state: &'a (dyn Lend<S> + 'a),
+}
+
+impl<S> Mutator<'_, S> {
+    /// Borrows the state of the mutation.
+    ///
+    /// # Panics
+    /// If an earlier borrow was leaked by `mem::forget`.
+    pub fn state(&mut self) -> RefMut<'_, S> {
+        self.state.lend()
+    }
+
+    /// Returns the definition region of the node.
+    pub fn region(&self) -> DefRegion {
+        walker::region(self.mutator)
+    }
+
+    /// Rewrites the children of the node, and returns the node with the new children: the same object if none changes, otherwise a
+    /// copy.
+    ///
+    /// # Errors
+    /// Errors of closures, hooks, field getters and setters; TypeError for an object that cannot be copied, or if the result is no
+    /// `R`; ValueError if calls are nested too deeply.
+    pub fn mutate_children<R: FromAny>(&mut self) -> Result<R> {
+        operations::default_mutate(self.mutator.clone(), AnyArg(self.node.to_owned()?))?.into_value()
+    }
+
+    /// Rewrites a value, which need not be a child of the node, and returns the result. The value itself stays as it is.
+    ///
+    /// # Errors
+    /// As [`mutate_children`](Self::mutate_children).
+    pub fn mutate<R: FromAny>(&mut self, value: &impl AnyCompatible) -> Result<R> {
+        operations::mutate(self.mutator.clone(), AnyArg(value.view().to_owned()?))?.into_value()
+    }
+
+    /// Returns what replaces a variable, or a graph node, where it is reached again; `None` if nothing was set.
+    ///
+    /// # Errors
+    /// TypeError for a value that is no object.
+    pub fn replacement(&mut self, variable: &impl AnyCompatible) -> Result<Option<Any>> {
+        let known = operations::var_remap_get(self.mutator.clone(), AnyArg(variable.view().to_owned()?))?;
+        Ok((!known.is_none()).then_some(known))
+    }
+
+    /// Sets what replaces a variable, or a graph node, where it is reached again.
+    ///
+    /// # Errors
+    /// TypeError if the variable is no object; MemoryError.
+    pub fn replace(&mut self, variable: &impl AnyCompatible, replacement: &impl AnyCompatible) -> Result<()> {
+        let (variable, replacement) = (variable.view().to_owned()?, replacement.view().to_owned()?);
+        operations::var_remap_set(self.mutator.clone(), AnyArg(variable), AnyArg(replacement))
+    }
+
+    /// Calls `body` in a definition region: what it rewrites defines variables there. A pattern that is around extends to everything
+    /// inside it.
+    pub fn in_region<R>(&mut self, region: DefRegion, body: impl FnOnce(&mut Self) -> R) -> R {
+        let mutator = self.mutator;
+        walker::in_region(mutator, self.region().enter(region), || body(self))
+    }
+}

@@ -1,0 +1,55 @@
+//! Types of the nodes for which closures are called.
+
+use ferrite_core::convert::Described;
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{type_index, type_table};
+
+use crate::containers::{Array, Tuple};
+
+/// Type indices of nodes, without duplicates.
+#[derive(Default)]
+pub struct Types(Buffer<i32>);
+
+impl Types {
+    /// Adds the type of the values that convert to `T` without change: the type that its schema names, or any type.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn add<T: Described>(&mut self) -> Result<()> {
+        let index = type_table::key_to_index(T::TYPE.key().as_bytes()).unwrap_or(type_index::ANY);
+        if !self.0.contains(&index) {
+            self.0.try_push(index)?;
+        }
+        Ok(())
+    }
+
+    /// Calls a function for the nodes of these types: the callbacks of global functions for walks, maps and visits.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn callbacks(&self, function: &Function) -> Result<Array<Tuple<(i32, Function)>>> {
+        self.collect(|index| Tuple::new((index, function.clone())))
+    }
+
+    /// Calls a function for the nodes of these types: the callbacks of the global function for mutations. The function does not
+    /// get the in-place mode.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn mutations(&self, function: &Function) -> Result<Array<Tuple<(i32, Function, bool)>>> {
+        self.collect(|index| Tuple::new((index, function.clone(), false)))
+    }
+
+    fn collect<T: ferrite_core::convert::Value>(
+        &self,
+        callback: impl Fn(i32) -> Result<T>,
+    ) -> Result<Array<T>> {
+        let mut callbacks = Array::with_capacity(self.0.len())?;
+        for index in self.0.iter() {
+            callbacks.push(callback(*index)?)?;
+        }
+        Ok(callbacks)
+    }
+}
