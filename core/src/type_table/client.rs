@@ -29,6 +29,19 @@ pub fn type_key_of(type_index: i32) -> &'static [u8] {
     type_info(type_index).map_or(b"<unregistered type>", |info| unsafe { info.type_key.as_slice() })
 }
 
+/// Finds the index of a type by key. Returns `None` if no loaded library has registered the type.
+pub fn key_to_index(key: &[u8]) -> Option<i32> {
+    let mut index = 0;
+    // SAFETY: the key is valid for the call; the index for a write.
+    let status = unsafe { client::TVMFFITypeKeyToIndex(&TVMFFIByteArray::from_slice(key), &mut index) };
+    if status != 0 {
+        // The answer is no; nobody reads the error.
+        drop(take_raised());
+        return None;
+    }
+    Some(index)
+}
+
 /// Returns `true` if the type at `index` is `target` or derived from it.
 pub fn is_instance(index: i32, target: i32) -> bool {
     if index == target {
