@@ -58,6 +58,12 @@ check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/
 about cli "the command ferrite: what it finds in libraries of every kind, as files, and calls of their functions"
 check_cli() { need cc "apt-get install gcc" && cargo test -p ferrite-ffi-cli -- --include-ignored; }
 
+about stubs "declarations of ferrite stubs: in Python under mypy --strict, in C and in Rust, also of a Python package"
+check_stubs() {
+  need cc "apt-get install gcc" && need python3 "apt-get install python3 python3-pip python3-venv" && host_library release &&
+    cargo build -p ferrite-ffi-cli && tests/programs/stubs/run.sh "$target/debug/ferrite" "$target/cxx-abi/release"
+}
+
 about tvm-client "TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
 check_tvm-client() {
   build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl tvm

@@ -7,7 +7,7 @@
 # own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
   fmt prose workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
-  core-size full-size boards model-tool platform instructions quickstart install cli size msrv loom
+  core-size full-size boards model-tool platform instructions quickstart install cli stubs size msrv loom
 )
 LANE_TWO=(
   upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel rust-objects relax relax-tvm-tests releases drift

@@ -12,14 +12,14 @@ Exit status:
   0  success
   1  a function raised an error, a check found mistakes, or a step failed
   2  wrong arguments
-  3  a file cannot be read, or is malformed
-  4  a tool, a library or a device is missing
+  3  a file cannot be read or written, is malformed, or is for another processor
+  4  a tool, a library, a Python package or a device is missing
   5  a library ended its process by a signal
 
 Environment:
   CC      C compiler of the quick start, `cc` when unset
   CARGO   cargo of the quick start, `cargo` when unset
-  PYTHON  Python of `ferrite model`, `python3` when unset";
+  PYTHON  Python of `ferrite model` and `ferrite stubs PACKAGE`, `python3` when unset";
 
 /// Looks into libraries of the TVM-FFI ABI, calls their functions, and runs the quick start of a clone.
 #[derive(Parser)]
@@ -36,6 +36,7 @@ pub enum Command {
     Inspect(Inspect),
     Call(Call),
     Check(Check),
+    Stubs(Stubs),
     List(List),
     /// List the devices that are found
     Devices {
@@ -137,6 +138,32 @@ pub struct Check {
     /// Check one function in this process: what the command starts
     #[arg(long, hide = true)]
     pub in_process: Option<String>,
+}
+
+/// Write typed declarations of a library's functions and classes: for Python, C or Rust
+///
+/// Loads the library, or imports the Python package, in a child process. Functions without metadata take and return anything.
+#[derive(Args)]
+#[command(group = clap::ArgGroup::new("language").required(true))]
+pub struct Stubs {
+    /// Library, or Python package that registers functions and types when it is imported
+    #[arg(value_name = "LIBRARY|PACKAGE")]
+    pub source: String,
+    /// Write a stub for type checkers of Python (.pyi)
+    #[arg(long, group = "language")]
+    pub python: bool,
+    /// Write a header in C89, with a typed function for each
+    #[arg(long, group = "language")]
+    pub c: bool,
+    /// Write a Rust module on ferrite-ffi or ferrite-ffi-sys
+    #[arg(long, group = "language")]
+    pub rust: bool,
+    /// Print functions and classes as JSON
+    #[arg(long, group = "language")]
+    pub json: bool,
+    /// File to write, instead of standard output
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
 }
 
 /// List global functions and types: those of Ferrite, or those that a library registers

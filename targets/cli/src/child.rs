@@ -15,8 +15,8 @@ use crate::failure::{Failure, Outcome};
 pub enum End<T> {
     /// It gave an answer.
     Answer(T),
-    /// It printed an error: the message.
-    Error(String),
+    /// It printed an error: its exit status and the message.
+    Error { status: i32, message: String },
     /// A signal ended it: which, and the last lines that it printed.
     Crash(String),
     /// It did not end in time.
@@ -31,10 +31,17 @@ const LOOK: Duration = Duration::from_millis(2);
 /// # Errors
 /// [`Kind::Missing`](crate::failure::Kind::Missing) if it cannot be started.
 pub fn ask<T: DeserializeOwned>(arguments: &[&str], library: &Path, limit: Duration) -> Outcome<End<T>> {
-    let missing = |what: &str, error: std::io::Error| Failure::missing(format!("cannot {what}: {error}"));
     let program = std::env::current_exe().map_err(|error| missing("find this program", error))?;
     let mut command = Command::new(program);
     command.args(arguments).arg("--").arg(library);
+    run(command, limit)
+}
+
+/// Runs a program, and reads the last line of its output as JSON.
+///
+/// # Errors
+/// [`Kind::Missing`](crate::failure::Kind::Missing) if it cannot be started.
+pub fn run<T: DeserializeOwned>(mut command: Command, limit: Duration) -> Outcome<End<T>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| missing("start a child process", error))?;
     // Both are read while it runs, so that no full pipe stops it.
@@ -45,10 +52,16 @@ pub fn ask<T: DeserializeOwned>(arguments: &[&str], library: &Path, limit: Durat
         None => End::Late,
         Some(status) => match status.code() {
             Some(0) => answer(&stdout),
-            Some(_) => End::Error(stderr.trim_start_matches("error: ").trim_end().into()),
+            Some(status) => {
+                End::Error { status, message: stderr.trim_start_matches("error: ").trim_end().into() }
+            }
             None => End::Crash(format!("{status}\n{stderr}").trim_end().into()),
         },
     })
+}
+
+fn missing(what: &str, error: std::io::Error) -> Failure {
+    Failure::missing(format!("cannot {what}: {error}"))
 }
 
 fn reader(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
@@ -80,7 +93,7 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus
 fn answer<T: DeserializeOwned>(stdout: &str) -> End<T> {
     match serde_json::from_str(stdout.lines().last().unwrap_or_default()) {
         Ok(answer) => End::Answer(answer),
-        Err(error) => End::Error(format!("the child process gave no answer: {error}")),
+        Err(error) => End::Error { status: 0, message: format!("the child process gave no answer: {error}") },
     }
 }
 

@@ -24,7 +24,7 @@ pub fn run(options: &List) -> Outcome<()> {
             let found = loaded::ask_child(library)?;
             Names {
                 exported: Some(found.functions.into_keys().collect()),
-                global_functions: found.global_functions,
+                global_functions: found.global_functions.into_keys().collect(),
                 types: found.types,
             }
         }
@@ -47,8 +47,9 @@ fn text(names: &Names) -> String {
     names.global_functions.iter().for_each(|name| add("global", name));
     for one in &names.types {
         let parent = one.parent.as_ref().map_or(String::new(), |parent| format!(": {parent}"));
+        let fields = one.fields.iter().map(|field| field.name.clone());
         let members: Vec<_> =
-            one.fields.iter().cloned().chain(one.methods.iter().map(|name| name.clone() + "()")).collect();
+            fields.chain(one.methods.iter().map(|method| format!("{}()", method.name))).collect();
         add("type", &format!("{}{parent} {{{}}}", one.key, members.join(", ")));
     }
     text

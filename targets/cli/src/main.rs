@@ -16,6 +16,7 @@ mod quickstart;
 #[allow(unsafe_code, reason = "the type table has names of C")]
 mod registered;
 mod signature;
+mod stubs;
 mod symbols;
 
 use std::io::Write;
@@ -42,6 +43,7 @@ fn run(arguments: Arguments) -> Outcome<()> {
         Command::Inspect(options) => inspect::run(&options),
         Command::Call(options) => call::run(&options),
         Command::Check(options) => check::run(&options),
+        Command::Stubs(options) => stubs::run(&options),
         Command::List(options) => list::run(&options),
         Command::Devices { json } => devices::run(json),
         Command::Doctor { json } => doctor::run(json),

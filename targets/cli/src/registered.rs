@@ -23,10 +23,43 @@ pub struct TypeReport {
     pub key: String,
     /// Type key of the parent; `None` for the root.
     pub parent: Option<String>,
+    /// Documentation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doc: Option<String>,
+    /// Whether it has a constructor that is derived from its fields, and not among the methods.
+    #[serde(default)]
+    pub has_derived_init: bool,
     /// Fields, in order.
-    pub fields: Vec<String>,
+    pub fields: Vec<MemberReport>,
     /// Methods, in order.
-    pub methods: Vec<String>,
+    pub methods: Vec<MemberReport>,
+}
+
+/// A field or a method of a type.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct MemberReport {
+    /// Name.
+    pub name: String,
+    /// Documentation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doc: Option<String>,
+    /// Metadata, JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<String>,
+    /// Bits of `TVMFFIFieldFlagBitMask`.
+    pub flags: i64,
+}
+
+impl MemberReport {
+    /// Returns `true` for fields that may be set.
+    pub fn is_writable(&self) -> bool {
+        self.flags & 1 != 0
+    }
+
+    /// Returns `true` for methods without an object.
+    pub fn is_static(&self) -> bool {
+        self.flags & 1 << 2 != 0
+    }
 }
 
 impl Registered {
@@ -41,6 +74,16 @@ impl Registered {
         }
         Ok(Registered { functions, types: type_keys() })
     }
+}
+
+/// Returns the metadata of a global function, JSON; `None` if it has none.
+///
+/// # Errors
+/// MemoryError.
+pub fn global_metadata(name: &str) -> Outcome<Option<String>> {
+    let ask = Function::global("ffi.GetGlobalFuncMetadata")?;
+    let metadata = ask.call_packed(&[(&ferrite::String::new(name)?).into()])?.get::<ferrite::String>()?;
+    Ok(Some(text(metadata.as_bytes())).filter(|metadata| !metadata.is_empty()))
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -61,15 +104,41 @@ fn type_keys() -> BTreeSet<String> {
 
 /// Describes a type; `None` if no type has the key.
 pub fn describe_type(key: &str) -> Option<TypeReport> {
-    let entry = type_table::type_info(type_table::key_to_index(key.as_bytes())?)?;
+    let index = type_table::key_to_index(key.as_bytes())?;
+    let entry = type_table::type_info(index)?;
+    let metadata = entry.metadata();
     // SAFETY: ancestors are registered types, which live as long as the process.
     let parent = entry.ancestors().last().map(|parent| unsafe { name(&(**parent).type_key) });
     Some(TypeReport {
         key: key.into(),
         parent,
-        fields: entry.fields().iter().map(|field| name(&field.name)).collect(),
-        methods: entry.methods().iter().map(|method| name(&method.name)).collect(),
+        has_derived_init: !type_table::attr(index, b"__ffi_init__").is_none(),
+        doc: metadata.and_then(|metadata| optional(&metadata.doc)),
+        fields: entry
+            .fields()
+            .iter()
+            .map(|field| member(&field.name, &field.doc, &field.metadata, field.flags))
+            .collect(),
+        methods: entry
+            .methods()
+            .iter()
+            .map(|method| member(&method.name, &method.doc, &method.metadata, method.flags))
+            .collect(),
     })
+}
+
+fn member(
+    called: &TVMFFIByteArray,
+    doc: &TVMFFIByteArray,
+    metadata: &TVMFFIByteArray,
+    flags: i64,
+) -> MemberReport {
+    MemberReport { name: name(called), doc: optional(doc), metadata: optional(metadata), flags }
+}
+
+/// Copies a text of the type table; `None` if it is empty.
+fn optional(text: &TVMFFIByteArray) -> Option<String> {
+    Some(name(text)).filter(|text| !text.is_empty())
 }
 
 /// Copies a name of the type table.

@@ -24,13 +24,7 @@ pub struct Type {
 impl Signature {
     /// Reads the metadata of a function; `None` if it has no type of a function.
     pub fn of_metadata(metadata: &str) -> Option<Signature> {
-        let metadata: Value = serde_json::from_str(metadata).ok()?;
-        // The schema is JSON in a text.
-        let schema = match metadata.get("type_schema")? {
-            Value::String(text) => serde_json::from_str(text).ok()?,
-            other => other.clone(),
-        };
-        Signature::of_schema(&schema)
+        Signature::of_schema(&schema_of(metadata)?)
     }
 
     /// Reads a schema: `args` has the result first; `named_args` has lists of results and parameters.
@@ -58,6 +52,16 @@ impl Signature {
     }
 }
 
+/// Returns the type schema of metadata; `None` if it has none.
+fn schema_of(metadata: &str) -> Option<Value> {
+    let metadata: Value = serde_json::from_str(metadata).ok()?;
+    // The schema is JSON in a text.
+    match metadata.get("type_schema")? {
+        Value::String(text) => serde_json::from_str(text).ok(),
+        other => Some(other.clone()),
+    }
+}
+
 fn types(list: &[Value]) -> Vec<Type> {
     list.iter().map(Type::of_schema).collect()
 }
@@ -66,8 +70,14 @@ fn types(list: &[Value]) -> Vec<Type> {
 const DEEPEST: usize = 16;
 
 impl Type {
-    fn any() -> Type {
+    /// Returns the type of any value.
+    pub fn any() -> Type {
         Type { name: "Any".into(), arguments: Vec::new() }
+    }
+
+    /// Reads the metadata of a field; `None` if it has no type.
+    pub fn of_metadata(metadata: &str) -> Option<Type> {
+        Some(Type::of_schema(&schema_of(metadata)?))
     }
 
     fn of_schema(schema: &Value) -> Type {

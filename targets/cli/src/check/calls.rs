@@ -35,7 +35,7 @@ pub fn check(library: &Path, function: &str) -> Outcome<Checked> {
     let one = |rule: &str, message: String| Checked::Found(vec![Finding::new(rule, function, message)]);
     Ok(match child::ask(&["check", "--in-process", function], library, LIMIT)? {
         End::Answer(findings) => Checked::Found(findings),
-        End::Error(message) => Checked::NotLoaded(message),
+        End::Error { message, .. } => Checked::NotLoaded(message),
         End::Crash(how) => {
             one("crash", format!("a call ended the process: {}", how.lines().next().unwrap_or_default()))
         }

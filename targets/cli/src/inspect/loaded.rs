@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::child::{self, End};
 use crate::failure::{Failure, Outcome};
 use crate::library::{self, LibraryFile};
-use crate::registered::{Registered, TypeReport, describe_type};
+use crate::registered::{Registered, TypeReport, describe_type, global_metadata};
 use crate::signature::Signature;
 
 use super::report::Report;
@@ -20,8 +20,8 @@ use super::report::Report;
 pub struct Descriptions {
     /// Documentation and metadata, by function.
     pub functions: BTreeMap<String, Texts>,
-    /// Global functions that it registers.
-    pub global_functions: Vec<String>,
+    /// Metadata of the global functions that it registers, by name.
+    pub global_functions: BTreeMap<String, Option<String>>,
     /// Types that it registers.
     pub types: Vec<TypeReport>,
 }
@@ -47,7 +47,7 @@ pub fn add_descriptions(path: &Path, report: &mut Report) -> Outcome<()> {
         function.signature = texts.metadata.as_deref().and_then(Signature::of_metadata);
         function.metadata = texts.metadata.as_deref().and_then(|text| serde_json::from_str(text).ok());
     }
-    report.global_functions = Some(found.global_functions);
+    report.global_functions = Some(found.global_functions.into_keys().collect());
     report.types = Some(found.types);
     Ok(())
 }
@@ -62,7 +62,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 pub fn ask_child(path: &Path) -> Outcome<Descriptions> {
     match child::ask(&["inspect", "--in-process"], path, LIMIT)? {
         End::Answer(found) => Ok(found),
-        End::Error(message) => Err(Failure::negative(message)),
+        End::Error { message, .. } => Err(Failure::negative(message)),
         End::Crash(how) => {
             Err(Failure::crash(format!("loading {} ended the child process: {how}", path.display())))
         }
@@ -79,8 +79,11 @@ pub fn describe_in_process(path: &Path) -> Outcome<()> {
     let before = Registered::now()?;
     let module = Module::load(path.canonicalize().unwrap_or_else(|_| path.into()))?;
     let after = Registered::now()?;
+    let globals = after.functions.difference(&before.functions);
     let mut found = Descriptions {
-        global_functions: after.functions.difference(&before.functions).cloned().collect(),
+        global_functions: globals
+            .map(|name| Ok((name.clone(), global_metadata(name)?)))
+            .collect::<Outcome<_>>()?,
         types: after.types.difference(&before.types).filter_map(|key| describe_type(key)).collect(),
         ..Descriptions::default()
     };

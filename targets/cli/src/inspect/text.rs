@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::registered::TypeReport;
+
 use super::report::{Content, Device, Embedded, Executable, FunctionReport, ModuleReport, Needs, Report};
 
 /// Returns the description.
@@ -46,10 +48,14 @@ fn write_report(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     if let Some(types) = &report.types {
         let lines: Vec<_> =
-            types.iter().map(|one| format!("{}({})", one.key, one.fields.join(", "))).collect();
+            types.iter().map(|one| format!("{}({})", one.key, field_names(one).join(", "))).collect();
         write_list(out, "types that it registers", &lines)?;
     }
     write_needs(out, &report.needs)
+}
+
+fn field_names(one: &TypeReport) -> Vec<&str> {
+    one.fields.iter().map(|field| field.name.as_str()).collect()
 }
 
 fn write_list(out: &mut String, title: &str, lines: &[String]) -> std::fmt::Result {

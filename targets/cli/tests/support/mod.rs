@@ -70,9 +70,14 @@ pub fn without_sizes(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Compares with a file of `golden/`.
+/// Compares with a text file of `golden/`.
 pub fn golden(name: &str, text: &str) -> Outcome<()> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
+    golden_file(&format!("{name}.txt"), text)
+}
+
+/// Compares with a file of `golden/`.
+pub fn golden_file(name: &str, text: &str) -> Outcome<()> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("FERRITE_UPDATE_GOLDEN").is_some() {
         std::fs::write(&file, text)?;
     }
@@ -80,5 +85,5 @@ pub fn golden(name: &str, text: &str) -> Outcome<()> {
     if expected == text {
         return Ok(());
     }
-    Err(format!("{name}.txt differs. Found:\n{text}\nExpected:\n{expected}").into())
+    Err(format!("{name} differs. Found:\n{text}\nExpected:\n{expected}").into())
 }

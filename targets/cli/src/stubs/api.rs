@@ -1,0 +1,183 @@
+//! Functions and classes that declarations are made of.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::inspect::loaded::Descriptions;
+use crate::registered::{MemberReport, TypeReport};
+use crate::signature::{Signature, Type};
+
+/// Functions and classes of a library or a package.
+#[derive(Serialize)]
+pub struct Api {
+    /// File name of the library, or name of the package.
+    pub origin: String,
+    /// Identifier for the whole, such as `kernels` for `libkernels.so`.
+    pub name: String,
+    /// Prefix of the names that are declared at the top, such as `demo.` for the package `demo`; may be empty.
+    pub prefix: String,
+    /// Functions that the library exports.
+    pub exported: Vec<Callable>,
+    /// Global functions.
+    pub globals: Vec<Callable>,
+    /// Classes, parents first.
+    pub classes: Vec<Class>,
+}
+
+/// A function or a method.
+#[derive(Clone, Serialize)]
+pub struct Callable {
+    /// Name, with dots.
+    pub name: String,
+    /// Types; `None` if the library does not say.
+    pub signature: Option<Signature>,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Whether a method takes no object. Always so for functions.
+    pub is_static: bool,
+}
+
+/// A class.
+#[derive(Clone, Serialize)]
+pub struct Class {
+    /// Type key.
+    pub key: String,
+    /// Type key of the parent.
+    pub parent: Option<String>,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Constructor among the methods.
+    pub init: Option<Callable>,
+    /// Whether Python has a constructor that takes the fields.
+    pub has_derived_init: bool,
+    /// Fields.
+    pub fields: Vec<Field>,
+    /// Methods.
+    pub methods: Vec<Callable>,
+}
+
+/// A field.
+#[derive(Clone, Serialize)]
+pub struct Field {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub value: Type,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Whether it may be set.
+    pub is_writable: bool,
+}
+
+/// Name under which constructors are registered.
+pub const INIT: &str = "__ffi_init__";
+
+impl Api {
+    /// Takes the descriptions that a library or a package gave.
+    pub fn new(origin: String, name: String, prefix: String, found: Descriptions) -> Api {
+        let exported = found.functions.into_iter().map(|(name, texts)| Callable {
+            name,
+            signature: texts.metadata.as_deref().and_then(Signature::of_metadata),
+            doc: texts.doc,
+            is_static: true,
+        });
+        let globals = found.global_functions.into_iter().map(|(name, metadata)| Callable {
+            name,
+            signature: metadata.as_deref().and_then(Signature::of_metadata),
+            doc: None,
+            is_static: true,
+        });
+        Api {
+            origin,
+            name,
+            prefix,
+            exported: exported.collect(),
+            globals: globals.collect(),
+            classes: parents_first(found.types.into_iter().map(Class::new).collect()),
+        }
+    }
+
+    /// Returns the parts of a global function's or class's name, without the prefix of all.
+    pub fn path<'a>(&self, name: &'a str) -> Vec<&'a str> {
+        name.strip_prefix(&self.prefix).unwrap_or(name).split('.').collect()
+    }
+}
+
+impl Class {
+    fn new(report: TypeReport) -> Class {
+        let mut methods: Vec<_> = report.methods.into_iter().map(Callable::method).collect();
+        let init = methods.iter().position(|method| method.name == INIT).map(|index| methods.remove(index));
+        // What remains with such names are hooks for copies, hashes and texts.
+        methods.retain(|method| !method.name.starts_with("__"));
+        let fields = report.fields.into_iter().map(|field| Field {
+            is_writable: field.is_writable(),
+            value: field.metadata.as_deref().and_then(Type::of_metadata).unwrap_or_else(Type::any),
+            name: field.name,
+            doc: field.doc,
+        });
+        Class {
+            fields: fields.collect(),
+            has_derived_init: report.has_derived_init && init.is_none(),
+            key: report.key,
+            parent: report.parent,
+            doc: report.doc,
+            init,
+            methods,
+        }
+    }
+}
+
+impl Callable {
+    fn method(report: MemberReport) -> Callable {
+        let is_static = report.is_static();
+        let mut signature = report.metadata.as_deref().and_then(Signature::of_metadata);
+        // The schema lists the object that a method is called on.
+        if let (false, Some(parameters)) =
+            (is_static, signature.as_mut().and_then(|signature| signature.parameters.as_mut()))
+            && !parameters.is_empty()
+        {
+            parameters.remove(0);
+        }
+        Callable { name: report.name, signature, doc: report.doc, is_static }
+    }
+
+    /// Returns the types of the parameters; `None` if any number is accepted.
+    pub fn parameters(&self) -> Option<&[Type]> {
+        self.signature.as_ref()?.parameters.as_deref()
+    }
+
+    /// Returns the type of the result.
+    pub fn result(&self) -> Type {
+        self.signature.as_ref().map_or_else(Type::any, |signature| signature.result.clone())
+    }
+
+    /// Returns what the function is for, and its types, each on lines of their own.
+    pub fn description(&self) -> String {
+        let types = match &self.signature {
+            Some(signature) => format!("`{}{signature}`", self.name),
+            None => format!("`{}`, whose types are not known", self.name),
+        };
+        match &self.doc {
+            Some(doc) => format!("{}\n\n{types}", doc.trim_end()),
+            None => types,
+        }
+    }
+}
+
+/// Orders classes so that each follows its parent.
+fn parents_first(classes: Vec<Class>) -> Vec<Class> {
+    let mut waiting: BTreeMap<String, Class> =
+        classes.into_iter().map(|class| (class.key.clone(), class)).collect();
+    let mut ordered = Vec::new();
+    while let Some(key) = next_of(&waiting) {
+        ordered.extend(waiting.remove(&key));
+    }
+    ordered
+}
+
+/// Returns the first class whose parent is not waiting.
+fn next_of(waiting: &BTreeMap<String, Class>) -> Option<String> {
+    let is_ready = |class: &&Class| class.parent.as_ref().is_none_or(|parent| !waiting.contains_key(parent));
+    waiting.values().find(is_ready).or_else(|| waiting.values().next()).map(|class| class.key.clone())
+}

@@ -1,0 +1,109 @@
+//! Headers in C89: a typed function for each function and method, and one that reads each field.
+//!
+//! | file | does |
+//! |---|---|
+//! | `types` | types of the ABI as C passes them |
+//! | `calls` | the functions |
+//! | `helpers.h` | what every header needs once: cells, conversions, lookups |
+
+mod calls;
+mod types;
+
+use super::api::{Api, Callable, Class};
+use super::names::{Names, identifier, is_identifier};
+
+use calls::{Call, Target};
+
+/// Functions that the others call.
+const HELPERS: &str = include_str!("helpers.h");
+
+/// Returns the header.
+pub fn header(api: &Api) -> String {
+    let guard = format!("{}_STUBS_H_", identifier(&api.name).to_uppercase());
+    let mut names = Names::default();
+    let mut body = String::new();
+    for one in &api.exported {
+        body.push_str(&exported(api, one, &mut names));
+    }
+    for one in &api.globals {
+        let name = names.take(&c_name(api, &api.path(&one.name).join("_")));
+        body.push_str(&Call { name, function: one, target: Target::Global }.text());
+    }
+    for class in &api.classes {
+        body.push_str(&members(api, class, &mut names));
+    }
+    format!(
+        "/*\n * Functions and classes of {}. Made by `ferrite stubs --c`; C89 and later, C++11 and later.\n *\n{ABOUT} */\n\
+         #ifndef {guard}\n#define {guard}\n\n{HELPERS}\n{body}\n#endif /* {guard} */\n",
+        comment(&api.origin)
+    )
+}
+
+const ABOUT: &str = " \
+* Functions return 0, or -1 with an error raised, which TVMFFIErrorMoveFromRaised takes. Arguments are borrowed. Results that are
+ * cells (TVMFFIAny) are the caller's: ferrite_stub_release gives them back. Link exported functions' library.
+";
+
+fn exported(api: &Api, one: &Callable, names: &mut Names) -> String {
+    let symbol = format!("__tvm_ffi_{}", one.name);
+    if !is_identifier(&symbol) {
+        return format!("\n/* No name of C: {} */\n", comment(&one.description()));
+    }
+    let name = names.take(&c_name(api, &one.name));
+    Call { name, function: one, target: Target::Symbol(&symbol) }.text()
+}
+
+fn members(api: &Api, class: &Class, names: &mut Names) -> String {
+    let prefix = names.take(&c_name(api, &api.path(&class.key).join("_")));
+    let parent = class.parent.as_deref().unwrap_or("ffi.Object");
+    let doc = class.doc.as_deref().map_or(String::new(), |doc| format!("\n * {}", comment(doc)));
+    let key = literal(&class.key);
+    let mut text = format!(
+        "\n/*\n * Class {}, derived from {}.{doc}\n */\n#define {prefix}_KEY {key}\n",
+        comment(&class.key),
+        comment(parent)
+    );
+    let target = Target::Method(&class.key);
+    if let Some(init) = &class.init {
+        text.push_str(&Call { name: names.take(&format!("{prefix}_new")), function: init, target }.text());
+    }
+    for field in &class.fields {
+        let name = names.take(&identifier(&format!("{prefix}_get_{}", field.name)));
+        text.push_str(&calls::getter(&name, &class.key, field));
+        if field.is_writable {
+            let name = names.take(&identifier(&format!("{prefix}_set_{}", field.name)));
+            text.push_str(&calls::setter(&name, &class.key, field));
+        }
+    }
+    for method in &class.methods {
+        let name = names.take(&identifier(&format!("{prefix}_{}", method.name)));
+        text.push_str(&Call { name, function: method, target }.text());
+    }
+    text
+}
+
+/// Returns the name of a function, which begins with the library's.
+fn c_name(api: &Api, name: &str) -> String {
+    identifier(&format!("{}_{name}", api.name))
+}
+
+/// Escapes what would end a comment.
+fn comment(text: &str) -> String {
+    let text: String = text.chars().filter(|letter| *letter == '\n' || !letter.is_control()).collect();
+    text.trim().replace("*/", "* /").replace("/*", "/ *").replace('\n', "\n * ").replace(" \n", "\n")
+}
+
+/// Returns a string literal.
+fn literal(text: &str) -> String {
+    let mut out = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend(['\\', char::from(byte)]),
+            // A question mark may begin a trigraph.
+            b'?' => out.push_str("\\?"),
+            32..=126 => out.push(char::from(byte)),
+            _ => out.push_str(&format!("\\{byte:03o}")),
+        }
+    }
+    out + "\""
+}

@@ -1,0 +1,36 @@
+//! Types of the ABI as C passes them.
+
+use crate::signature::Type;
+
+/// Form of a value in C.
+pub struct Form {
+    /// Type of a parameter, with a space at its end unless it is a pointer.
+    pub parameter: &'static str,
+    /// Helper that makes a cell of a parameter.
+    pub to_cell: &'static str,
+    /// Type of a result, and the helper that takes it out of a cell; `None` for results that stay in their cell.
+    pub result: Option<(&'static str, &'static str)>,
+}
+
+/// Returns the form of a type. Values of several types, and those of unknown ones, are cells.
+pub fn form(wanted: &Type) -> Form {
+    let name = wanted.name.strip_prefix("ffi.").unwrap_or(&wanted.name);
+    let (parameter, to_cell, result) = match name {
+        "int" => ("int64_t ", "ferrite_stub_int", Some(("int64_t", "ferrite_stub_take_int"))),
+        "float" => ("double ", "ferrite_stub_float", Some(("double", "ferrite_stub_take_float"))),
+        "bool" => ("int ", "ferrite_stub_bool", Some(("int", "ferrite_stub_take_bool"))),
+        "str" | "String" | "const char*" | "std::string" => ("const char *", "ferrite_stub_text", None),
+        "DLTensor*" => ("DLTensor *", "ferrite_stub_dltensor", None),
+        "dtype" | "DataType" => ("DLDataType ", "ferrite_stub_dtype", None),
+        "Device" => ("DLDevice ", "ferrite_stub_device", None),
+        "Any" | "Optional" | "Union" | "Variant" | "bytes" | "Bytes" | "None" | "void*"
+        | "ObjectRValueRef" => ("const TVMFFIAny *", "*", None),
+        _ => ("TVMFFIObjectHandle ", "ferrite_stub_object", None),
+    };
+    Form { parameter, to_cell, result }
+}
+
+/// Returns `true` for functions without a result.
+pub fn is_none(wanted: &Type) -> bool {
+    wanted.name == "None"
+}

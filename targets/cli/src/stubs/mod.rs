@@ -1,0 +1,36 @@
+//! `ferrite stubs`: declarations of a library's functions and classes for Python, C and Rust.
+//!
+//! | file | does |
+//! |---|---|
+//! | `api` | functions and classes that declarations are made of |
+//! | `source` | reads them from a library or a Python package, in a child process |
+//! | `names` | names that are free in a scope |
+//! | `python` | `.pyi` files |
+//! | `c` | headers in C89 |
+//! | `rust` | modules on `ferrite-ffi` or `ferrite-ffi-sys` |
+
+mod api;
+mod c;
+mod names;
+mod python;
+mod rust;
+mod source;
+
+use crate::arguments::Stubs;
+use crate::failure::{Failure, Outcome};
+
+/// Runs the command.
+pub fn run(options: &Stubs) -> Outcome<()> {
+    let api = source::read(&options.source)?;
+    let text = match () {
+        () if options.c => c::header(&api),
+        () if options.rust => rust::module(&api),
+        () if options.json => return crate::print_json(&api),
+        () => python::stub(&api),
+    };
+    match &options.output {
+        None => crate::print(&text),
+        Some(file) => std::fs::write(file, text)
+            .map_err(|error| Failure::input(format!("cannot write {}: {error}", file.display()))),
+    }
+}

@@ -1,0 +1,142 @@
+//! Functions, methods and fields as Python declares them.
+
+use crate::stubs::api::{Callable, Class, Field};
+use crate::stubs::names::Names;
+
+use super::tree::is_name;
+use super::types::{Types, Way};
+
+/// Members that all objects have.
+const OF_OBJECT: [&str; 3] = ["same_as", "is_", "id_"];
+
+/// Returns the declaration of a function.
+pub fn function(name: &str, function: &Callable, in_class: bool, types: &mut Types<'_>) -> String {
+    let decorator = if in_class { format!("@{}\n", types.builtin("staticmethod")) } else { String::new() };
+    let (parameters, result) = (parameters(function, "", types), types.of(&function.result(), Way::Out));
+    format!("{decorator}{}", body(&format!("def {name}({parameters}) -> {result}:"), &function.doc))
+}
+
+/// Returns the declaration of a class.
+pub fn class(name: &str, class: &Class, types: &mut Types<'_>) -> String {
+    let parent = class.parent.as_deref().and_then(|key| types.tree.path(key));
+    let parent = parent.unwrap_or_else(|| types.object());
+    let mut names = Names::with(&["__init__"]);
+    let mut members = Vec::new();
+    if let Some(doc) = &class.doc {
+        members.push(docstring(doc));
+    }
+    // A name declares one member.
+    let fields = class.fields.iter().filter(|one| names.claim(&one.name));
+    members.extend(fields.map(|one| field(class, one, types)));
+    if let Some(init) = &class.init {
+        let parameters = parameters(init, "self", types);
+        members.push(body(&format!("def __init__({parameters}) -> None:"), &init.doc));
+    }
+    if class.has_derived_init {
+        let any = types.any();
+        members.push(format!("def __init__(self, *args: {any}, **kwargs: {any}) -> None: ..."));
+    }
+    let methods = class.methods.iter().filter(|one| names.claim(&one.name));
+    members.extend(methods.map(|one| method(class, one, types)));
+    if members.is_empty() {
+        return format!("class {name}({parent}): ...");
+    }
+    format!("class {name}({parent}):\n{}", indented(&members.join("\n")))
+}
+
+fn field(class: &Class, field: &Field, types: &mut Types<'_>) -> String {
+    if let Some(instead) = undeclared(class, &field.name, types) {
+        return instead;
+    }
+    let (name, value) = (&field.name, types.of(&field.value, Way::Out));
+    if !field.is_writable {
+        let property = types.builtin("property");
+        return format!("@{property}\n{}", body(&format!("def {name}(self) -> {value}:"), &field.doc));
+    }
+    match &field.doc {
+        Some(doc) => format!("{name}: {value}\n{}", docstring(doc)),
+        None => format!("{name}: {value}"),
+    }
+}
+
+fn method(class: &Class, method: &Callable, types: &mut Types<'_>) -> String {
+    if let Some(instead) = undeclared(class, &method.name, types) {
+        return instead;
+    }
+    if method.is_static {
+        return function(&method.name, method, true, types);
+    }
+    let (parameters, result) = (parameters(method, "self", types), types.of(&method.result(), Way::Out));
+    body(&format!("def {}({parameters}) -> {result}:", method.name), &method.doc)
+}
+
+/// Returns what stands for a member whose declaration would be refused: of a name that programs cannot write, and of one that an
+/// ancestor has, whose type the member may contradict.
+fn undeclared(class: &Class, name: &str, types: &mut Types<'_>) -> Option<String> {
+    if !is_name(name) {
+        return Some(format!("# No name of Python, reached by getattr: {name:?}"));
+    }
+    if !OF_OBJECT.contains(&name) && !ancestor_has(class, name, types) {
+        return None;
+    }
+    let any = types.any();
+    Some(format!("{name}: {any}"))
+}
+
+fn ancestor_has(class: &Class, name: &str, types: &Types<'_>) -> bool {
+    let mut parent = types.tree.parent(class);
+    while let Some(class) = parent {
+        let fields = class.fields.iter().map(|field| &field.name);
+        if fields.chain(class.methods.iter().map(|method| &method.name)).any(|one| one == name) {
+            return true;
+        }
+        parent = types.tree.parent(class);
+    }
+    false
+}
+
+/// Returns the parameters of a function, which have no names. `receiver` is `self`, or empty.
+fn parameters(function: &Callable, receiver: &str, types: &mut Types<'_>) -> String {
+    let mut list: Vec<_> =
+        Some(receiver).filter(|name| !name.is_empty()).map(String::from).into_iter().collect();
+    match function.parameters() {
+        Some([]) => {}
+        Some(parameters) => {
+            list.extend(
+                parameters
+                    .iter()
+                    .enumerate()
+                    .map(|(index, one)| format!("_{index}: {}", types.of(one, Way::In))),
+            );
+            list.push("/".into());
+        }
+        None => list.push(format!("*args: {}", types.any())),
+    }
+    list.join(", ")
+}
+
+/// Returns a declaration with its documentation, or with dots.
+fn body(head: &str, doc: &Option<String>) -> String {
+    match doc {
+        Some(doc) => format!("{head}\n{}", indented(&docstring(doc)).trim_end()),
+        None => format!("{head} ..."),
+    }
+}
+
+fn docstring(text: &str) -> String {
+    let text = escaped(text.trim());
+    // A quote at the end would be part of the closing ones.
+    let gap = if text.ends_with('"') { " " } else { "" };
+    format!("\"\"\"{text}{gap}\"\"\"")
+}
+
+/// Escapes what would end a docstring.
+pub fn escaped(text: &str) -> String {
+    let text: String = text.chars().filter(|letter| *letter != '\0' && *letter != '\r').collect();
+    text.replace('\\', "\\\\").replace("\"\"\"", "\\\"\\\"\\\"")
+}
+
+fn indented(lines: &str) -> String {
+    let line = |line: &str| if line.is_empty() { "\n".into() } else { format!("    {line}\n") };
+    lines.lines().map(line).collect()
+}

@@ -1,0 +1,104 @@
+//! Modules of Rust: a struct with the exported functions, and functions and classes in modules after the parts of their names.
+//!
+//! | file | does |
+//! |---|---|
+//! | `tree` | functions and classes by the parts of their names |
+//! | `types` | types of the ABI as Rust writes them |
+//! | `members` | functions, methods and fields |
+//! | `helpers.txt` | lookups that the others call |
+
+mod members;
+mod tree;
+mod types;
+
+use super::api::{Api, Callable};
+use super::names::Names;
+
+use members::{Receiver, class, function};
+use tree::{Scope, Tree};
+use types::Types;
+
+/// Lookups that the others call.
+const HELPERS: &str = include_str!("helpers.txt");
+
+/// Words that cannot be names, and which of them can be after `r#`.
+const KEYWORDS: &str = "abstract as async await become box break const continue do dyn else enum extern false final fn for gen if \
+    impl in let loop macro match mod move mut override priv pub ref return static struct trait true try type typeof unsafe \
+    unsized use virtual where while yield";
+const NEVER: [&str; 5] = ["self", "Self", "super", "crate", "_"];
+
+/// Returns the module.
+pub fn module(api: &Api) -> String {
+    let tree = Tree::new(api);
+    let mut out = format!(
+        "//! Functions and classes of {}. Made by `ferrite stubs --rust`, for `ferrite-ffi` and `ferrite-ffi-sys`.\n\
+         #![allow(dead_code, non_camel_case_types, non_snake_case, clippy::all)]\n",
+        one_line(&api.origin)
+    );
+    if !api.exported.is_empty() {
+        put(&mut out, 0, &library(api, &mut Types { tree: &tree, depth: 0 }));
+    }
+    write_scope(&mut out, &tree.top, &tree, 0);
+    out + "\n" + HELPERS
+}
+
+/// Returns the struct with the exported functions.
+fn library(api: &Api, types: &mut Types<'_>) -> String {
+    let mut names = Names::with(&["load"]);
+    let functions: Vec<(String, &Callable)> =
+        api.exported.iter().map(|one| (tree::name(&one.name, &mut names), one)).collect();
+    let fields: String =
+        functions.iter().map(|(name, _)| format!("    {name}: ::ferrite::Function,\n")).collect();
+    let found: String = functions
+        .iter()
+        .map(|(name, one)| format!("            {name}: library.get({:?})?,\n", one.name))
+        .collect();
+    let calls: String = functions
+        .iter()
+        .map(|(name, one)| format!("\n{}", function(name, one, Receiver::Library, types)))
+        .collect();
+    let origin = one_line(&api.origin);
+    format!(
+        "\n/// Exported functions of {origin}. The library stays loaded.\npub struct Library {{\n{fields}}}\n\n\
+         impl Library {{\n    /// Loads the library, and finds its functions.\n    ///\n    /// # Errors\n    \
+         /// The error of loading it; AttributeError if it lacks a function.\n    \
+         pub fn load(file: &str) -> ::ferrite::Result<Library> {{\n        \
+         let library = ::ferrite::Module::load(file)?;\n        Ok(Library {{\n{found}        }})\n    }}\n{}}}\n",
+        members::indented(&calls)
+    )
+}
+
+fn write_scope(out: &mut String, scope: &Scope<'_>, tree: &Tree<'_>, depth: usize) {
+    let mut types = Types { tree, depth };
+    for (name, one) in &scope.functions {
+        put(out, depth, &format!("\n{}", function(name, one, Receiver::Global, &mut types)));
+    }
+    for (name, one) in &scope.classes {
+        put(out, depth, &format!("\n{}", class(name, one, &mut types)));
+    }
+    for child in &scope.children {
+        let prefix = one_line(&child.prefix);
+        put(
+            out,
+            depth,
+            &format!("\n/// Global names that begin with `{prefix}`.\npub mod {} {{", child.name),
+        );
+        write_scope(out, child, tree, depth + 1);
+        put(out, depth, "}");
+    }
+}
+
+/// Adds lines at a depth of nested blocks.
+fn put(out: &mut String, depth: usize, lines: &str) {
+    for line in lines.lines() {
+        if !line.is_empty() {
+            out.push_str(&"    ".repeat(depth));
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
