@@ -1,11 +1,11 @@
-# rust.sh: firmware in Rust, which logs with defmt; run.sh reads this file.
+# rust.sh: firmware in Rust: one that logs with defmt, one on the embassy executor; run.sh reads this file.
 # shellcheck shell=bash disable=SC2154 # run.sh sets the variables
 
 build_rust() {
   (
     cd rust &&
       export CARGO_TARGET_DIR=$target/boards/rust &&
-      cargo build --quiet --locked --release -p boards-firmware --target "$rust_firmware" &&
+      cargo build --quiet --locked --release -p boards-firmware -p boards-embassy --target "$rust_firmware" &&
       cargo build --quiet --locked -p boards-decode
   )
 }
@@ -27,9 +27,15 @@ rust_flash() { # rust_flash FIRMWARE
   echo $((all - data))
 }
 
+# Runs the tasks of the embassy executor, whose last reading must be printed.
+log_embassy() { # log_embassy FIRMWARE
+  run_program "$1" | tee /dev/stderr | grep -xF 'mean of [3.0, 1.0, 2.0]: 2' >/dev/null && echo 'row|readings|ok|-'
+}
+
 run_rust() {
   # shellcheck disable=SC2034 # print_rows writes it
-  local profile=core firmware=$target/boards/rust/$rust_firmware/release/boards-firmware
+  local profile=core built=$target/boards/rust/$rust_firmware/release
+  local firmware=$built/boards-firmware embassy=$built/boards-embassy
   out=$target/boards/$board/rust
   mkdir -p "$out"
   build_rust >"$out/build.log" 2>&1 || {
@@ -38,4 +44,6 @@ run_rust() {
   }
   if log_rust "$firmware" >"$out/rust.log" 2>&1; then passed=$((passed + 1)); else fail rust "$out/rust.log"; fi
   print_rows rust - - - - "$(rust_flash "$firmware")"
+  if log_embassy "$embassy" >"$out/embassy.log" 2>&1; then passed=$((passed + 1)); else fail embassy "$out/embassy.log"; fi
+  print_rows embassy - - - - "$(rust_flash "$embassy")"
 }
