@@ -30,6 +30,15 @@ check_platform() {
   need_target thumbv7em-none-eabihf && need_target riscv32imac-unknown-none-elf && tests/embedded/platform/run.sh cortex-m4f riscv32
 }
 
+about rtos "firmware by ferrite_firmware() of CMake, as a Zephyr module and as an ESP-IDF component, over stand-ins for these systems"
+check_rtos() {
+  need cmake "apt-get install cmake" && need python3 "apt-get install python3 python3-venv" &&
+    need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" &&
+    need riscv64-unknown-elf-gcc "apt-get install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf" &&
+    need qemu-system-arm "apt-get install qemu-system-arm" && need qemu-system-riscv32 "apt-get install qemu-system-misc" &&
+    tests/embedded/rtos/run.sh
+}
+
 about guide "the commands of the guide in targets/boards lead from a TVM model to firmware"
 check_guide() {
   need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" &&

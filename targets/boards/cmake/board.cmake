@@ -1,0 +1,28 @@
+# Reads what the shell scripts of this folder know of a board: its board.conf.
+
+# ferrite_board(BOARD PREFIX) sets PREFIX_COMPILER, PREFIX_DEFINES and PREFIX_EMULATOR (lists), PREFIX_TARGET (of rustc), PREFIX_CORE (a
+# folder of targets/mcu), PREFIX_STACK and PREFIX_LINK_SCRIPT.
+function(ferrite_board board prefix)
+  set(boards ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..)
+  set(file ${boards}/${board}/board.conf)
+  if(NOT EXISTS ${file})
+    file(GLOB known RELATIVE ${boards} ${boards}/*/board.conf)
+    list(TRANSFORM known REPLACE "/board.conf" "")
+    list(JOIN known ", " known)
+    message(FATAL_ERROR "ferrite: no board '${board}'; there are ${known}")
+  endif()
+  file(STRINGS ${file} lines REGEX "^[a-z_]+=")
+  set(found_link_script ${board}/link.ld)
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([a-z_]+)=[(]?([^()]*)[)]?$" _ "${line}")
+    separate_arguments(value UNIX_COMMAND "${CMAKE_MATCH_2}")
+    set(found_${CMAKE_MATCH_1} "${value}")
+  endforeach()
+  set(${prefix}_COMPILER "${found_compiler}" PARENT_SCOPE)
+  set(${prefix}_DEFINES "${found_defines}" PARENT_SCOPE)
+  set(${prefix}_EMULATOR "${found_emulator}" PARENT_SCOPE)
+  set(${prefix}_TARGET "${found_rust_target}" PARENT_SCOPE)
+  set(${prefix}_CORE "${found_core}" PARENT_SCOPE)
+  set(${prefix}_STACK "${found_stack_least}" PARENT_SCOPE)
+  set(${prefix}_LINK_SCRIPT ${boards}/${found_link_script} PARENT_SCOPE)
+endfunction()

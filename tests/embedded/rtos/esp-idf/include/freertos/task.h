@@ -1,0 +1,2 @@
+/* Stands for FreeRTOS's header. */
+void taskYIELD(void);

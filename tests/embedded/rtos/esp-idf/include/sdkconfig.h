@@ -1,0 +1,1 @@
+/* Stands for the options that kconfig writes. */

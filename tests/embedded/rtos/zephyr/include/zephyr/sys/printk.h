@@ -1,0 +1,2 @@
+/* Stands for Zephyr's header. */
+void printk(const char* format, ...);
