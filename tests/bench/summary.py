@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The README's summary and the chart, from results/full.json."""
+"""The README's summary and the pictures, from results/."""
 
 import json
+import subprocess
 from pathlib import Path
 
-import chart
 import tables
 
 HERE = Path(__file__).parent
@@ -29,7 +29,7 @@ def summary(rows):
 
 def main():
     rows = json.loads((HERE / "results/full.json").read_text())
-    (HERE / "results/chart.svg").write_text(chart.draw([row for row in rows if row["group"] != "load"]))
+    subprocess.run([HERE / "../../docs/pictures/draw.py"], check=True)
     before, rest = README.read_text().split(BEGIN)
     after = rest.split(END)[1]
     operations = [row for row in rows if row["group"] != "load"]

@@ -18,6 +18,20 @@ check_prose() {
   need python3 "apt-get install python3" && python3 tests/ci/prose_test.py && python3 tests/ci/prose.py
 }
 
+about book "links of the book and of READMEs resolve, its blocks have a use, its pictures are those of the recorded results"
+check_book() {
+  need python3 "apt-get install python3" && python3 tests/ci/book_test.py && tests/ci/book.py check && docs/pictures/draw.py --check
+}
+
+about book-pages "the book builds, and the code of every page runs as a reader would run it"
+check_book-pages() {
+  need mdbook "cargo install mdbook@0.5.4 --locked" && need qemu-system-arm "apt-get install qemu-system-arm" &&
+    need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" && need cmake "apt-get install cmake" &&
+    need pkg-config "apt-get install pkgconf" && need_target thumbv7em-none-eabihf &&
+    need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
+    mdbook build docs --dest-dir "$target/book" && tests/ci/book.py run
+}
+
 about clippy "no lint, in every crate and with every set of features"
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
@@ -60,7 +74,7 @@ clippy_other_workspaces() {
     case $one in
       ./Cargo.toml) ;; # with all sets of features, above
       ./targets/boards/rust/Cargo.toml)
-        clippy_at "$one" -p boards-decode && clippy_at "$one" -p boards-firmware --target thumbv7em-none-eabihf || return 1
+        clippy_at "$one" -p boards-decode && clippy_at "$one" -p boards-firmware -p boards-embassy --target thumbv7em-none-eabihf || return 1
         ;;
       ./targets/boards/model/plan/Cargo.toml) clippy_at "$one" --target wasm32-unknown-unknown || return 1 ;;
       *) clippy_at "$one" || return 1 ;;

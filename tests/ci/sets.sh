@@ -6,7 +6,7 @@
 # The first set, which each change must pass. Its two lanes run in parallel. Checks of the second lane build in folders of their
 # own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
-  fmt prose workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
+  fmt prose book workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
   core-size full-size boards model-tool platform instructions quickstart install cli stubs size msrv loom
 )
 LANE_TWO=(
@@ -16,7 +16,7 @@ LANE_TWO=(
 
 # The second set: checks that take long.
 SECOND_SET=(
-  miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 guide model-guide gpu-guide reproducible forks fuzz
+  miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 guide model-guide gpu-guide book-pages rtos reproducible forks fuzz
   feature-size gpu-checked xgrammar deny package deb cinstall release actionlint
 )
 

@@ -36,6 +36,7 @@ setup_second_set() {
   install_tool cargo-fuzz || status=1
   install_tool cargo-deny || status=1
   install_tool cargo-cinstall cargo-c@0.10.24 || status=1
+  install_tool mdbook mdbook@0.5.4 || status=1
   return $status
 }
 

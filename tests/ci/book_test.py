@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Tests that the checks of the book find what they are for."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import book
+
+
+class Pages(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.page = Path(folder.name) / "page.md"
+
+    def faults(self, text):
+        self.page.write_text(text)
+        return [fault.split(": ", 1)[1] for fault in book.faults_of_blocks(self.page)]
+
+    def run_page(self, text):
+        self.page.write_text(text)
+        work = self.page.parent / "work"
+        work.mkdir()
+        return book.Session(self.page, work, book.ROOT).run()
+
+    def test_a_block_needs_a_use(self):
+        self.assertEqual(self.faults("```c\nint x;\n```\n"), ["the block is neither a command nor a file, and has no reason not to be run"])
+        self.assertEqual(self.faults("```text\nout\n```\n"), ["output of no command"])
+        self.assertEqual(self.faults("```c\n/* a.c */\nint x;\n```\n```sh\ncc -c a.c\n```\n```text\n```\n"), [])
+        self.assertEqual(self.faults("<!-- not run: a fragment -->\n```c\nint x;\n```\n"), [])
+
+    def test_commands_run_and_their_output_is_compared(self):
+        self.assertIsNone(self.run_page("```py\n# a.py\nprint(1)\nprint(2)\nprint(3)\n```\n```sh\npython3 a.py\n```\n```text\n1\n...\n3\n```\n"))
+
+    def test_other_output_is_a_fault(self):
+        self.assertIn("the output is", self.run_page("```sh\necho 12\n```\n```text\n1\n```\n"))
+
+    def test_a_failing_command_is_a_fault(self):
+        self.assertIn("exit status 1", self.run_page("```sh\nfalse | cat\n```\n"))
+
+    def test_output_of_any_lines(self):
+        self.assertTrue(book.matches("...\nb\n...\n", "a\nb\nc\n"))
+        self.assertTrue(book.matches("a\n...\nc\n", "a\nc\n"))
+        self.assertFalse(book.matches("a\nc\n", "a\nb\nc\n"))
+        self.assertFalse(book.matches("a\n", "ab\n"))
+
+    def test_anchors(self):
+        self.assertEqual(book.anchor("The `ferrite` command, in C++"), "the-ferrite-command-in-c")
+
+    def test_links(self):
+        page = book.BOOK / "introduction.md"
+        self.assertEqual(list(book.faults_of_links(page)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
