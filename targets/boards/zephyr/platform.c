@@ -1,4 +1,4 @@
-/* What the library needs from Zephyr. The profile `minimal` needs nothing: it masks interrupts itself, and has no log. */
+/* Platform hooks over Zephyr. The profile `minimal` needs nothing: it masks interrupts itself, and has no log. */
 #ifndef CONFIG_FERRITE_PROFILE_MINIMAL
 #include <tvm_ffi_platform.h>
 #include <zephyr/init.h>

@@ -12,7 +12,7 @@ import kconfiglib
 import yaml
 
 BOARDS = Path(__file__).resolve().parents[3] / "targets/boards"
-# What Zephyr itself defines, as far as the module depends on it.
+# Symbols of Zephyr on which the module depends.
 ZEPHYR = ["CPU_CORTEX_M0", "CPU_CORTEX_M0PLUS", "CPU_CORTEX_M4", "CPU_CORTEX_M7", "CPU_CORTEX_M33", "RISCV", "FP_HARDABI", "64BIT",
           "RISCV_ISA_EXT_A", "THREAD_LOCAL_STORAGE"]
 

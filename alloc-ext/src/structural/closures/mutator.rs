@@ -1,4 +1,4 @@
-//! What the closures of a mutation get beside the node.
+//! Mutator: the node and the context that closures of a mutation get.
 
 use core::cell::RefMut;
 

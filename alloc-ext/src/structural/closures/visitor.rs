@@ -1,4 +1,4 @@
-//! What the closures of a visit get beside the node.
+//! Visitor: the node and the context that closures of a visit get.
 
 use core::cell::{RefCell, RefMut};
 
