@@ -48,7 +48,7 @@ impl<S> Mutator<'_, S> {
     /// Rewrites a value, which need not be a child of the node, and returns the result. The value itself stays as it is.
     ///
     /// # Errors
-    /// As [`mutate_children`](Self::mutate_children).
+    /// Same errors as [`mutate_children`](Self::mutate_children).
     pub fn mutate<R: FromAny>(&mut self, value: &impl AnyCompatible) -> Result<R> {
         operations::mutate(self.mutator.clone(), AnyArg(value.view().to_owned()?))?.into_value()
     }

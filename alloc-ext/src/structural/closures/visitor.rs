@@ -46,7 +46,7 @@ impl<S> Visitor<'_, S> {
     /// Visits a value, which need not be a child of the node.
     ///
     /// # Errors
-    /// As [`visit_children`](Self::visit_children).
+    /// Same errors as [`visit_children`](Self::visit_children).
     pub fn visit<T: AnyCompatible>(&mut self, value: &T) -> Result<Flow> {
         flow_of(operations::visit(self.visitor.clone(), AnyArg(value.view().to_owned()?))?)
     }
