@@ -14,6 +14,8 @@ mod tuple;
 mod value;
 
 pub use key::KeyOf;
+#[cfg(feature = "serde")]
+pub(crate) use map::{entries_of, map_of};
 pub(crate) use sequence::of_slice as slice_into_any;
 pub use value::{Described, FromAny, FromView, IntoAny, Param, Value};
 

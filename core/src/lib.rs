@@ -29,6 +29,7 @@
 //! | [`text`], [`words`], [`store_forwarding`], [`prefetch`] | text writers, comparison of short strings as words, copies of recently written records, prefetch hints |
 //! | [`backend`] | runtime support for functions compiled by TVM: workspaces, parallel loops and one-time initialisers |
 //! | [`minimal`] | the implementation of the `minimal` profile, which has no heap |
+//! | `interop` | types of other crates as values, a feature each |
 //! | `platform` | hooks that firmware may define, for memory and tasks |
 //! | [`init_once`], [`sync`], [`log`], [`backtrace`], [`stack`], [`unwind`] | one-time initialisation, locks, logging, backtraces and other services of the platform |
 //!
@@ -47,6 +48,7 @@
 //! - `std`: an operating system: threads and thread-locals, standard locks, panics caught at the boundary, `malloc` and `free`,
 //!   backtraces, other runtimes in the process. Independent of `speed`.
 //! - `spin`: spinning locks for several cores without an operating system.
+//! - `half`, `bytes`, `ndarray`, `serde`: types of these crates as values; see `interop`.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
 //! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions. `ferrite-ffi-alloc` enables it.
 //! - `packed-messages`: packs error messages in builds without `speed`. `ferrite-ffi-alloc` enables it.
@@ -86,6 +88,8 @@ pub mod function;
 pub mod global_table;
 #[cfg(not(feature = "client"))]
 pub mod init_once;
+#[cfg(any(feature = "half", feature = "bytes", feature = "ndarray", feature = "serde"))]
+pub mod interop;
 #[cfg(any(not(feature = "speed"), not(any(feature = "std", feature = "client"))))]
 mod lazy_link;
 pub mod log;

@@ -23,9 +23,11 @@ check_rust-objects() {
     tests/programs/rust_objects/run.sh "$target"/wheels/*.whl
 }
 
-about rust "projects of Rust users: a dependency line and 15 lines load kernels, with the library inside and beside it; one workspace of program, kernels and firmware"
+about rust "projects of Rust users: a dependency line and 15 lines load kernels, with the library inside and beside it; one workspace of program, kernels and firmware; types of other crates as values"
 check_rust() {
-  need_target thumbv7em-none-eabihf && ferrite_tests rust_projects --include-ignored
+  need_target thumbv7em-none-eabihf && ferrite_tests rust_projects --include-ignored &&
+    cargo test -p ferrite-ffi --features "$OTHER_CRATES" --test interop &&
+    cargo test -p ferrite-ffi -p ferrite-ffi-core --features "$OTHER_CRATES" -- interop serde
 }
 
 about install "installed files: programs on them by CMake, pkg-config and Meson, and upstream's examples with its own CMake files"

@@ -33,6 +33,8 @@ pub mod key;
 mod list;
 mod map;
 mod sequence;
+#[cfg(feature = "serde")]
+mod serde;
 mod slots;
 mod storage;
 mod table;

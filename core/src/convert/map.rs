@@ -3,7 +3,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::hash::Hash;
 
 use super::value::owned_param;
 use super::{Described, FromAny, FromView, IntoAny, TypeText};
@@ -46,8 +45,23 @@ fn for_each_as<K: FromAny, V: FromAny>(view: &AnyView<'_>, mut each: impl FnMut(
     Ok(whole == Some(true))
 }
 
+/// Returns the entries of a Map or Dict, or `None` for other values.
+#[cfg(feature = "serde")]
+pub(crate) fn entries_of(view: &AnyView<'_>) -> Result<Option<Vec<(Any, Any)>>> {
+    let mut entries = Vec::new();
+    let whole = for_each(view, &mut |key, value| {
+        entries.try_reserve(1)?;
+        entries.push((key.clone(), value.clone()));
+        Ok(true)
+    })?;
+    Ok(whole.map(|_| entries))
+}
+
 /// Creates a Map of entries. `len` is their number.
-fn map_of<K: IntoAny, V: IntoAny>(len: usize, entries: impl Iterator<Item = (K, V)>) -> Result<Any> {
+pub(crate) fn map_of<K: IntoAny, V: IntoAny>(
+    len: usize,
+    entries: impl Iterator<Item = (K, V)>,
+) -> Result<Any> {
     let mut values: Vec<Any> = with_capacity(2 * len)?;
     for (key, value) in entries {
         values.push(key.try_into_any()?);
@@ -106,7 +120,7 @@ impl<K: IntoAny, V: IntoAny> IntoAny for BTreeMap<K, V> {
 #[cfg(feature = "std")]
 mod hashed {
     use super::*;
-    use core::hash::BuildHasher;
+    use core::hash::{BuildHasher, Hash};
     use std::collections::HashMap;
 
     maps! {

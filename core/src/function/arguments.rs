@@ -154,6 +154,17 @@ mod owned {
         [K: IntoAny, V: IntoAny] BTreeMap<K, V>, |map| map.try_into_any();
     }
 
+    #[cfg(feature = "bytes")]
+    converted! {
+        [] bytes::Bytes, |content| content.try_into_any();
+        [] &bytes::Bytes, |content| content.clone().try_into_any();
+    }
+
+    #[cfg(feature = "ndarray")]
+    converted! {
+        [T: crate::tensor::Element, D: ndarray::Dimension] ndarray::Array<T, D>, |array| array.try_into_any();
+    }
+
     #[cfg(feature = "std")]
     converted! {
         [K: IntoAny, V: IntoAny, S] std::collections::HashMap<K, V, S>, |map| map.try_into_any();

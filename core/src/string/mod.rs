@@ -39,6 +39,9 @@ pub(crate) const SMALL_MAX: usize = 7;
 /// # }
 /// ```
 ///
+/// There is no `Deref<Target = str>`: C code may store bytes that are not UTF-8, of which a `str` must not be made, and a panic would
+/// bring the process down for an argument. A parameter of type `&str` raises ValueError for such a text.
+///
 /// # Upstream
 /// `tvm::ffi::String` in `string.h`.
 #[repr(transparent)]
@@ -54,6 +57,7 @@ pub struct String(Any);
 /// # fn main() -> ferrite_core::Result<()> {
 /// let bytes = Bytes::new(&[0, 1, 2])?;
 /// assert_eq!(bytes.as_bytes(), [0, 1, 2]);
+/// assert_eq!((bytes.len(), bytes[2]), (3, 2));
 /// # Ok(())
 /// # }
 /// ```
@@ -258,9 +262,24 @@ impl Bytes {
         value_of(type_index::SMALL_BYTES, content).map(Bytes)
     }
 
+    /// Wraps an object.
+    #[cfg(feature = "bytes")]
+    pub(crate) fn from_object(object: crate::object::ObjectRef) -> Bytes {
+        Bytes(object.into_any())
+    }
+
     /// Borrows the content.
     pub fn as_bytes(&self) -> &[u8] {
         content_of(&self.0)
+    }
+}
+
+/// Lends the methods of slices.
+impl core::ops::Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.as_bytes()
     }
 }
 

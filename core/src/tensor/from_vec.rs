@@ -6,6 +6,7 @@ use core::ptr;
 use super::{Element, Tensor};
 use crate::abi::{DLDevice, DLTensor, TVMFFIObject};
 use crate::error::{Error, Result, out_of_memory};
+use crate::object::ObjectRef;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::{device, plain_ensure, shape, type_index};
 
@@ -22,6 +23,17 @@ unsafe impl<T: Element> ObjectRecord for VecRecord<T> {
         // SAFETY: the record is alive until its destruction ends.
         unsafe { ptr::drop_in_place(&raw mut (*this.cast::<VecRecord<T>>()).elements) }
     }
+}
+
+/// Creates an object that keeps the elements of a vector where they are.
+///
+/// # Errors
+/// MemoryError. On failure the vector is dropped.
+pub(crate) fn owner_of<T: Element>(elements: Vec<T>) -> Result<ObjectRef> {
+    // SAFETY: `record` is a new object; the vector is the only field behind its header.
+    let init = |record: *mut VecRecord<T>| unsafe { (&raw mut (*record).elements).write(elements) };
+    // SAFETY: `init` writes the vector; plain objects may have any record.
+    unsafe { object_alloc::allocate(type_index::OBJECT, 0, init) }
 }
 
 impl Tensor {
@@ -62,10 +74,7 @@ impl Tensor {
             strides: ptr::null_mut(),
             byte_offset: 0,
         };
-        // SAFETY: `record` is a new object; the vector is the only field behind its header.
-        let init = |record: *mut VecRecord<T>| unsafe { (&raw mut (*record).elements).write(elements) };
-        // SAFETY: `init` writes the vector; plain objects may have any record.
-        let owner = unsafe { object_alloc::allocate(type_index::OBJECT, 0, init) }?;
+        let owner = owner_of(elements)?;
         // SAFETY: the shape has `ndim` extents; the elements live where they are as long as `owner`.
         unsafe { Tensor::from_owner(&owner, &prototype) }
     }

@@ -23,6 +23,8 @@ pub use check::TensorCheck;
 pub use dlpack_export::export;
 pub use dlpack_import::{DLPackForm, check_shape, import};
 pub use element::Element;
+#[cfg(feature = "ndarray")]
+pub(crate) use from_vec::owner_of;
 pub use reader::TensorRef;
 pub use view::TensorView;
 

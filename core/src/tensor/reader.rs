@@ -162,6 +162,21 @@ impl<'a> TensorRef<'a> {
 
     /// Checks that the elements form a valid slice of `T`. Returns its address and length.
     fn elements<T: Element>(self) -> Result<(*mut T, usize)> {
+        self.check_host_elements::<T>()?;
+        plain_ensure!(self.is_contiguous(), VALUE_ERROR, "the tensor is not contiguous"; "not contiguous");
+        let Some(bytes) = self.size_bytes() else {
+            plain_bail!(VALUE_ERROR, "the tensor has more elements than memory can hold"; "bad shape");
+        };
+        let len = bytes / size_of::<T>();
+        if len == 0 {
+            return Ok((core::ptr::NonNull::dangling().as_ptr(), 0));
+        }
+        Ok((self.first_element()?, len))
+    }
+
+    /// Checks that the elements are of type `T`, and in memory that the host can read.
+    #[inline(always)]
+    pub(crate) fn check_host_elements<T: Element>(self) -> Result<()> {
         let tensor = self.get();
         if tensor.dtype != T::DTYPE {
             return dtype_mismatch(T::DTYPE, tensor.dtype);
@@ -172,14 +187,13 @@ impl<'a> TensorRef<'a> {
             "the data of this tensor is not in main memory";
             "not in main memory"
         );
-        plain_ensure!(self.is_contiguous(), VALUE_ERROR, "the tensor is not contiguous"; "not contiguous");
-        let Some(bytes) = self.size_bytes() else {
-            plain_bail!(VALUE_ERROR, "the tensor has more elements than memory can hold"; "bad shape");
-        };
-        let len = bytes / size_of::<T>();
-        if len == 0 {
-            return Ok((core::ptr::NonNull::dangling().as_ptr(), 0));
-        }
+        Ok(())
+    }
+
+    /// Returns the address of the first element, which is not null and aligned for `T`.
+    #[inline(always)]
+    pub(crate) fn first_element<T: Element>(self) -> Result<*mut T> {
+        let tensor = self.get();
         plain_ensure!(!tensor.data.is_null(), VALUE_ERROR, "the tensor has no data"; "no data");
         let offset = usize::try_from(tensor.byte_offset).unwrap_or(usize::MAX);
         let data = tensor.data.wrapping_byte_add(offset).cast::<T>();
@@ -189,7 +203,7 @@ impl<'a> TensorRef<'a> {
             "the data of the tensor is not aligned for its elements";
             "not aligned"
         );
-        Ok((data, len))
+        Ok(data)
     }
 }
 

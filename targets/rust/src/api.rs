@@ -25,6 +25,35 @@ pub use ferrite_alloc_ext::module::Module;
 #[cfg(feature = "alloc")]
 pub use ferrite_alloc_ext::{base64, containers, module};
 
+/// Data structures of Rust as values, and values in the formats of the crate `serde`: [`to_value`](serde::to_value) and
+/// [`from_value`](serde::from_value). Containers, strings, shapes and [`Any`] implement `Serialize` and `Deserialize`.
+///
+/// # Examples
+/// ```
+/// use ferrite::serde::{from_value, to_value};
+/// use ferrite::{Any, Map, Result};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, PartialEq, Debug)]
+/// struct Options {
+///     threads: u8,
+///     names: Vec<String>,
+/// }
+///
+/// fn main() -> Result<()> {
+///     let options = Options { threads: 4, names: vec!["relu".into()] };
+///     // What a function of any language takes, and gives.
+///     let map: Map<ferrite::String, Any> = to_value(&options)?.try_into()?;
+///     assert_eq!(map.at("threads")?.get::<i64>()?, 4);
+///     assert_eq!(from_value::<Options>(&map.into())?, options);
+///     Ok(())
+/// }
+/// ```
+#[cfg(feature = "serde")]
+pub mod serde {
+    pub use ferrite_core::interop::serde::*;
+}
+
 #[cfg(feature = "macros")]
 #[allow(unused_imports, reason = "the package of macros decides what there is")]
 pub use ferrite_macros::*;

@@ -1,0 +1,10 @@
+//! Types of other crates as values. Each is a feature of the crate's name, and a file here.
+
+#[cfg(feature = "bytes")]
+mod bytes;
+#[cfg(feature = "half")]
+mod half;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+#[cfg(feature = "serde")]
+pub mod serde;
