@@ -58,7 +58,7 @@ about quickstart "the first command of the README"
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
 
 about cli "the command ferrite: what it finds in libraries of every kind, as files, and calls of their functions"
-check_cli() { need cc "apt-get install gcc" && cargo test -p ferrite-ffi-cli -- --include-ignored; }
+check_cli() { need cc "apt-get install gcc" && need valgrind "apt-get install valgrind" && cargo test -p ferrite-ffi-cli -- --include-ignored; }
 
 about stubs "declarations of ferrite stubs: in Python under mypy --strict, in C and in Rust, also of a Python package"
 check_stubs() {

@@ -35,6 +35,7 @@ pub struct Arguments {
 pub enum Command {
     Inspect(Inspect),
     Call(Call),
+    Bench(Bench),
     Check(Check),
     Stubs(Stubs),
     List(List),
@@ -100,14 +101,7 @@ pub struct Inspect {
 ///
 /// Loads the library and runs its code: call only what you trust.
 #[derive(Args)]
-#[command(after_help = "\
-Arguments of the function:
-  3  2.5  true  null  '\"text\"'   numbers, booleans, None, strings: any JSON
-  '[1, 2]'  '[[1], [2]]'         tensor of float32; an Array or Shape if the signature has one
-  '{\"key\": 1}'  '[\"a\", \"b\"]'    Map, Array
-  'int64:[1, 2]'                 tensor with these elements; array:[1, 2] and shape:[1, 2] force the others
-  'float32[2,3]'                 new tensor of zeros, printed after the call: for results
-  @file.npy                      tensor from a file of NumPy")]
+#[command(after_help = FORMS)]
 pub struct Call {
     /// Library
     pub library: PathBuf,
@@ -120,6 +114,49 @@ pub struct Call {
     #[arg(long)]
     pub json: bool,
 }
+
+/// Measure a call of a function: time, and instructions
+///
+/// Loads the library and calls the function many times, in several runs. The cost of the loop itself is subtracted. Instructions are
+/// those of the calling thread.
+#[derive(Args)]
+#[command(after_help = FORMS)]
+pub struct Bench {
+    #[command(flatten)]
+    pub call: Call,
+    /// Number of runs
+    #[arg(long, default_value = "25", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=100_000))]
+    pub runs: usize,
+    /// Who counts instructions
+    #[arg(long, value_enum, default_value_t = Counter::Auto)]
+    pub instructions: Counter,
+    /// Call the function that often in this process, and repeat the empty loop that often: what valgrind runs
+    #[arg(long, hide = true, num_args = 2)]
+    pub in_process: Option<Vec<u64>>,
+}
+
+/// Ways to count instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Counter {
+    /// The processor, else valgrind
+    Auto,
+    /// The processor, by perf_event_open
+    Perf,
+    /// Valgrind
+    Valgrind,
+    /// Nobody
+    None,
+}
+
+/// Forms of arguments, for the help texts.
+const FORMS: &str = "\
+Arguments of the function:
+  3  2.5  true  null  '\"text\"'   numbers, booleans, None, strings: any JSON
+  '[1, 2]'  '[[1], [2]]'         tensor of float32; an Array or Shape if the signature has one
+  '{\"key\": 1}'  '[\"a\", \"b\"]'    Map, Array
+  'int64:[1, 2]'                 tensor with these elements; array:[1, 2] and shape:[1, 2] force the others
+  'float32[2,3]'                 new tensor of zeros, printed after the call: for results
+  @file.npy                      tensor from a file of NumPy";
 
 /// Find mistakes against the ABI in a library
 ///

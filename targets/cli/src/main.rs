@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod arguments;
+mod bench;
 mod call;
 mod check;
 mod child;
@@ -42,6 +43,7 @@ fn run(arguments: Arguments) -> Outcome<()> {
     match arguments.command.unwrap_or(Command::Quickstart) {
         Command::Inspect(options) => inspect::run(&options),
         Command::Call(options) => call::run(&options),
+        Command::Bench(options) => bench::run(&options),
         Command::Check(options) => check::run(&options),
         Command::Stubs(options) => stubs::run(&options),
         Command::List(options) => list::run(&options),

@@ -6,7 +6,9 @@ mod npy;
 mod tensor;
 mod value;
 
-use ferrite::{Any, AnyView, Module};
+use std::path::Path;
+
+use ferrite::{Any, AnyView, Function, Module};
 use serde_json::json;
 
 use crate::arguments::Call;
@@ -15,28 +17,47 @@ use crate::signature::Signature;
 
 use argument::Argument;
 
+/// A function of a library with its arguments.
+pub struct Prepared {
+    /// Function.
+    pub function: Function,
+    /// Arguments.
+    arguments: Vec<Argument>,
+}
+
+impl Prepared {
+    /// Borrows the arguments for a call.
+    pub fn views(&self) -> Vec<AnyView<'_>> {
+        self.arguments.iter().map(|argument| AnyView::from(&argument.value)).collect()
+    }
+}
+
 /// Runs the command.
 pub fn run(options: &Call) -> Outcome<()> {
-    let library = &options.library;
+    let prepared = prepare(&options.library, &options.function, &options.arguments)?;
+    let result = prepared.function.call_packed(&prepared.views())?;
+    let arguments = &prepared.arguments;
+    if options.json { print_json(&result, arguments) } else { print(&result, arguments) }
+}
+
+/// Loads a library, finds a function of it, and makes its arguments.
+///
+/// # Errors
+/// [`Kind::Input`](crate::failure::Kind::Input) for a library that is not there, [`Kind::Usage`](crate::failure::Kind::Usage) for
+/// unknown functions and malformed arguments; the error of loading it.
+pub fn prepare(library: &Path, function: &str, arguments: &[String]) -> Outcome<Prepared> {
     let path = library
         .canonicalize()
         .map_err(|error| Failure::input(format!("cannot read {}: {error}", library.display())))?;
     let module = Module::load(&path)?;
-    let name = ferrite::String::new(&options.function)?;
-    let Some(function) = module.get_function(&name, true)? else {
-        let why = format!(
-            "{} has no function `{}`: `ferrite inspect` lists them",
-            library.display(),
-            options.function
-        );
+    let name = ferrite::String::new(function)?;
+    let Some(found) = module.get_function(&name, true)? else {
+        let why = format!("{} has no function `{function}`: `ferrite inspect` lists them", library.display());
         return Err(Failure::usage(why));
     };
     let metadata = module.function_metadata(&name, true)?;
     let signature = metadata.and_then(|text| Signature::of_metadata(text.as_str()?));
-    let arguments = parse(&options.arguments, signature.as_ref())?;
-    let views: Vec<_> = arguments.iter().map(|argument| AnyView::from(&argument.value)).collect();
-    let result = function.call_packed(&views)?;
-    if options.json { print_json(&result, &arguments) } else { print(&result, &arguments) }
+    Ok(Prepared { function: found, arguments: parse(arguments, signature.as_ref())? })
 }
 
 fn parse(texts: &[String], signature: Option<&Signature>) -> Outcome<Vec<Argument>> {
