@@ -18,14 +18,15 @@ pub const BUILTINS: &[Builtin] = &[
 /// Returns the shape of a tensor.
 fn shape_of(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 1, "vm.builtin.shape_of")?;
-    match TensorRef::from_view(&args[0]) {
+    let [value, ..] = args else { return Ok(Any::NONE) };
+    match TensorRef::from_view(value) {
         Some(tensor) => Shape::from_slice(tensor.shape()).map(Any::from),
         None => plain_bail!(
             TYPE_ERROR,
             "vm.builtin.shape_of expects a Tensor or DLTensor*, but get {}",
-            type_table::type_key_of(args[0].type_index());
+            type_table::type_key_of(value.type_index());
             "{} is no tensor",
-            type_table::type_key_of(args[0].type_index())
+            type_table::type_key_of(value.type_index())
         ),
     }
 }

@@ -134,7 +134,7 @@ fn make_shape(args: &[AnyView<'_>]) -> Result<Any> {
         plain_bail!(INTERNAL_ERROR, "vm.builtin.make_shape got fewer arguments than {} extents need", &count);
     };
     let heap = ShapeHeap::from_view(heap);
-    let extents = pairs.chunks_exact(2).map(|pair| extent(heap, &pair[0], &pair[1]));
+    let extents = pairs.as_chunks::<2>().0.iter().map(|[code, value]| extent(heap, code, value));
     let mut few = [0; FEW_EXTENTS];
     let shape = match few.get_mut(..pairs.len() / 2) {
         Some(few) => {

@@ -89,7 +89,8 @@ fn wrong_dtype(context: &AnyView<'_>, expected: DLDataType, found: DLDataType) -
 /// shape).
 fn reshape(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 2, "vm.builtin.reshape")?;
-    let (value, shape) = (&args[0], borrowed::<Shape>(&args[1])?);
+    let [value, shape, ..] = args else { return Ok(Any::NONE) };
+    let shape = borrowed::<Shape>(shape)?;
     let Some(tensor) = tensor_of(value) else {
         plain_bail!(
             TYPE_ERROR,

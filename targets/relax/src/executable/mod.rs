@@ -170,7 +170,11 @@ impl Program {
 
     /// Returns the parameter names of a function.
     pub fn parameters(&self, function: &FunctionInfo) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.parameters[function.parameters.clone()].iter().map(|name| self.text(*name))
+        self.parameters
+            .get(function.parameters.clone())
+            .unwrap_or_default()
+            .iter()
+            .map(|name| self.text(*name))
     }
 
     /// Returns the index of the function with this name; `None` if there is none. If several have the name, it is the last.

@@ -2,7 +2,7 @@
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::memory::{AllocError, Buffer};
 use ferrite_core::{Any, AnyView, plain_ensure};
 
 use super::Entry;
@@ -74,7 +74,7 @@ impl<'a> CallFrame<'a> {
         if frames.depth == frames.frames.len() {
             frames.frames.try_push(Frame::default())?;
         }
-        let frame = &mut frames.frames[frames.depth];
+        let frame = frames.frames.get_mut(frames.depth).ok_or(AllocError::new(size_of::<Frame>()))?;
         frame.fit(info)?;
         let registers = frame.registers.as_mut_slice().as_mut_ptr();
         let arguments = frame.arguments.as_mut_slice().as_mut_ptr();

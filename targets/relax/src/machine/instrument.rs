@@ -37,7 +37,7 @@ pub(super) fn around(
     let texts = texts_of_dtypes(args)?;
     let result;
     let mut all = Buffer::try_with_capacity(4 + args.len())?;
-    all.try_push(pools.function_value(function).view())?;
+    all.try_push(pools.function_value(function))?;
     all.try_push(AnyView::from(&name))?;
     all.try_push(AnyView::from(true))?;
     all.try_push(AnyView::NONE)?;

@@ -301,7 +301,7 @@ impl<'a> Entry<'a> {
         match info.kind {
             FunctionKind::Bytecode => interpreter::run(self, pools, info, args),
             FunctionKind::Compiled => native::run(self, pools, info, pools.code(function)?, args),
-            FunctionKind::Packed => self.0.invoke(&pools.function_value(function).view(), args),
+            FunctionKind::Packed => self.0.invoke(&pools.function_value(function), args),
         }
     }
 }

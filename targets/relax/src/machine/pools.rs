@@ -99,12 +99,12 @@ impl Pools {
 
     /// Returns the functions, in the form that native code expects.
     pub(super) fn functions(&self) -> *mut TVMFFIAny {
-        self.literals[self.constants..].as_ptr().cast_mut().cast()
+        self.literals.as_ptr().wrapping_add(self.constants).cast_mut().cast()
     }
 
-    /// Returns a function as a value.
-    pub(super) fn function_value(&self, function: usize) -> &Any {
-        &self.literals[self.constants + function]
+    /// Returns a function as a value; None for an unknown one.
+    pub(super) fn function_value(&self, function: usize) -> AnyView<'_> {
+        self.literals.get(self.constants + function).map_or(AnyView::NONE, Any::view)
     }
 
     /// Returns the native code of a function.
