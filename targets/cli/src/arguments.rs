@@ -127,7 +127,7 @@ pub struct Bench {
     /// Number of runs
     #[arg(long, default_value = "25", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=100_000))]
     pub runs: usize,
-    /// Who counts instructions
+    /// Counter of instructions
     #[arg(long, value_enum, default_value_t = Counter::Auto)]
     pub instructions: Counter,
     /// Call the function that often in this process, and repeat the empty loop that often: what valgrind runs

@@ -37,7 +37,7 @@ struct Report {
 /// Runs the command.
 ///
 /// # Errors
-/// As `ferrite call`.
+/// Same errors as `ferrite call`.
 pub fn run(options: &Bench) -> Outcome<()> {
     let prepared = call::prepare(&options.call.library, &options.call.function, &options.call.arguments)?;
     let views = prepared.views();
