@@ -3,13 +3,31 @@
 #
 # Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled kernels, whole models and devices. The build is reproducible: no
 # path of this machine gets into the libraries, and the same sources and compilers give the same bytes in any folder. Options go
-# to `cargo build`. CXX names the C++ compiler.
+# to `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for that release of glibc and later ones, and for another
+# processor with `--target`; it needs PyPI's package ziglang in the python that PYTHON names.
 set -euo pipefail
 profile=(--release)
 case " $* " in *" --profile "*) profile=() ;; esac
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$root"
 
+# Prints the target: that of the options, of the environment, or this machine.
+target_of() { # target_of [OPTION...]
+  while [ $# -gt 1 ] && [ "$1" != --target ]; do shift; done
+  if [ $# -gt 1 ]; then echo "$2"; else echo "${CARGO_BUILD_TARGET:-$(rustc -vV | sed -n 's/^host: //p')}"; fi
+}
+
+link_for_old_glibc() { # link_for_old_glibc TARGET
+  "${PYTHON:-python3}" -m ziglang version >/dev/null 2>&1 || {
+    echo "error: FERRITE_GLIBC needs zig: pip install ziglang==0.17.1" >&2
+    exit 2
+  }
+  export CARGO_BUILD_TARGET=$1
+  export FERRITE_LINK_TARGET=${1/-unknown/}.$FERRITE_GLIBC
+  export "CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$1")_LINKER=$root/targets/host/old_glibc.sh"
+}
+
+if [ -n "${FERRITE_GLIBC:-}" ]; then link_for_old_glibc "$(target_of "$@")"; fi
 cargo fetch --quiet --locked
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 sysroot=$(rustc --print sysroot)

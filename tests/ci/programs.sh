@@ -35,6 +35,14 @@ check_install() {
   host_library release && tests/programs/install/run.sh "$target/cxx-abi/release"
 }
 
+about manylinux "the wheels of a release: for glibc 2.17 on x86-64 and AArch64 (auditwheel says so), and the first one runs"
+check_manylinux() {
+  need g++ "apt-get install g++" && need aarch64-linux-gnu-g++ "apt-get install g++-aarch64-linux-gnu" &&
+    need_target aarch64-unknown-linux-gnu && rm -rf "$target/manylinux-wheels" &&
+    targets/host/python/wheels.sh "$target/manylinux-wheels" &&
+    targets/host/python/test.sh "$target"/manylinux-wheels/*x86_64.whl
+}
+
 about deb "the Debian package: made, installed, programs on it, removed"
 check_deb() {
   need dpkg-shlibdeps "apt-get install dpkg-dev" && need cmake "apt-get install cmake" && need lintian "apt-get install lintian" &&

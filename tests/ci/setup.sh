@@ -29,7 +29,7 @@ setup_first_set() {
 
 setup_second_set() {
   local status=0
-  install_packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user \
+  install_packages gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user \
     dpkg-dev lintian npm || status=1
   have_rustup || return
   rustup target add aarch64-unknown-linux-gnu armv7-unknown-linux-gnueabihf || status=1

@@ -1,6 +1,9 @@
 """Builds libtvm_ffi.so as released, and tags the wheel with the systems that can load it."""
 
+from __future__ import annotations
+
 import json
+import os
 import platform
 import re
 import subprocess
@@ -16,26 +19,36 @@ class LibraryHook(BuildHookInterface):
     """Adds the stripped library and its description to the wheel, beside the module, and tags the wheel with its platform."""
 
     def initialize(self, version, build_data):
-        library = stripped(build())
-        for file in (library, served(library)):
+        target = os.environ.get("CARGO_BUILD_TARGET")
+        library = stripped(build({}), target)
+        # The description is read from a library that this machine can load.
+        described = stripped(build({"CARGO_BUILD_TARGET": host()}), None) if target not in (None, host()) else library
+        for file in (library, served(described)):
             build_data["force_include"][str(file)] = f"ferrite_tvm_ffi.libs/{file.name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag(library)}"
 
 
-def build() -> Path:
+def host() -> str:
+    """Return the name that rustc has for this machine."""
+    about = subprocess.run(["rustc", "-vV"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return re.search(r"(?m)^host: (\S+)$", about)[1]
+
+
+def build(environment: dict) -> Path:
     """Return the path of libtvm_ffi.so as reported by cargo, since the target directory may be anywhere."""
     command = [BUILD, "--message-format=json-render-diagnostics"]
-    messages = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    messages = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=os.environ | environment).stdout
     files = [Path(file) for line in messages.splitlines() for file in json.loads(line).get("filenames", [])]
     return next(file for file in files if file.name == "libtvm_ffi.so")
 
 
-def stripped(library: Path) -> Path:
+def stripped(library: Path, target: str | None) -> Path:
     """Return a copy of the library stripped of symbols that the loader does not need."""
     copy = library.parent / "wheel" / library.name
     copy.parent.mkdir(exist_ok=True)
-    subprocess.run(["strip", "-o", copy, library], check=True)
+    tool = "strip" if target in (None, host()) else target.replace("-unknown", "") + "-strip"
+    subprocess.run([tool, "-o", copy, library], check=True)
     return copy
 
 
@@ -55,4 +68,5 @@ def platform_tag(library: Path) -> str:
     """
     versions = re.findall(rb"\0GLIBC_2\.(\d+)(?:\.\d+)?(?=\0)", library.read_bytes())
     newest = max(17, *map(int, versions))
-    return f"manylinux_2_{newest}_{platform.machine()}"
+    machine = os.environ.get("CARGO_BUILD_TARGET", platform.machine()).split("-")[0]
+    return f"manylinux_2_{newest}_{machine}"

@@ -80,8 +80,9 @@ pub(super) const THIS_THREAD: Thread = 0;
 
 /// Returns the calling thread's identifier, for use by other threads.
 pub(super) fn this_thread() -> Thread {
+    // The function of that name needs glibc 2.30.
     // SAFETY: the call has no arguments.
-    unsafe { libc::gettid() }
+    unsafe { libc::syscall(libc::SYS_gettid) as Thread }
 }
 
 /// Returns the processor that the calling thread runs on; negative if unknown.
