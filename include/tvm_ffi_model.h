@@ -142,6 +142,21 @@ int FerriteModelCallNamed(TVMFFIObjectHandle model,
                           TVMFFIAny *result);
 
 /**
+ * Creates a model from a system library: objects that TVM compiled with `system_lib` and that are linked into the program. The
+ * model runs on the CPU.
+ *
+ * `prefix` is the `system_lib_prefix` of the library, an empty string by default. In builds without the feature `relax`,
+ * weights that are not aligned in the library are copied, and the program lists the built-ins that its models call.
+ *
+ * Returns 0 and stores the model, owned by the caller, in `out`; `TVMFFIObjectDecRef` releases it. On failure, returns
+ * -1 with an error raised: ValueError for a null pointer, InternalError or TypeError if no library with a model is
+ * registered under the prefix, InternalError for a malformed executable or a missing kernel, MemoryError.
+ */
+TVM_FFI_DLL
+int FerriteModelCreateFromSystemLibrary(const char *prefix,
+                                        TVMFFIObjectHandle *out);
+
+/**
  * Returns the number of functions that a model defines. Some may be auxiliary functions of the compiler.
  *
  * Returns 0 and stores the number in `count`. On failure, returns -1 with an error raised: ValueError for a null pointer,

@@ -5,12 +5,18 @@
 //! | this one | models are created, duplicated and called |
 //! | `description` | functions, inputs and results of a model |
 //! | `parameters` | weights in a file of their own |
+//! | `system_library` | models of objects that are linked into the program and register their symbols |
+//! | `system_symbol` | registration of these symbols, in builds without modules |
 //! | `measurement` | memory, and time per operator |
 
 mod description;
 #[cfg(all(feature = "relax", feature = "host"))]
 mod measurement;
 mod parameters;
+#[cfg(any(feature = "relax", not(feature = "modules")))]
+mod system_library;
+#[cfg(not(feature = "modules"))]
+mod system_symbol;
 
 use core::ffi::{c_char, c_int, c_void};
 

@@ -62,6 +62,11 @@ pub const STRING_BYTES: usize = from_env(option_env!("FERRITE_STRING_BYTES"), 31
 /// vector alignment that LLVM assumes everywhere. Each workspace loses up to this many bytes to padding.
 pub const WORKSPACE_ALIGN: usize = from_env(option_env!("FERRITE_WORKSPACE_ALIGN"), 16).next_power_of_two();
 
+/// Capacity for symbols of system libraries in builds with whole models and without modules, 8 bytes each on 32-bit targets.
+///
+/// Set `FERRITE_SYSTEM_SYMBOLS` when building. A model has a symbol for each kernel, and two more.
+pub const SYSTEM_SYMBOLS: usize = from_env(option_env!("FERRITE_SYSTEM_SYMBOLS"), 48);
+
 /// Maximum load factor of a name index, in eighths. Higher on 32-bit cores, to save memory.
 pub const NAME_LOAD_EIGHTHS: usize = if cfg!(target_pointer_width = "64") { 4 } else { 6 };
 

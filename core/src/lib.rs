@@ -68,7 +68,7 @@ pub mod big_int;
 #[cfg(not(feature = "client"))]
 pub mod builtins;
 pub mod class;
-mod config;
+pub mod config;
 pub mod convert;
 #[cfg(not(feature = "client"))]
 #[cfg_attr(not(feature = "std"), path = "defaults/none.rs")]

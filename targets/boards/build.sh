@@ -1,7 +1,8 @@
 # build.sh: builds the library, the firmware and programs for one board and one profile; run.sh reads this file.
 
 build_library() { # build_library ARCHIVE FEATURES
-  FERRITE_POOL_BYTES=${library_pool:-$((pool > 0 ? pool : pool_bytes))} cargo rustc --quiet --profile mcu -p ferrite-ffi-capi --no-default-features \
+  FERRITE_POOL_BYTES=${library_pool:-$((pool > 0 ? pool : pool_bytes))} FERRITE_NESTED_CALLS=${nested_calls:-8} \
+    cargo rustc --quiet --profile mcu -p ferrite-ffi-capi --no-default-features \
     --features "$2" --target "$rust_target" --crate-type staticlib &&
     cp "$target/$rust_target/mcu/libtvm_ffi.a" "$out/$1.a"
 }
@@ -34,6 +35,7 @@ compile_firmware() {
     compile "firmware/$name.c" "$name" "${strict[@]}" || return 1
   done
   case " ${programs[*]} " in *" microtvm "*) compile_microtvm "${strict[@]}" || return 1 ;; esac
+  if [ -n "$relax_library" ]; then compile_whole_models "${strict[@]}" || return 1; fi
   case " ${programs[*]} " in *" model "*) compile_model "${strict[@]}" || return 1 ;; esac
   for name in fixture models; do
     compile "firmware/$name.c" "$name-system" "${strict[@]}" -DFROM_SYSTEM_LIBRARY || return 1
@@ -50,6 +52,15 @@ compile_model() { # compile_model FLAG...
   planned=$(<"$model/arena_bytes")
   compile firmware/planned.c planned "$@" "-DARENA_BYTES=$planned" &&
     compile firmware/planned.c planned_less "$@" "-DARENA_BYTES=$((planned - 8))" -DTOO_LITTLE
+}
+
+# Models that are system libraries: their calls, and the program that makes them.
+compile_whole_models() { # compile_whole_models FLAG...
+  local name
+  for name in "${whole_models[@]}"; do
+    compile "$root/tests/programs/relax/boards/$name.c" "vm-$name" "$@" || return 1
+  done
+  compile firmware/element.c element "$@" && compile firmware/fixtures.c fixtures "$@" -DFIXTURE_ARENA_BYTES=524288
 }
 
 compile_microtvm() { # compile_microtvm FLAG...
@@ -74,12 +85,16 @@ objects_of() { # objects_of PROGRAM
     microtvm) names+=(microtvm microtvm-{packed,table,unpacked} workspace "profile_$part") ;;
     microtvm_hooks) names+=(microtvm microtvm-{packed,table,unpacked} platform_workspace "profile_$part") ;;
     model) names+=(model model-kernels model-executable workspace) ;;
+    vm_*) names+=(fixtures element "vm-${1#vm_}") ;;
     planned*) names+=("$1" model-kernels model-executable) ;;
     errors) names+=(errors "mistakes_$mistakes" fixture compiled_models workspace "profile_$part") ;;
     *) names+=("$1") ;;
   esac
   printf '%s\n' "${names[@]/#/$out/}" | sed 's/$/.o/'
-  if [ "$1" = system_library ]; then echo "$root/tests/programs/aot/llvm/$system_library"; fi
+  case $1 in
+    system_library) echo "$root/tests/programs/aot/llvm/$system_library" ;;
+    vm_*) echo "$root/tests/programs/relax/boards/${1#vm_}_$relax_library.o" ;;
+  esac
 }
 
 link_program() { # link_program PROGRAM

@@ -26,7 +26,7 @@ fail() { # fail WHAT LOG: shows the end of the log
 
 # Reads the configuration of a board. Its board.conf sets:
 load_board() {
-  link_script=$1/link.ld system_library='' rust_firmware=''
+  link_script=$1/link.ld system_library='' relax_library='' rust_firmware=''
   # shellcheck source=/dev/null
   . "$1/board.conf"
   case $core in
@@ -35,11 +35,14 @@ load_board() {
   esac
 }
 
+# The models of tests/programs/relax, each a program.
+whole_models=(chain cnn control mlp mlp_dyn mlp_i8 transformer values)
+
 # Sets a profile of the library: features of ferrite-ffi-capi, the programs that show it, and its parts: the files profile_PART.c
 # and mistakes_MISTAKES.c.
 load_profile() {
   out=$target/boards/$board/$1
-  library_pool=''
+  library_pool='' nested_calls=''
   case $1 in
     minimal)
       features=minimal part=minimal mistakes=minimal pool=0
@@ -58,9 +61,9 @@ load_profile() {
       programs=(models system_library errors)
       ;;
     relax)
-      # The firmware gives the memory.
-      features=core,model part=core mistakes=heap pool=0 library_pool=0
-      programs=(model planned planned_less)
+      # The firmware gives the memory. The model `control` calls itself nine times.
+      features=core,model part=core mistakes=heap pool=0 library_pool=0 nested_calls=16
+      programs=(model planned planned_less "${whole_models[@]/#/vm_}")
       ;;
   esac
 }
@@ -137,6 +140,7 @@ run_profile() {
   }
   for program in "${programs[@]}"; do
     if [ "$program" = system_library ] && [ -z "$system_library" ]; then continue; fi
+    if [[ $program = vm_* ]] && [ -z "$relax_library" ]; then continue; fi
     if [ "$program" = microtvm_hooks ] && [ "$core" = wasm ]; then continue; fi
     link_program "$program" >"$out/$program.log" 2>&1 && run_program "$out/$program.elf" >"$out/$program.log" 2>&1
     case $? in

@@ -34,6 +34,10 @@ void print_small(double value) {
     print_text("0");
     return;
   }
+  if (value == value / 2) {
+    print_text("inf");
+    return;
+  }
   while (value >= 10 && exponent < 99) {
     value /= 10;
     ++exponent;

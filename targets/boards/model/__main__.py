@@ -102,6 +102,7 @@ def board(args, name, folder):
         raise Failure(f"{args.file} has machine code of a host, and boards need C source: give the ONNX or Python file of the model")
     built = compiled(args)
     data, source = compiler.serialised(built), compiler.c_source(built)
+    targets.check_types(args.target, source)
     executable = Executable(data)
     check_functions(executable, args.target, set(re.findall(r"\b__tvm_ffi_(\w+)\(void\* self_handle", source)))
     function = signature.entry_point(executable, args.function)

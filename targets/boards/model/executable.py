@@ -2,6 +2,7 @@
 """Reads the serialised executable of a model, and writes it as C for firmware: its bytes, and the functions that it calls.
 
 usage: executable.py EXECUTABLE NAME >NAME.c
+       executable.py --builtins EXECUTABLE... >builtins.c      for models in system libraries: the builtins that they call
 
 EXECUTABLE is a file with the bytes that follow the kind `relax.VMExecutable` in a library compiled by TVM, or with the result of the
 module's `save_to_bytes`. The firmware uses the weights in place, so they are aligned: the padding of the first is an additional memory
@@ -251,7 +252,12 @@ def functions_as_c(executable):
     for name in executable.kernels:
         yield f'  {{"{name}", (TVMFFISafeCallType)__tvm_ffi_{name}}},'
     yield "};\n"
-    builtins = [name.replace(".", "_") for name in executable.builtins]
+    yield from builtins_as_c([executable])
+
+
+def builtins_as_c(executables):
+    """Yields C code with the list of the builtins that the models of the firmware call."""
+    builtins = dict.fromkeys(name.replace(".", "_") for executable in executables for name in executable.builtins)
     for name in builtins:
         yield f"extern const char FerriteModelBuiltin_{name};"
     yield "const void* const FerriteModelBuiltins[] = {"
@@ -273,14 +279,18 @@ def as_c(data, name):
     yield "}"
 
 
-def main(path, name):
+def main(arguments):
+    only_builtins = arguments[:1] == ["--builtins"]
+    paths = arguments[1:] if only_builtins else arguments[:1]
+    if not paths or not only_builtins and len(arguments) != 2:
+        sys.exit(__doc__)
     try:
-        print("\n".join(as_c(pathlib.Path(path).read_bytes(), name)))
+        data = [pathlib.Path(path).read_bytes() for path in paths]
+        lines = builtins_as_c(list(map(Executable, data))) if only_builtins else as_c(data[0], arguments[1])
+        print("\n".join(lines))
     except Malformed as error:
-        sys.exit(f"error: {path}: {error}")
+        sys.exit(f"error: {', '.join(paths)}: {error}")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    main(*sys.argv[1:])
+    main(sys.argv[1:])

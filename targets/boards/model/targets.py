@@ -10,6 +10,8 @@ ROOT = BOARDS.parent.parent
 HOST = "host"
 DEVICES = {"opencl": 4}
 """Kinds of devices, each with its number in DLPack."""
+HALVES = ("cortex-m33", "cortex-m4f")
+"""Boards whose C compiler has float16."""
 
 
 def boards():
@@ -22,6 +24,12 @@ def check(name):
     known = [*boards(), HOST, *DEVICES]
     if name not in known:
         raise Failure(f"there is no target {name}; targets are: {', '.join(known)}")
+
+
+def check_types(name, source):
+    """Refuses kernels in C with a type that the compiler of the board lacks."""
+    if name not in HALVES and re.search(r"\bhalf\b", source):
+        raise Failure(f"the kernels of the model calculate in float16, which the C compiler of {name} does not have")
 
 
 def builtins(target):

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Tests of `ferrite model` that need neither TVM nor wasmtime. Prints the sum at the end."""
 
+import ctypes
+import math
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -68,6 +71,95 @@ class Executables(unittest.TestCase):
         self.assertTrue(fixture("control").has_branches())
 
 
+    def test_system_libraries_need_the_builtins_of_every_model(self):
+        command = [sys.executable, HERE / "executable.py", "--builtins", *(FIXTURES / name / "bytecode.vm" for name in ("mlp", "values"))]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        for name in {*fixture("mlp").builtins, *fixture("values").builtins}:
+            self.assertEqual(text.count(f"  &FerriteModelBuiltin_{name},\n"), 1, name)
+        self.assertNotIn("kernels", text)
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_char_p),
+        ("device", ctypes.c_int32 * 2),
+        ("ndim", ctypes.c_int32),
+        ("dtype", ctypes.c_uint8 * 4),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class Elements(unittest.TestCase):
+    """Elements of results, as the programs print them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        library = pathlib.Path(cls.folder.name) / "element.so"
+        firmware = targets.BOARDS / "firmware"
+        flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
+        command = ["cc", *flags, "-shared", "-fPIC", "-I", targets.ROOT / "include", firmware / "element.c", "-o", library]
+        subprocess.run(command, check=True)
+        cls.library = ctypes.CDLL(str(library))
+        cls.library.element_of.restype = ctypes.c_double
+
+    def values(self, code, bits, data, count, offset=0):
+        tensor = DLTensor(data, (1, 0), 1, (code, bits, 1, 0), None, None, offset)
+        return [self.library.element_of(ctypes.byref(tensor), ctypes.c_int64(at)) for at in range(count)]
+
+    def test_integers_have_their_signs(self):
+        self.assertEqual(self.values(0, 8, b"\x7f\x80", 2), [127, -128])
+        self.assertEqual(self.values(1, 8, b"\x7f\x80", 2), [127, 128])
+        self.assertEqual(self.values(0, 64, struct.pack("<2q", -5, 1 << 40), 2), [-5, 1 << 40])
+        self.assertEqual(self.values(1, 16, b"..\xff\xff", 1, offset=2), [65535])
+        self.assertEqual(self.values(6, 8, b"\0\1", 2), [0, 1])
+
+    def test_elements_below_a_byte_are_packed_from_the_lowest_bits(self):
+        self.assertEqual(self.values(0, 4, b"\x81\x7f", 4), [1, -8, -1, 7])
+        self.assertEqual(self.values(1, 2, b"\xe4", 4), [0, 1, 2, 3])
+        # A boolean has a byte.
+        self.assertEqual(self.values(1, 1, b"\1\0\1", 3), [1, 0, 1])
+
+    def test_floats_of_every_size(self):
+        numbers = [0.0, 1.5, -2.25, 65504.0, 6e-8, math.inf, -math.inf]
+        self.assertEqual(self.values(2, 64, struct.pack("<7d", *numbers), 7), numbers)
+        halves = struct.pack("<7e", *numbers)
+        self.assertEqual(self.values(2, 16, halves, 7), list(struct.unpack("<7e", halves)))
+        singles = struct.pack("<7f", *numbers)
+        self.assertEqual(self.values(2, 32, singles, 7), list(struct.unpack("<7f", singles)))
+        # bfloat16 is the upper half of a float.
+        upper = b"".join(singles[at : at + 2] for at in range(2, 28, 4))
+        rounded = struct.unpack("<7f", b"".join(b"\0\0" + upper[at : at + 2] for at in range(0, 14, 2)))
+        self.assertEqual(self.values(4, 16, upper, 7), list(rounded))
+        self.assertTrue(math.isnan(self.values(2, 16, b"\1\x7c", 1)[0]))
+
+    def test_small_floats(self):
+        # The largest number, the smallest, and what is no number; DLPack's codes 7 to 17.
+        for code, bits, largest, value, smallest, special in (
+            (7, 8, 0x6F, 15.5, 2**-6, 0x71),
+            (8, 8, 0x77, 240, 2**-9, 0x79),
+            (9, 8, 0x7F, 30, 2**-13, 0x80),
+            (10, 8, 0x7E, 448, 2**-9, 0x7F),
+            (11, 8, 0x7F, 240, 2**-10, 0x80),
+            (12, 8, 0x7B, 57344, 2**-16, 0x7D),
+            (13, 8, 0x7F, 57344, 2**-17, 0x80),
+        ):
+            found = self.values(code, bits, bytes([largest, 1, special]), 3)
+            self.assertEqual(found[:2], [value, smallest], code)
+            self.assertTrue(math.isnan(found[2]), code)
+        self.assertEqual(self.values(14, 8, b"\x7f\x80\x7d", 3), [1, 2, 0.25])
+        self.assertEqual(self.values(15, 6, b"\x5f\0\0", 2), [7.5, 2**-3])
+        self.assertEqual(self.values(16, 6, b"\x5f\0\0", 2), [28, 2**-4])
+        self.assertEqual(self.values(17, 4, b"\x17\xaf", 4), [6, 0.5, -6, -1])
+
+    def test_other_types_are_no_numbers(self):
+        self.assertTrue(math.isnan(self.values(5, 64, bytes(8), 1)[0]))
+        self.assertTrue(math.isnan(self.values(2, 7, bytes(8), 1)[0]))
+
+
 class Signatures(unittest.TestCase):
     def inputs(self, name, function=None):
         executable = fixture(name)
@@ -107,6 +199,12 @@ class Targets(unittest.TestCase):
         self.assertIn("vm.builtin.reshape", board)
         self.assertIn("tvm.contrib.sort.argsort", host - board)
         self.assertNotIn("vm.builtin.paged_attention_kv_cache_create", host)
+
+    def test_halves_need_a_compiler_that_has_them(self):
+        targets.check_types("cortex-m4f", "half* x = data;")
+        targets.check_types("riscv32", "float* half_of_x = data;")
+        with self.assertRaisesRegex(Failure, "calculate in float16, which the C compiler of riscv32 does not have"):
+            targets.check_types("riscv32", "half* x = data;")
 
 
 class Command(unittest.TestCase):

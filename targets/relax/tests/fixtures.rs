@@ -6,8 +6,12 @@
 #[path = "support/npy.rs"]
 mod npy;
 
+use std::ffi::{c_int, c_void};
+
 use ferrite::relax::model::{Inputs, Model, Parameters};
 use ferrite::{Any, AnyView, Module, Result, Shape, Tensor, containers::ArrayObject};
+use ferrite_alloc_ext::module::system_lib;
+use ferrite_core::abi::TVMFFIAny;
 use npy::Array;
 
 const MODES: [&str; 2] = ["bytecode", "compiled"];
@@ -210,4 +214,43 @@ fn other_libraries_are_no_models() {
     let error = |file: &str| Model::load(path("cnn", file)).expect_err("no model");
     assert_eq!(error("nope.so").kind_bytes(), b"InternalError");
     assert_eq!(error("bytecode.vm").kind_bytes(), b"RuntimeError");
+}
+
+/// Adds one to each element of the first argument, and stores the sums in the second.
+///
+/// # Safety
+/// The arguments must be two tensors of float32.
+unsafe extern "C" fn add_one(_: *mut c_void, args: *const TVMFFIAny, _: i32, _: *mut TVMFFIAny) -> c_int {
+    // SAFETY: contract of this function; nothing else uses the output.
+    unsafe {
+        let args = AnyView::slice_from_raw(args, 2);
+        let (x, out) = (args[0].get::<Tensor>().unwrap(), args[1].get::<Tensor>().unwrap());
+        let sums = out.as_mut_slice::<f32>().unwrap();
+        sums.iter_mut().zip(x.as_slice::<f32>().unwrap()).for_each(|(sum, x)| *sum = x + 1.0);
+    }
+    0
+}
+
+#[test]
+fn a_system_library_is_found_by_its_prefix() -> Result<()> {
+    let payload = std::fs::read(path("chain", "bytecode.vm")).unwrap();
+    let mut stream = Vec::new();
+    // Two modules; the first imports the second.
+    for word in [3u64, 0, 1, 1, 1, 1] {
+        stream.extend(word.to_le_bytes());
+    }
+    for part in [&b"relax.VMExecutable"[..], &payload, b"_lib"] {
+        stream.extend((part.len() as u64).to_le_bytes());
+        stream.extend(part);
+    }
+    let bin = [&(stream.len() as u64).to_le_bytes()[..], &stream].concat().leak();
+    system_lib::register(b"chain_system___tvm_ffi__library_bin", bin.as_mut_ptr().cast())?;
+    system_lib::register(b"__tvm_ffi_add", add_one as *mut c_void)?;
+    let model = Model::from_system_library("chain_system_")?;
+    let x = Tensor::from_slice(&[0f32, 1.0, 2.0, 3.0], &[4])?;
+    let y: Tensor = model.call_packed("main", &[AnyView::from(&x)])?.get()?;
+    assert_eq!(y.as_slice::<f32>()?, [1000.0, 1001.0, 1002.0, 1003.0]);
+    let error = Model::from_system_library("no_system_").map(drop).unwrap_err();
+    assert_eq!(error.kind_bytes(), b"TypeError");
+    Ok(())
 }

@@ -3,6 +3,7 @@
     pip install apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2 numpy==2.4.6 ml_dtypes onnx==1.22.0
     python gen_relax.py [OUTPUT_FOLDER] [NAME ...]      # default: models, every model
     python gen_relax.py --c OUTPUT_FOLDER               # only libraries from C sources, exec_mode compiled
+    python gen_relax.py --boards [OUTPUT_FOLDER]        # only what boards link, default: boards
 
 Weights and pictures of mlp, mlp_dyn, mlp_i8 and cnn are those that ../aot/gen_aot.py drew and trained; everything else
 comes from a fixed seed.  Every expected output is from TVM's own virtual machine, and is first compared with numpy in
@@ -12,7 +13,6 @@ float64.  Nothing is downloaded.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,8 +28,9 @@ from tvm.support import cc
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FROM_C = sys.argv[1:2] == ["--c"]
-ARGUMENTS = sys.argv[2:] if FROM_C else sys.argv[1:]
-OUT = ARGUMENTS[0] if ARGUMENTS else os.path.join(HERE, "models")
+BOARDS = sys.argv[1:2] == ["--boards"]
+ARGUMENTS = sys.argv[2:] if FROM_C or BOARDS else sys.argv[1:]
+OUT = ARGUMENTS[0] if ARGUMENTS else os.path.join(HERE, "boards" if BOARDS else "models")
 ONLY = ARGUMENTS[1:]
 AOT = os.path.join(HERE, "..", "aot")
 CPU = tvm.cpu()
@@ -45,10 +46,14 @@ int TVMBackendAnyListMoveFromPackedReturn(void* anylist, int index, void* args, 
 }
 #endif
 """
-TRIPLES = {
-    "thumbv7em": {"kind": "llvm", "mtriple": "thumbv7em-none-eabihf", "mcpu": "cortex-m4", "mfloat-abi": "hard"},
-    "wasm32": {"kind": "llvm", "mtriple": "wasm32-unknown-unknown-wasm"},
+MACHINES = {
+    "thumbv7em": (
+        {"kind": "llvm", "mtriple": "thumbv7em-none-eabihf", "mcpu": "cortex-m4", "mfloat-abi": "hard"},
+        ["arm-none-eabi-ld", "-r", "-S"],
+    ),
+    "wasm32": ({"kind": "llvm", "mtriple": "wasm32-unknown-unknown-wasm"}, ["wasm-ld", "-r", "-S"]),
 }
+"""Targets of boards, and the linkers that make one object of several, without debug information."""
 
 
 def aot(model, *names):
@@ -143,9 +148,12 @@ def run(so, calls):
     return [flat(vm[f](*[argument(a) for a in args])) for f, args, _ in calls]
 
 
-def save(name, mod, calls, note, tolerance, c=("bytecode", "compiled"), text=True, boards=False, **more):
-    """Save a model. calls: (function, arguments, expected by numpy) each; c: modes to keep as C source; boards: objects for other machines."""
+def save(name, mod, calls, note, tolerance, c=("bytecode", "compiled"), text=True, **more):
+    """Save a model. calls: (function, arguments, expected by numpy) each; c: modes to keep as C source."""
     if ONLY and name not in ONLY:
+        return
+    if BOARDS:
+        save_for_boards(name, mod, calls, tolerance)
         return
     folder = os.path.join(OUT, name)
     os.makedirs(folder, exist_ok=True)
@@ -194,17 +202,80 @@ def save(name, mod, calls, note, tolerance, c=("bytecode", "compiled"), text=Tru
         np.save(os.path.join(folder, k + ".npy"), a)
     assert worst <= tolerance, (name, worst)
     entry["largest_difference_from_numpy"] = worst
-    if boards:
-        strip = next((t for t in ("llvm-strip", "llvm-strip-14") if shutil.which(t)), None)
-        for arch, target in TRIPLES.items():
-            for mode in ("bytecode", "compiled"):
-                exe = relax.build(mod, target=tvm.target.Target(target), exec_mode=mode, system_lib=True)
-                path = os.path.join(folder, "kernels_%s_%s.o" % (mode, arch))
-                exe.mod.imports[0].write_to_file(path, "obj")
-                if strip and arch != "wasm32":  # strip breaks relocations there
-                    subprocess.run([strip, "-g", path], check=True)
     MANIFEST["models"][name] = entry
     print(name, "difference from numpy %.2g" % worst)
+
+
+# ------------------------------------------------------------------ what boards link
+def save_for_boards(name, mod, calls, tolerance):
+    """Save a model as a system library for each board, and its calls with TVM's results as C."""
+    prefix = "fixture_%s_" % name
+    for machine, (target, linker) in MACHINES.items():
+        exe = relax.build(mod.with_attr("system_lib_prefix", prefix), target=tvm.target.Target(target), exec_mode="bytecode")
+        with tempfile.TemporaryDirectory() as d:
+            exe.export_library(os.path.join(d, "objects.tar"))
+            subprocess.run(["tar", "xf", "objects.tar"], cwd=d, check=True)
+            objects = sorted(f for f in os.listdir(d) if f.endswith(".o"))
+            path = os.path.join(os.path.abspath(OUT), "%s_%s.o" % (name, machine))
+            subprocess.run([*linker, *objects, "-o", path], cwd=d, check=True)
+            os.chmod(path, 0o644)
+    with tempfile.TemporaryDirectory() as d:
+        exe = relax.build(mod, target="llvm", exec_mode="bytecode")
+        exe.export_library(os.path.join(d, "model.so"))
+        results = run(os.path.join(d, "model.so"), calls)
+    builtins = re.findall(r"^@vm\.builtin\.(\S+) packed_func", exe.as_text(), re.M)
+    with open(os.path.join(OUT, name + ".c"), "w") as f:
+        f.write(calls_as_c(name, prefix, calls, results, tolerance, builtins))
+
+
+def calls_as_c(name, prefix, calls, results, tolerance, builtins):
+    """Return C code with the calls of a model: the `Fixture` of targets/boards/firmware/fixtures.h."""
+    values, known = [], {}
+
+    def array(a):
+        key = (str(a.dtype), a.shape, a.tobytes())
+        if key not in known:
+            known[key] = new_array(a)
+        return known[key]
+
+    def new_array(a):
+        numbers = ", ".join(str(v) for v in a.reshape(-1)).replace("True", "1").replace("False", "0")
+        dims = ", ".join(map(str, np.shape(a))) or "0"
+        kind = {"f": "kDLFloat", "i": "kDLInt", "b": "kDLBool"}[a.dtype.kind]
+        type_ = {"float32": "float", "bool": "uint8_t"}.get(str(a.dtype), str(a.dtype) + "_t")
+        n = len(values)
+        values.append("static const %s data_%d[] = {%s};\nstatic const int64_t shape_%d[] = {%s};" % (type_, n, numbers, n, dims))
+        return "{TENSOR, data_%d, {%s, %d, 1}, %d, shape_%d}" % (n, kind, a.dtype.itemsize * 8, np.ndim(a), n)
+
+    def argument_as_c(a):
+        if isinstance(a, np.ndarray):
+            return array(a)
+        if type(a).__name__ == "Shape":
+            n = len(values)
+            values.append("static const int64_t shape_%d[] = {%s};" % (n, ", ".join(str(int(e)) for e in a)))
+            return "{SHAPE, NULL, {0, 0, 0}, %d, shape_%d}" % (len(a), n)
+        parts = [argument_as_c(e) for e in a]
+        n = len(values)
+        values.append("static const Value parts_%d[] = {%s};" % (n, ", ".join(parts)))
+        return "{TUPLE, parts_%d, {0, 0, 0}, %d, NULL}" % (n, len(parts))
+
+    entries = []
+    for (function, args, _), result in zip(calls, results):
+        lists = [[argument_as_c(a) for a in args], [array(a) for a in result]]
+        n = len(values)
+        for at, what in enumerate(lists):
+            values.append("static const Value call_%d_%d[] = {%s};" % (n, at, ", ".join(what)))
+        entries.append('  {"%s", %d, call_%d_0, %d, call_%d_1},' % (function, len(lists[0]), n, len(lists[1]), n))
+    symbols = ["FerriteModelBuiltin_" + b.replace(".", "_") for b in builtins]
+    return "\n".join([
+        "/* %s.c: calls of the model %s with TVM's results; written by gen_relax.py. */" % (name, name),
+        '#include "fixtures.h"\n',
+        *values,
+        "static const ModelCall calls[] = {", *entries, "};",
+        'const ModelFixture fixture = {"%s", "%s", %d, calls, %r};\n' % (name, prefix, len(calls), tolerance),
+        *["extern const char %s;" % symbol for symbol in symbols],
+        "const void* const FerriteModelBuiltins[] = {%s, NULL};\n" % ", ".join("&" + symbol for symbol in symbols),
+    ])
 
 
 # ------------------------------------------------------------------ mlp, from an nn.Module
@@ -270,7 +341,7 @@ def do_cnn():
     y /= y.sum(1, keepdims=True)
     calls = [("main", [x[i : i + 1]], y[i : i + 1]) for i in range(5)]
     save("cnn", mod, calls, "conv 3x3x8, relu, max pool 2, dense, softmax from an ONNX graph; fused kernels", 1e-4,
-         boards=True, labels=[int(v) for v in label[:5]])
+         labels=[int(v) for v in label[:5]])
 
 
 # ------------------------------------------------------------------ transformer, 2 layers
@@ -364,7 +435,7 @@ def do_mlp_i8():
         bb.emit_func_output(z)
     calls = [("main", [x[i : i + 1], w1, b1, w2, b2], out[i : i + 1]) for i in range(3)]
     save("mlp_i8", bb.finalize(), calls, "the perceptron in int8 with int32 sums; weights are arguments", 0.0)
-    if ONLY and "mlp_i8" not in ONLY:
+    if BOARDS or ONLY and "mlp_i8" not in ONLY:
         return
     weights = {"w1": w1, "b1": b1, "w2": w2, "b2": b2}
     with open(os.path.join(OUT, "mlp_i8", "params.bin"), "wb") as f:
@@ -494,7 +565,7 @@ def calls_as_text(manifest):
 def main():
     for f in (do_mlp, do_mlp_dyn, do_cnn, do_transformer, do_mlp_i8, do_control, do_values, do_chain):
         f()
-    if not ONLY and not FROM_C:
+    if not ONLY and not FROM_C and not BOARDS:
         with open(os.path.join(OUT, "manifest.json"), "w") as f:
             json.dump(MANIFEST, f, indent=1, sort_keys=True)
         with open(os.path.join(OUT, "calls.txt"), "w") as f:

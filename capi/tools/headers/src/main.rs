@@ -100,6 +100,7 @@ const HEADERS: &[Header] = &[
         sources: &[
             "targets/relax/src/model/kernels.rs",
             "capi/src/model.rs",
+            "capi/src/model/system_library.rs",
             "capi/src/model/description.rs",
             "capi/src/model/parameters.rs",
             "capi/src/model/measurement.rs",

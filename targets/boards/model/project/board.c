@@ -1,5 +1,6 @@
 /* main.c: firmware that calls the model @NAME@ with the example inputs, and prints its results. */
 #include "board.h"
+#include "element.h"
 #include "ffi.h"
 #include "print.h"
 #include "@NAME@.h"
@@ -9,30 +10,19 @@
 /* All memory of the model. */
 static uint64_t arena[@MODEL@_ARENA_BYTES / 8] __attribute__((aligned(16)));
 
-static double element(const DLTensor* tensor, int64_t at) {
-  const char* data = (const char*)tensor->data + tensor->byte_offset;
-  switch (tensor->dtype.code * 100 + tensor->dtype.bits) {
-    case kDLFloat * 100 + 32: return ((const float*)data)[at];
-    case kDLFloat * 100 + 64: return ((const double*)data)[at];
-    case kDLInt * 100 + 8: return ((const int8_t*)data)[at];
-    case kDLInt * 100 + 16: return ((const int16_t*)data)[at];
-    case kDLInt * 100 + 32: return ((const int32_t*)data)[at];
-    case kDLInt * 100 + 64: return (double)((const int64_t*)data)[at];
-    case kDLBool * 100 + 8:
-    case kDLUInt * 100 + 8: return ((const uint8_t*)data)[at];
-    case kDLUInt * 100 + 16: return ((const uint16_t*)data)[at];
-    case kDLUInt * 100 + 32: return ((const uint32_t*)data)[at];
-    case kDLUInt * 100 + 64: return (double)((const uint64_t*)data)[at];
-    default: return 0;
-  }
-}
-
-/* Prints a number with three decimals. */
+/* Prints a number with three decimals, or a large one with an exponent. */
 static void print_decimal(double value) {
   uint32_t thousandths;
   int place;
-  if (value < 0) print_text("-");
-  thousandths = (uint32_t)((value < 0 ? -value : value) * 1000 + 0.5);
+  if (value < 0) {
+    print_text("-");
+    value = -value;
+  }
+  if (!(value < 4e6)) {
+    print_small(value);
+    return;
+  }
+  thousandths = (uint32_t)(value * 1000 + 0.5);
   print_number(thousandths / 1000);
   print_text(".");
   for (place = 100; place > 0; place /= 10) print_number(thousandths / (uint32_t)place % 10);
@@ -43,9 +33,10 @@ static void print_tensor(const DLTensor* tensor) {
   int dim;
   for (dim = 0; dim < tensor->ndim; ++dim) count *= tensor->shape[dim];
   for (at = 0; at < count; ++at) {
-    if (element(tensor, at) > element(tensor, largest)) largest = at;
+    double value = element_of(tensor, at);
+    if (value > element_of(tensor, largest)) largest = at;
     if (at < 16) {
-      print_decimal(element(tensor, at));
+      print_decimal(value);
       print_text(" ");
     }
   }

@@ -15,13 +15,16 @@ FERRITE_POOL_BYTES=0 cargo rustc --quiet --manifest-path "$ferrite/Cargo.toml" -
   -p ferrite-ffi-capi --no-default-features --features core,model,libm --target "$rust_target" --crate-type staticlib
 library=$target/$rust_target/mcu/libtvm_ffi.a
 
+# TVM's C target writes `half` for float16.
+if [ "$core" = cortex_m ]; then compiler+=(-mfp16-format=ieee -Dhalf=_Float16); fi
+
 case $core in
   wasm) start_up=("$mcu/wasm/start.c") defines+=(-Dmain=firmware) ;;
   *) start_up=("$mcu/$core/start.c" "$mcu"/shared/{memory,semihosting}.c) ;;
 esac
 mkdir -p objects
 objects=()
-for source in main.c @NAME@.c kernels.c "$boards"/firmware/{ffi,print}.c "${start_up[@]}"; do
+for source in main.c @NAME@.c kernels.c "$boards"/firmware/{element,ffi,print}.c "${start_up[@]}"; do
   "${compiler[@]}" -std=gnu99 -O2 -w -ffunction-sections -fdata-sections "${defines[@]}" -I . -I "$ferrite/include" \
     -I "$boards/firmware" -I "$mcu/shared" -I "$mcu/$core" -c "$source" -o "objects/$(basename "$source" .c).o"
   objects+=("objects/$(basename "$source" .c).o")

@@ -6,7 +6,8 @@ ferrite=${FERRITE:-@ROOT@}
 target=${CARGO_TARGET_DIR:-$ferrite/target}/model
 
 cargo build --quiet --release --manifest-path "$ferrite/Cargo.toml" --target-dir "$target" -p ferrite-ffi-capi --features @FEATURES@
-"${CC:-cc}" -std=c99 -Wall -Wextra -O2 -I "$ferrite/include" main.c results.c inputs.c -L "$target/release" -ltvm_ffi "-Wl,-rpath,$target/release" -o @NAME@
+firmware=$ferrite/targets/boards/firmware
+"${CC:-cc}" -std=c99 -Wall -Wextra -O2 -I "$ferrite/include" -I "$firmware" main.c results.c inputs.c "$firmware/element.c" -L "$target/release" -ltvm_ffi "-Wl,-rpath,$target/release" -o @NAME@
 
 [ "${1:-}" = run ] || exit 0
 ./@NAME@ ./@NAME@.so

@@ -100,12 +100,12 @@ impl Kernels {
     }
 }
 
-/// Returns the function of the kernel with this name; `None` if there is none.
+/// Returns the function of the kernel with this name; `None` if there is none. If several have the name, it is the last.
 ///
 /// # Safety
 /// Same requirements as [`Kernels::linked`].
 unsafe fn find_linked(kernels: &[Kernel], name: &[u8]) -> Result<Option<Function>> {
-    for kernel in kernels {
+    for kernel in kernels.iter().rev() {
         // SAFETY: as the caller vouches.
         let is_named = !kernel.name.is_null() && unsafe { CStr::from_ptr(kernel.name) }.to_bytes() == name;
         if let (true, Some(call)) = (is_named, kernel.call) {

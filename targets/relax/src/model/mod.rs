@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `record` | [`Model`], the model object |
 //! | `load` | models from files, bytes and modules |
+//! | `linked_library` | system libraries in builds without modules |
 //! | `kernels` | [`Kernels`], the source of a model's kernels |
 //! | `function` | [`ModelFunction`] and [`Input`]: names, element types and shapes |
 //! | `inputs` | [`Inputs`], inputs by name |
@@ -13,6 +14,8 @@
 mod function;
 mod inputs;
 mod kernels;
+#[cfg(any(not(feature = "all-builtins"), test))]
+mod linked_library;
 #[cfg(feature = "all-builtins")]
 mod load;
 mod parameters;
@@ -27,6 +30,8 @@ pub use ferrite_alloc_ext::containers::MapObject;
 pub use function::{Input, ModelFunction};
 pub use inputs::Inputs;
 pub use kernels::{Kernel, Kernels};
+#[cfg(not(feature = "all-builtins"))]
+pub use linked_library::register as register_system_symbol;
 pub use parameters::Parameters;
 #[cfg(feature = "std")]
 pub(crate) use parameters::{load_params, load_params_from_file};
