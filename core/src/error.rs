@@ -299,6 +299,14 @@ impl Error {
         }
     }
 
+    /// Returns the error. In place of the static MemoryError, which has no numbers, returns one that states the requested
+    /// bytes if its memory can be allocated by now. In firmware, whoever releases memory on the way out of a failed
+    /// operation calls this afterwards.
+    #[must_use]
+    pub fn with_numbers(self) -> Error {
+        if static_error::is(&self) { out_of_memory::restated() } else { self }
+    }
+
     /// Creates an error as [`Error::new`] does, with a message that `write` composes in place. `write` is called twice:
     /// first to measure the message.
     ///

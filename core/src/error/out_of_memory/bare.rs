@@ -1,17 +1,37 @@
 //! Creation of out-of-memory errors in firmware.
 #![forbid(unsafe_code)]
 
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::super::static_error;
 use crate::error::Error;
 use crate::{plain_error, platform};
+
+/// The most recent failed allocation that the static error stands for: bytes asked and bytes free.
+static UNSTATED: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// Creates the MemoryError for a failed allocation of `asked` bytes while `free` bytes were free.
 #[cold]
 #[inline(never)]
 pub(crate) fn out_of_memory_with_free(asked: usize, free: usize) -> Error {
-    plain_error!(MEMORY_ERROR, "Out of memory: {} bytes asked, {} free", asked, free)
+    let error = message(asked, free);
+    if static_error::is(&error) {
+        UNSTATED[0].store(asked, Relaxed);
+        UNSTATED[1].store(free, Relaxed);
+    }
+    error
 }
 
 /// Creates the MemoryError for a failed allocation of `asked` bytes.
 pub(in crate::error) fn error_of(asked: usize) -> Error {
     out_of_memory_with_free(asked, platform::largest_free())
+}
+
+/// Returns the error that the static error stands for.
+pub(in crate::error) fn restated() -> Error {
+    message(UNSTATED[0].load(Relaxed), UNSTATED[1].load(Relaxed))
+}
+
+fn message(asked: usize, free: usize) -> Error {
+    plain_error!(MEMORY_ERROR, "Out of memory: {} bytes asked, {} free", asked, free)
 }

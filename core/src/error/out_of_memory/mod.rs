@@ -5,6 +5,6 @@
 #[cfg_attr(not(any(feature = "std", all(feature = "client", unix))), path = "bare.rs")]
 mod imp;
 
-pub(super) use imp::error_of;
 #[cfg(not(any(feature = "std", feature = "client")))]
 pub(crate) use imp::out_of_memory_with_free;
+pub(super) use imp::{error_of, restated};

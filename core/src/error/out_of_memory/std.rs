@@ -1,6 +1,7 @@
 //! Creation of out-of-memory errors on hosts.
 #![forbid(unsafe_code)]
 
+use super::super::static_error;
 use crate::error::Error;
 use crate::plain_error;
 
@@ -10,4 +11,9 @@ pub(in crate::error) fn error_of(asked: usize) -> Error {
         return plain_error!(MEMORY_ERROR, "Out of memory: the size overflows the address space");
     }
     plain_error!(MEMORY_ERROR, "Out of memory: {} bytes were refused", asked)
+}
+
+/// Returns the static error: hosts run out of memory for errors only when the process is about to end.
+pub(in crate::error) fn restated() -> Error {
+    static_error::out_of_memory()
 }

@@ -25,7 +25,7 @@ use core::mem::ManuallyDrop;
 use core::ops::Deref;
 
 use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::error::Result;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{self, ObjectRecord};
@@ -73,7 +73,7 @@ impl Executable {
     /// # Upstream
     /// `VMExecutable::LoadFromBytes` in `src/runtime/vm/executable.cc`, which does not validate the instructions.
     pub fn load(source: Source) -> Result<Executable> {
-        let program = Program::parse(source)?;
+        let program = Program::parse(source).map_err(Error::with_numbers)?;
         let index = CLASS.register()?;
         // SAFETY: the record has room for the program.
         let init = move |record: *mut ExecutableRecord| unsafe {

@@ -7,7 +7,7 @@ use ferrite_alloc_ext::module::system_lib;
 #[cfg(feature = "all-builtins")]
 use ferrite_core::String;
 use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::error::Result;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{ObjectRecord, allocate};
 use ferrite_core::{Any, AnyView, object_class};
@@ -73,6 +73,10 @@ impl Model {
     /// # Errors
     /// Same errors as [`Machine::initialize_on_cpu`].
     pub fn new(executable: Executable, kind: Kind, kernels: Kernels) -> Result<Model> {
+        Model::create(executable, kind, kernels).map_err(Error::with_numbers)
+    }
+
+    fn create(executable: Executable, kind: Kind, kernels: Kernels) -> Result<Model> {
         let index = CLASS.register()?;
         let content = Content { machine: Machine::new(executable), kernels, kind };
         // SAFETY: the record has room for the content.
@@ -153,7 +157,8 @@ impl Model {
     /// ValueError for an unknown function; errors of [`Machine::call`]. The model can be used after an error.
     pub fn call_packed(&self, function: impl AsRef<[u8]>, args: &[AnyView<'_>]) -> Result<Any> {
         let machine = self.machine();
-        machine.call(machine.find(function.as_ref())?, args)
+        // The memory of the call is free again.
+        machine.call(machine.find(function.as_ref())?, args).map_err(Error::with_numbers)
     }
 
     /// Returns the bytes of storages in use, and their peak since the start or the last
