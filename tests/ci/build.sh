@@ -48,7 +48,7 @@ check_clippy() {
     cargo clippy -p ferrite-ffi-alloc -p ferrite-ffi-core --no-default-features --features std -- -D warnings &&
     cargo clippy -p ferrite-ffi-core --no-default-features --features half,bytes,ndarray,serde -- -D warnings &&
     cargo clippy -p ferrite-ffi -p ferrite-ffi-alloc -p ferrite-ffi-core --all-targets --features "$OTHER_CRATES" -- -D warnings &&
-    clippy_board minimal && clippy_board minimal,microtvm && clippy_board core,backend,microtvm && clippy_board core && clippy_board full && clippy_board full,speed && clippy_other_workspaces
+    clippy_board minimal && clippy_board minimal,microtvm && clippy_board core,backend,microtvm && clippy_board core && clippy_board core,model && clippy_board full && clippy_board full,speed && clippy_other_workspaces
 }
 
 clippy_devices() { # clippy_devices KINDS: the kinds together, and each alone
