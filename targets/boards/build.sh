@@ -35,7 +35,7 @@ compile_firmware() {
     compile "firmware/$name.c" "$name" "${strict[@]}" || return 1
   done
   case " ${programs[*]} " in *" microtvm "*) compile_microtvm "${strict[@]}" || return 1 ;; esac
-  if [ -n "$relax_library" ]; then compile_whole_models "${strict[@]}" || return 1; fi
+  case " ${programs[*]} " in *" vm_"*) compile_whole_models "${strict[@]}" || return 1 ;; esac
   case " ${programs[*]} " in *" model "*) compile_model "${strict[@]}" || return 1 ;; esac
   for name in fixture models; do
     compile "firmware/$name.c" "$name-system" "${strict[@]}" -DFROM_SYSTEM_LIBRARY || return 1

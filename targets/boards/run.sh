@@ -63,7 +63,8 @@ load_profile() {
     relax)
       # The firmware gives the memory. The model `control` calls itself nine times.
       features=core,model part=core mistakes=heap pool=0 library_pool=0 nested_calls=16
-      programs=(model planned planned_less "${whole_models[@]/#/vm_}")
+      programs=(model planned planned_less)
+      if [ -n "$relax_library" ]; then programs+=("${whole_models[@]/#/vm_}"); fi
       ;;
   esac
 }
@@ -140,7 +141,6 @@ run_profile() {
   }
   for program in "${programs[@]}"; do
     if [ "$program" = system_library ] && [ -z "$system_library" ]; then continue; fi
-    if [[ $program = vm_* ]] && [ -z "$relax_library" ]; then continue; fi
     if [ "$program" = microtvm_hooks ] && [ "$core" = wasm ]; then continue; fi
     link_program "$program" >"$out/$program.log" 2>&1 && run_program "$out/$program.elf" >"$out/$program.log" 2>&1
     case $? in
