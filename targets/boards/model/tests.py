@@ -152,6 +152,8 @@ class Elements(unittest.TestCase):
             self.assertTrue(math.isnan(found[2]), code)
         self.assertEqual(self.values(14, 8, b"\x7f\x80\x7d", 3), [1, 2, 0.25])
         self.assertEqual(self.values(15, 6, b"\x5f\0\0", 2), [7.5, 2**-3])
+        # An element in two bytes.
+        self.assertEqual(self.values(15, 6, b"\xc0\x07\0", 2), [0, 7.5])
         self.assertEqual(self.values(16, 6, b"\x5f\0\0", 2), [28, 2**-4])
         self.assertEqual(self.values(17, 4, b"\x17\xaf", 4), [6, 0.5, -6, -1])
 
