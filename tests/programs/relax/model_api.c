@@ -5,7 +5,9 @@
  *
  * Prints "ok".
  */
+#include <dlfcn.h>
 #include <pthread.h>
+#include <tvm/ffi/extra/c_env_api.h>
 
 #include "model_support.h"
 
@@ -172,6 +174,35 @@ static void loads_from_memory(const Input* input, TVMFFIObjectHandle parameters)
   release(&model);
 }
 
+/* ---- models in a system library ---- */
+
+/* Registers the symbols of a library as objects in the program do before main. */
+static void register_symbols(const char* path) {
+  static const char* const kernels[] = {"add",     "add1",    "add2",        "cast",      "matmul",    "matmul1",
+                                        "maximum", "minimum", "right_shift", "transpose", "transpose1"};
+  void* library = dlopen(path, RTLD_NOW);
+  char name[64];
+  size_t i;
+  CHECK(library != NULL);
+  for (i = 0; i < sizeof(kernels) / sizeof(kernels[0]); ++i) {
+    sprintf(name, "__tvm_ffi_%s", kernels[i]);
+    CHECK(TVMFFIEnvModRegisterSystemLibSymbol(name, dlsym(library, name)) == 0);
+  }
+  CHECK(TVMFFIEnvModRegisterSystemLibSymbol("digits___tvm_ffi__library_bin", dlsym(library, "__tvm_ffi__library_bin")) == 0);
+}
+
+static void finds_system_libraries(const Input* input, TVMFFIObjectHandle parameters) {
+  TVMFFIObjectHandle model = NULL;
+  FAILS(FerriteModelCreateFromSystemLibrary("no_model_", &model), "TypeError", "no Relax executable");
+  FAILS(FerriteModelCreateFromSystemLibrary(NULL, &model), "ValueError", "prefix");
+  FAILS(FerriteModelCreateFromSystemLibrary("digits_", NULL), "ValueError", "out");
+  register_symbols(path_of("bytecode.so"));
+  CHECK(FerriteModelCreateFromSystemLibrary("digits_", &model) == 0);
+  describes(model, 1);
+  call_and_compare(model, input, parameters);
+  release(&model);
+}
+
 /* ---- bad input ---- */
 
 static void bad_input_is_an_error(TVMFFIObjectHandle model, const Input* input, TVMFFIObjectHandle parameters) {
@@ -254,6 +285,7 @@ int main(int argc, char** argv) {
     release(&model);
   }
   loads_from_memory(&input, parameters);
+  finds_system_libraries(&input, parameters);
   release(&parameters);
   puts("ok");
   return 0;
