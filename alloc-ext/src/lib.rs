@@ -37,27 +37,28 @@ compile_error!(
 pub mod base64;
 pub mod containers;
 pub mod cxx;
-#[cfg(not(feature = "client"))]
+#[cfg_attr(feature = "client", path = "dataclass/client.rs")]
 pub mod dataclass;
 #[cfg(not(feature = "client"))]
 pub mod device;
-#[cfg(not(feature = "client"))]
 pub mod env;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub mod forks;
-#[cfg(not(feature = "client"))]
+#[cfg(feature = "client")]
+mod global_function;
+#[cfg_attr(feature = "client", path = "graph/client.rs")]
 pub mod graph;
 #[cfg(not(feature = "client"))]
 mod hash_index;
-#[cfg(not(feature = "client"))]
+#[cfg_attr(feature = "client", path = "json/client.rs")]
 pub mod json;
 #[cfg_attr(feature = "client", path = "module/client.rs")]
 pub mod module;
 #[cfg(not(feature = "client"))]
 mod operation;
-#[cfg(not(feature = "client"))]
+#[cfg_attr(feature = "client", path = "reflection/client.rs")]
 pub mod reflection;
-#[cfg(not(feature = "client"))]
+#[cfg_attr(feature = "client", path = "structural/client.rs")]
 pub mod structural;
 #[cfg(not(feature = "client"))]
 pub mod walk;

@@ -64,11 +64,16 @@ impl Drop for Project {
 /// The first program of a new user: loads kernels, calls them, and prints their TypeError.
 const FIRST_CALL: &str = include_str!("../programs/rust/first_call.rs");
 
+/// Returns the line by which a project depends on this package of the checkout.
+fn dependency(package: &str) -> String {
+    let path = root().join("targets/rust").join(if package.ends_with("sys") { "sys" } else { "" });
+    format!("{package} = {{ path = {path:?} }}")
+}
+
 /// Runs the first program with this dependency. Returns a command that runs the program without cargo, too.
 fn first_call(name: &str, package: &str, prepare: impl FnOnce(&mut Command)) -> Outcome<PathBuf> {
-    let path = root().join("targets/rust").join(if package.ends_with("sys") { "sys" } else { "" });
-    let dependency = format!("{package} = {{ path = {path:?} }}");
-    let (project, target) = (Project::new(name, &dependency, FIRST_CALL)?, scratch("rust-projects")?);
+    let (project, target) =
+        (Project::new(name, &dependency(package), FIRST_CALL)?, scratch("rust-projects")?);
     let mut command = cargo(&project.folder, &target);
     prepare(&mut command);
     check(&output_of(command.args(["run", "--quiet", "--"]).arg(kernels()?))?);
@@ -105,6 +110,27 @@ fn a_program_beside_a_library_loads_kernels() -> Outcome<()> {
         command.env("TVM_FFI_LIB_DIR", library);
     })?;
     check(&output_of(Command::new(program).arg(kernels()?).env("LD_LIBRARY_PATH", library))?);
+    Ok(())
+}
+
+/// A program on the modules that both packages have, and its output.
+const VALUES: [&str; 2] =
+    [include_str!("../programs/rust/values.rs"), include_str!("../programs/rust/values.txt")];
+
+#[test]
+#[ignore = "builds projects; `./ci.sh rust` runs it"]
+fn the_same_source_has_the_library_inside_or_beside_it() -> Outcome<()> {
+    let [program, printed] = VALUES;
+    let library = Library::get()?.folder();
+    for package in ["ferrite-ffi", "ferrite-ffi-sys"] {
+        let project = Project::new(&format!("values-{package}"), &dependency(package), program)?;
+        let mut command = cargo(&project.folder, &scratch("rust-projects")?);
+        command.args(["run", "--quiet"]);
+        if package.ends_with("sys") {
+            command.env("TVM_FFI_LIB_DIR", library).env("LD_LIBRARY_PATH", library);
+        }
+        assert_eq!(output_of(&mut command)?, printed, "{package}");
+    }
     Ok(())
 }
 

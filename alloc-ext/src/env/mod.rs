@@ -3,6 +3,9 @@
 //! # Upstream
 //! `src/ffi/extra/env_context.cc`, `src/ffi/extra/env_c_api.cc`.
 
+#[cfg_attr(feature = "client", path = "context_client.rs")]
 pub mod context;
+#[cfg_attr(feature = "client", path = "stream/client.rs")]
 pub mod stream;
+#[cfg_attr(feature = "client", path = "tensor_alloc_client.rs")]
 pub mod tensor_alloc;

@@ -7,10 +7,10 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{Error, Function, String, object_class, plain_error, type_index};
 
-use super::access_step::{AccessKind, AccessStep};
 use super::class::{Class, attr, method};
 use super::field::field;
 use super::record::{self, Record, Reflected};
+use super::{AccessKind, AccessStep};
 use crate::containers::Array;
 
 object_class! {

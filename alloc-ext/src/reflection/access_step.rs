@@ -6,31 +6,11 @@ use ferrite_core::error::Result;
 use ferrite_core::text::Writer;
 use ferrite_core::{Function, String, object_class, plain_bail, type_index};
 
+use super::AccessKind;
 use super::class::{Class, attr};
 use super::field::field;
 use super::record::{self, Record, Reflected};
 use crate::containers::key;
-
-/// Kind of an access step.
-///
-/// # Upstream
-/// `AccessKind` in `reflection/access_path.h`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
-pub enum AccessKind {
-    /// A field, by name.
-    Attr = 0,
-    /// An element, by index.
-    ArrayItem = 1,
-    /// An entry, by key.
-    MapItem = 2,
-    /// A missing field, by name.
-    AttrMissing = 3,
-    /// A missing element, by index.
-    ArrayItemMissing = 4,
-    /// A missing entry, by key.
-    MapItemMissing = 5,
-}
 
 object_class! {
     /// One step of an [`AccessPath`](super::AccessPath).

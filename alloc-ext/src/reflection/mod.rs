@@ -9,6 +9,7 @@
 //! [`install`] registers these classes with their fields and methods. It must run before C++ or Python code registers the first
 //! type, so that the classes get the same type indices as upstream.
 
+mod access_kind;
 mod access_path;
 mod access_step;
 mod big_int;
@@ -35,8 +36,9 @@ use ferrite_core::{AnyView, static_function, type_index, type_table};
 
 use class::Class;
 
+pub use access_kind::AccessKind;
 pub use access_path::AccessPath;
-pub use access_step::{AccessKind, AccessStep};
+pub use access_step::AccessStep;
 pub use enums::{Enum, EnumState, IntEnum, StrEnum};
 pub(crate) use fields::{create_empty, has_creator};
 #[cfg(feature = "std")]

@@ -21,6 +21,7 @@ pub mod equal;
 mod error_context;
 pub mod key;
 mod kind;
+mod kind_lookup;
 pub mod mutate;
 mod native;
 mod operations;

@@ -68,4 +68,21 @@ unsafe extern "C" {
         handle_addr: *mut *mut c_void,
         deinit_func: Option<unsafe extern "C" fn(handle: *mut c_void) -> c_int>,
     ) -> c_int;
+
+    pub fn TVMFFIEnvSetStream(
+        device_type: i32,
+        device_id: i32,
+        stream: *mut c_void,
+        opt_out_original_stream: *mut *mut c_void,
+    ) -> c_int;
+    pub fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> *mut c_void;
+    pub fn TVMFFIEnvSetDLPackManagedTensorAllocator(
+        allocator: DLPackManagedTensorAllocator,
+        write_to_global_context: c_int,
+        opt_out_original_allocator: *mut DLPackManagedTensorAllocator,
+    ) -> c_int;
+    pub fn TVMFFIEnvGetDLPackManagedTensorAllocator() -> DLPackManagedTensorAllocator;
+    pub fn TVMFFIEnvTensorAlloc(prototype: *mut DLTensor, out: *mut TVMFFIObjectHandle) -> c_int;
+    pub fn TVMFFIEnvCheckSignals() -> c_int;
+    pub fn TVMFFIEnvRegisterCAPI(name: *const c_char, symbol: *mut c_void) -> c_int;
 }

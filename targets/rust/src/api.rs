@@ -23,7 +23,11 @@ pub use ferrite_alloc_ext::containers::{Array, Dict, List, Map, Tuple};
 #[cfg(feature = "alloc")]
 pub use ferrite_alloc_ext::module::Module;
 #[cfg(feature = "alloc")]
-pub use ferrite_alloc_ext::{base64, containers, module};
+pub use ferrite_alloc_ext::structural::Structural;
+#[cfg(feature = "alloc")]
+pub use ferrite_alloc_ext::{
+    base64, containers, dataclass, env, graph, json, module, reflection, structural,
+};
 
 /// Data structures of Rust as values, and values in the formats of the crate `serde`: [`to_value`](serde::to_value) and
 /// [`from_value`](serde::from_value). Containers, strings, shapes and [`Any`] implement `Serialize` and `Deserialize`.

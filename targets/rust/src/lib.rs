@@ -30,11 +30,6 @@ mod symbols;
 
 pub use api::*;
 
-#[cfg(feature = "alloc")]
-pub use ferrite_alloc_ext::structural::Structural;
-#[cfg(feature = "alloc")]
-pub use ferrite_alloc_ext::{dataclass, env, graph, json, reflection, structural};
-
 /// Devices: their types and names, and with the feature `alloc` their memory, streams and events.
 pub mod device {
     #[cfg(feature = "alloc")]

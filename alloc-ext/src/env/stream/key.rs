@@ -27,8 +27,14 @@ impl DeviceKey {
 
     /// Returns ValueError for a device type or id out of range.
     pub(super) fn check(self) -> Result<()> {
-        check_number("type", (self.0 >> 32) as i32)?;
-        check_number("id", self.0 as i32)
+        let (device_type, device_id) = self.parts();
+        check_number("type", device_type)?;
+        check_number("id", device_id)
+    }
+
+    /// Returns the device type and the device id.
+    pub(super) const fn parts(self) -> (i32, i32) {
+        ((self.0 >> 32) as i32, self.0 as i32)
     }
 }
 

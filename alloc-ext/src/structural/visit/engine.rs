@@ -13,6 +13,7 @@ use ferrite_core::{stack, type_index};
 
 use super::children::VisitChildren;
 use super::hooks::visitor_of;
+use super::order::WalkOrder;
 use super::visitor::{COLUMN, VisitorVTable, interrupt_of, visit_by_hook};
 use crate::reflection::{StructuralVisitor, VisitInterrupt};
 use crate::structural::DefRegion;
@@ -21,18 +22,6 @@ use crate::structural::error_context::add_visit_context;
 use crate::structural::native::{call_function, serve, unexpected_result};
 use crate::structural::walker;
 use crate::walk::{Entered, Fold, Hooks, fold};
-
-/// Order of callbacks in a walk.
-///
-/// # Upstream
-/// `WalkOrder` in `extra/structural_visit.h`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WalkOrder {
-    /// Before the children of a node.
-    Pre,
-    /// After the children of a node.
-    Post,
-}
 
 /// Walks over a value and calls a callback for every node except None. The first of `callbacks` that accepts the node's type
 /// receives the node; if none does, the first of `with_region` receives the node and its definition region.

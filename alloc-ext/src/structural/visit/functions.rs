@@ -9,8 +9,7 @@ use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{stack, static_function};
 
-use super::engine::{self, WalkOrder};
-use super::visitor;
+use super::{WalkOrder, engine, visitor};
 use crate::containers::Array;
 use crate::reflection::{AccessPath, StructuralVisitor, VisitErrorContext, VisitInterrupt};
 use crate::structural::DefRegion;

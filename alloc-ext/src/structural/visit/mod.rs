@@ -14,6 +14,7 @@ mod children;
 mod engine;
 pub(super) mod functions;
 mod hooks;
+mod order;
 mod visitor;
 
 #[cfg(test)]
@@ -22,6 +23,6 @@ mod access_path_tests;
 mod tests;
 
 pub use access_paths::find_access_paths;
-pub use engine::WalkOrder;
 pub use functions::FUNCTIONS;
 pub use hooks::install;
+pub use order::WalkOrder;

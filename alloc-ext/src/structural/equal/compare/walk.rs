@@ -22,7 +22,7 @@ use super::pair::{NodePair, Pair};
 use super::sequence::SequenceFrame;
 use crate::reflection::AccessKind;
 use crate::structural::any_arg::AnyArg;
-use crate::structural::kind::KindCache;
+use crate::structural::kind_lookup::KindCache;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
     CallbackState, Entered, Fields, Fold, HookState, Hooks, MaybeOwned, NextChild, fold, reserve_frame,

@@ -18,7 +18,7 @@ use super::object::{Identity, ObjectFrame, ObjectStart};
 use super::sequence::{Next, SequenceFrame};
 use crate::dataclass::combine;
 use crate::structural::any_arg::AnyArg;
-use crate::structural::kind::KindCache;
+use crate::structural::kind_lookup::KindCache;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
     CallbackState, Entered, Fields, Fold, HookState, Hooks, IdentityMap, MapSlots, MaybeOwned, NextChild,

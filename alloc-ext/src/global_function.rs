@@ -1,0 +1,110 @@
+//! Global functions and classes of the loaded `libtvm_ffi`, looked up once.
+
+use core::ptr;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use ferrite_core::{plain_error, type_index, type_table};
+
+/// A global function of the loaded library, which is looked up by its first call and retained from then on.
+pub struct GlobalFunction {
+    name: &'static str,
+    /// The function object; null before the first call. It is written once.
+    object: AtomicPtr<TVMFFIObject>,
+}
+
+impl GlobalFunction {
+    /// Names a global function.
+    pub const fn new(name: &'static str) -> GlobalFunction {
+        GlobalFunction { name, object: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Returns the function.
+    ///
+    /// # Errors
+    /// RuntimeError if the loaded library has no such function.
+    pub fn get(&'static self) -> Result<&'static Function> {
+        if self.object.load(Ordering::Acquire).is_null() {
+            self.look_up()?;
+        }
+        // SAFETY: the pointer is that of a function object with a reference that is never released, and is not written again; a
+        // reference is a transparent newtype over such a pointer.
+        Ok(unsafe { &*self.object.as_ptr().cast::<Function>() })
+    }
+
+    #[cold]
+    fn look_up(&self) -> Result<()> {
+        let function = Function::find_global(self.name)?
+            .ok_or_else(|| plain_error!(RUNTIME_ERROR, "libtvm_ffi has no function {}", self.name))?;
+        let object = function.into_object().into_raw().as_ptr();
+        let known =
+            self.object.compare_exchange(ptr::null_mut(), object, Ordering::AcqRel, Ordering::Acquire);
+        if known.is_err() {
+            // SAFETY: another thread was faster, so that this reference is unused.
+            drop(unsafe { ObjectRef::from_raw(ptr::NonNull::new_unchecked(object)) });
+        }
+        Ok(())
+    }
+}
+
+/// Returns a global function of the loaded library by its name, or the error that it has none: `library_function!("ffi.X")`.
+macro_rules! library_function {
+    ($name:literal) => {{
+        static FUNCTION: $crate::global_function::GlobalFunction =
+            $crate::global_function::GlobalFunction::new($name);
+        FUNCTION.get()?
+    }};
+}
+pub(crate) use library_function;
+
+/// The type index of a class of the loaded library, looked up by its key.
+pub struct ClassIndex {
+    key: &'static str,
+    index: AtomicI32,
+}
+
+impl ClassIndex {
+    /// Index of no type.
+    const UNKNOWN: i32 = -2;
+
+    /// Names a class.
+    pub const fn new(key: &'static str) -> ClassIndex {
+        ClassIndex { key, index: AtomicI32::new(Self::UNKNOWN) }
+    }
+
+    /// Returns the index, or one that no object has if the library lacks the class.
+    pub fn get(&self) -> i32 {
+        let known = self.index.load(Ordering::Relaxed);
+        if known != Self::UNKNOWN {
+            return known;
+        }
+        let found = type_table::key_to_index(self.key.as_bytes()).unwrap_or(Self::UNKNOWN);
+        self.index.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+/// Calls `body` with a view from which the called function may take the value, which is then in no other place.
+///
+/// # Errors
+/// Errors of `body`.
+pub fn moving<R>(value: Any, body: impl FnOnce(AnyView<'_>) -> Result<R>) -> Result<R> {
+    let object = match value.into_object() {
+        Ok(object) => object,
+        Err(plain) => return body(plain.view()),
+    };
+    let mut slot = object.into_raw().as_ptr();
+    let mut payload = TVMFFIAnyPayload { v_uint64: 0 };
+    payload.v_ptr = (&raw mut slot).cast();
+    let cell = TVMFFIAny { type_index: type_index::OBJECT_RVALUE_REF, small_str_len: 0, payload };
+    // SAFETY: the slot has the pointer of a live object, and outlives the call.
+    let result = body(unsafe { AnyView::from_raw(cell) });
+    // Whoever takes the object sets the slot to null.
+    // SAFETY: otherwise the reference is still owned here.
+    drop(ptr::NonNull::new(slot).map(|object| unsafe { ObjectRef::from_raw(object) }));
+    result
+}

@@ -1,0 +1,79 @@
+//! Structural visits and mutations of the loaded `libtvm_ffi`, and its visitors and mutators.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::object::ObjectClass;
+
+use super::any_arg::AnyArg;
+use super::walker::Walker;
+use crate::containers::{Array, Tuple};
+use crate::global_function::{library_function, moving};
+use crate::reflection::{StructuralMutator, StructuralVisitor, VisitInterrupt};
+
+// SAFETY: visitors start with the head (ABI); their table is not read here.
+unsafe impl Walker for StructuralVisitor {
+    type VTable = ();
+
+    fn class_index() -> Result<i32> {
+        Ok(StructuralVisitor::type_index())
+    }
+}
+
+// SAFETY: as for visitors.
+unsafe impl Walker for StructuralMutator {
+    type VTable = ();
+
+    fn class_index() -> Result<i32> {
+        Ok(StructuralMutator::type_index())
+    }
+}
+
+type Entries = Array<Tuple<(i32, Function)>>;
+
+pub(super) fn structural_walk(
+    root: AnyArg,
+    callbacks: Entries,
+    with_region: Entries,
+    order: i32,
+) -> Result<Option<VisitInterrupt>> {
+    library_function!("ffi.StructuralWalk").call((&root, callbacks, with_region, order))
+}
+
+pub(super) fn structural_visit(root: AnyArg, callbacks: Entries) -> Result<Option<VisitInterrupt>> {
+    library_function!("ffi.StructuralVisit").call((&root, callbacks))
+}
+
+pub(super) fn visit(visitor: StructuralVisitor, value: AnyArg) -> Result<Option<VisitInterrupt>> {
+    library_function!("ffi.StructuralVisitorVisit").call((visitor, &value))
+}
+
+pub(super) fn default_visit(visitor: StructuralVisitor, value: AnyArg) -> Result<Option<VisitInterrupt>> {
+    library_function!("ffi.StructuralVisitorDefaultVisit").call((visitor, &value))
+}
+
+pub(super) fn structural_map(root: Any, callbacks: Entries, with_region: Entries, order: i32) -> Result<Any> {
+    let map = library_function!("ffi.StructuralMap");
+    moving(root, |root: AnyView<'_>| map.call((root, callbacks, with_region, order)))
+}
+
+pub(super) fn structural_mutate(root: Any, callbacks: Array<Tuple<(i32, Function, bool)>>) -> Result<Any> {
+    let mutate = library_function!("ffi.StructuralMutate");
+    moving(root, |root: AnyView<'_>| mutate.call((root, callbacks)))
+}
+
+pub(super) fn mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
+    library_function!("ffi.StructuralMutatorMutate").call((mutator, &value))
+}
+
+pub(super) fn default_mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
+    library_function!("ffi.StructuralMutatorDefaultMutate").call((mutator, &value))
+}
+
+pub(super) fn var_remap_get(mutator: StructuralMutator, var: AnyArg) -> Result<Any> {
+    library_function!("ffi.StructuralMutatorVarRemapGet").call((mutator, &var))
+}
+
+pub(super) fn var_remap_set(mutator: StructuralMutator, var: AnyArg, mapped: AnyArg) -> Result<()> {
+    library_function!("ffi.StructuralMutatorVarRemapSet").call((mutator, &var, &mapped))
+}
