@@ -3,12 +3,13 @@
 
 pub(crate) mod any_arg;
 mod closures;
+mod native;
 #[path = "operations_client.rs"]
 mod operations;
 mod region;
 pub(crate) mod walker;
 
-pub use closures::{Answer, Callbacks, Flow, Mutator, Recursive, Structural, Visitor, Walk};
+pub use closures::{Answer, Callbacks, Flow, Mutator, Node, Recursive, Structural, Visitor, Walk};
 pub use equal::Options;
 pub use key::StructuralKey;
 pub use kind::StructuralKind;

@@ -29,7 +29,7 @@ mod region;
 pub mod visit;
 pub(crate) mod walker;
 
-pub use closures::{Answer, Callbacks, Flow, Mutator, Recursive, Structural, Visitor, Walk};
+pub use closures::{Answer, Callbacks, Flow, Mutator, Node, Recursive, Structural, Visitor, Walk};
 pub use equal::Options;
 pub use key::StructuralKey;
 pub use kind::StructuralKind;

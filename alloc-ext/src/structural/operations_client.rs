@@ -4,8 +4,10 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::{refcount, type_index, type_table};
 
 use super::any_arg::AnyArg;
+use super::native;
 use super::walker::Walker;
 use crate::containers::{Array, Tuple};
 use crate::global_function::{library_function, moving};
@@ -68,6 +70,21 @@ pub(super) fn mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
 
 pub(super) fn default_mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
     library_function!("ffi.StructuralMutatorDefaultMutate").call((mutator, &value))
+}
+
+/// Rewrites the children of a value in place, by the hook of its type. Returns the value, or `None` and changes nothing if there are
+/// other references to it, or no such hook.
+pub(super) fn mutate_in_place(mutator: &StructuralMutator, value: AnyView<'_>) -> Result<Option<Any>> {
+    const COLUMN: &str = "__s_maybe_inplace_mutate__";
+    // SAFETY: the view borrows a live object.
+    let is_unique = value.object_ptr().is_some_and(|object| unsafe { refcount::is_unique(object.as_ptr()) });
+    let hook = type_table::attr(value.type_index(), COLUMN.as_bytes());
+    if !is_unique || hook.is_none() {
+        return Ok(None);
+    }
+    // SAFETY: the hook comes from the column of hooks for mutators.
+    let answer = unsafe { native::call_hook(COLUMN, hook, mutator, value)? };
+    if answer.type_index() == type_index::UNCHANGED { value.to_owned().map(Some) } else { Ok(Some(answer)) }
 }
 
 pub(super) fn var_remap_get(mutator: StructuralMutator, var: AnyArg) -> Result<Any> {

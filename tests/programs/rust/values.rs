@@ -1,7 +1,7 @@
 //! Text, copies, comparisons, graphs, walks and streams of values: the same source with the library inside and beside it.
 
 use ferrite::env::stream::{self, DeviceKey};
-use ferrite::structural::{DefRegion, Mutator, StructuralKey, Visitor, Walk, WalkOrder};
+use ferrite::structural::{DefRegion, Mutator, Node, StructuralKey, Visitor, Walk, WalkOrder};
 use ferrite::{Any, Array, Map, Result, String, Structural, dataclass, env, graph, json};
 
 fn main() -> Result<()> {
@@ -74,6 +74,12 @@ fn structure(value: &Any, copy: &Any) -> Result<()> {
         |n: i64, _: &mut Mutator| n * 10,
     ))?;
     println!("{reversed:?}");
+    let before = place(&reversed);
+    let same: Array<i64> = reversed.structural_mutate((
+        |_: Node<Array<i64>>, m: &mut Mutator| m.mutate_children::<Array<i64>>(),
+        |n: i64, _: &mut Mutator| n + 1,
+    ))?;
+    println!("{same:?} {}", before == place(&same));
 
     let key = |value: &Any| StructuralKey::new(value.clone());
     let mut map: Map<StructuralKey, i64> = Map::new()?;

@@ -23,6 +23,19 @@ pub enum Walk {
 impl Walk {
     /// Ends the walk, which returns this value.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::structural::{Structural, Walk, WalkOrder};
+    /// use ferrite_alloc_ext::json;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let first_text = |text: &str| Walk::interrupt(text);
+    /// let found = json::parse(br#"[1, "two", "three"]"#)?.structural_walk(WalkOrder::Pre, first_text)?;
+    /// assert_eq!(found.unwrap_or_default().get::<String>()?, "two");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// MemoryError, if the value is a text, vector or map of Rust.
     pub fn interrupt(value: impl ferrite_core::convert::IntoAny) -> Result<Walk> {

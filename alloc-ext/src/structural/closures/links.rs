@@ -23,6 +23,28 @@ use crate::structural::DefRegion;
     note = "closures take a value (`|n: i64|`), a reference (`|s: &str|`) or the content of a frozen class (`|v: &Var|`), whose types \
             have to be written, then optionally a `DefRegion`; several closures form a tuple"
 )]
+///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::containers::Array;
+/// use ferrite_alloc_ext::json;
+/// use ferrite_alloc_ext::structural::{DefRegion, Structural, WalkOrder};
+/// use ferrite_core::Any;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let (mut numbers, mut lengths, mut others) = (0, Vec::new(), 0);
+/// json::parse(br#"[1, [2.5, 2], "text"]"#)?.structural_walk(
+///     WalkOrder::Pre,
+///     (
+///         |n: i64, region: DefRegion| numbers += n + i64::from(region.defines()),
+///         |array: &Array<Any>| lengths.push(array.len()),
+///         |_: &Any| others += 1,
+///     ),
+/// )?;
+/// assert_eq!((numbers, lengths, others), (3, vec![3, 2], 2));
+/// # Ok(())
+/// # }
+/// ```
 pub trait Callbacks<T, Marker> {
     /// Adds the types of the nodes that may be accepted.
     ///

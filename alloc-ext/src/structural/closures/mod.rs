@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `operations` | the trait [`Structural`] |
 //! | `links` | closures that choose their nodes by the type of their parameter, and tuples of these |
+//! | `node` | nodes that a closure does not refer to |
 //! | `types` | the types of the nodes for which closures are called |
 //! | `answers` | what closures may return |
 //! | `visitor`, `mutator` | what the closures of visits and mutations get beside the node |
@@ -12,6 +13,7 @@
 mod answers;
 mod links;
 mod mutator;
+mod node;
 mod operations;
 mod types;
 mod visitor;
@@ -22,5 +24,6 @@ mod tests;
 pub use answers::{Answer, Flow, Walk};
 pub use links::{Callbacks, Recursive};
 pub use mutator::Mutator;
+pub use node::Node;
 pub use operations::Structural;
 pub use visitor::Visitor;

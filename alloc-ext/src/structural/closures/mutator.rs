@@ -19,6 +19,8 @@ pub struct Mutator<'a, S = ()> {
     pub(super) mutator: &'a StructuralMutator,
     pub(super) node: AnyView<'a>,
     pub(super) state: &'a (dyn Lend<S> + 'a),
+    /// Whether no value on the path from the root to the node is shared.
+    pub(super) is_unshared: bool,
 }
 
 impl<S> Mutator<'_, S> {
@@ -36,12 +38,17 @@ impl<S> Mutator<'_, S> {
     }
 
     /// Rewrites the children of the node, and returns the node with the new children: the same object if none changes, otherwise a
-    /// copy.
+    /// copy. A container to which nobody else refers, nor the closure, which takes it as a [`Node`](super::Node), is changed in place.
     ///
     /// # Errors
     /// Errors of closures, hooks, field getters and setters; TypeError for an object that cannot be copied, or if the result is no
     /// `R`; ValueError if calls are nested too deeply.
     pub fn mutate_children<R: FromAny>(&mut self) -> Result<R> {
+        if self.is_unshared
+            && let Some(changed) = operations::mutate_in_place(self.mutator, self.node)?
+        {
+            return changed.into_value();
+        }
         operations::default_mutate(self.mutator.clone(), AnyArg(self.node.to_owned()?))?.into_value()
     }
 

@@ -302,9 +302,10 @@ pub trait Structural: AnyCompatible {
 
     /// Replaces the nodes of this value by what closures return for them, which leave it to the closures whether the children of a
     /// node are rewritten, by [`Mutator::mutate_children`] and [`Mutator::mutate`]. The children of nodes that no closure accepts are
-    /// rewritten. Returns the new value, which shares what is unchanged.
+    /// rewritten. Returns the new value, which shares what is unchanged; containers to which nobody else refers are changed in place.
     ///
-    /// Closures take the node and a [`Mutator`], are `Fn`, and return a value or a `Result` of one.
+    /// Closures take the node and a [`Mutator`], are `Fn`, and return a value or a `Result` of one. A closure that takes its node as a
+    /// [`Node`](super::Node) does not refer to it.
     ///
     /// # Examples
     /// ```
@@ -339,6 +340,23 @@ pub trait Structural: AnyCompatible {
 
     /// Rewrites as [`structural_mutate`](Self::structural_mutate), with a state that [`Mutator::state`] lends to the closures.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::containers::Array;
+    /// use ferrite_alloc_ext::structural::{Mutator, Structural};
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let mut seen = Vec::new();
+    /// let numbers = Array::from_slice(&[4, 5])?;
+    /// let places: Array<i64> = numbers.structural_mutate_with(&mut seen, |n: i64, m: &mut Mutator<Vec<i64>>| {
+    ///     m.state().push(n);
+    ///     m.state().len()
+    /// })?;
+    /// assert_eq!((places.get(0)?, places.get(1)?, seen), (1, 2, vec![4, 5]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// Errors of [`structural_map`](Self::structural_map).
     ///
@@ -350,8 +368,10 @@ pub trait Structural: AnyCompatible {
     {
         let (state, root) = (RefCell::new(state), self.into_any());
         let mutate = |args: &[AnyView<'_>]| {
-            let (node, mutator) = node_and::<StructuralMutator>(args)?;
-            let mut mutator = Mutator { mutator: &mutator, node: *node, state: &state };
+            let [rest @ .., mode] = args else { return Err(wrong_arguments()) };
+            let (node, mutator) = node_and::<StructuralMutator>(rest)?;
+            let is_unshared = mode.get::<i64>()? != 0;
+            let mut mutator = Mutator { mutator: &mutator, node: *node, state: &state, is_unshared };
             match closures.call(node, &mut mutator)? {
                 Some(replacement) => Ok(replacement),
                 None => mutator.mutate_children(),

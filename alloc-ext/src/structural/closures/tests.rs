@@ -12,7 +12,7 @@ use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::{Error, String, bail};
 
-use super::{Flow, Mutator, Structural, Visitor, Walk};
+use super::{Flow, Mutator, Node, Structural, Visitor, Walk};
 use crate::containers::faults::with_every_refusal;
 use crate::containers::{Array, List, Map};
 use crate::dataclass::testing::{add_hook, array, int, list, node_type, pair};
@@ -207,6 +207,35 @@ fn mutations_go_where_closures_go() -> Result<()> {
         |inner: Array<Any>, mutator: &mut Mutator| mutator.mutate::<Any>(&inner.get(0)?),
     ))?;
     assert_eq!(first.get::<i64>()?, 2);
+    Ok(())
+}
+
+#[test]
+fn mutations_change_in_place_what_nobody_refers_to() -> Result<()> {
+    let place = |value: &Any| value.as_object().map(|object| object.as_ptr());
+    let increment = |n: i64, _: &mut Mutator| n + 1;
+    let (inner, other) = (array(&[int(2)])?, array(&[int(3)])?);
+    let places = [place(&inner), place(&other)];
+    let root = array(&[inner, other.clone()])?;
+    let before = place(&root);
+    let mutated: Any = root
+        .structural_mutate((|_: Node<Array<Any>>, m: &mut Mutator| m.mutate_children::<Any>(), increment))?;
+    assert_eq!((text_of(&mutated).as_str(), text_of(&other).as_str()), ("[[3],[4]]", "[3]"));
+    let inside = mutated.get::<Array<Any>>()?;
+    assert_eq!((place(&mutated), place(&inside.get(0)?)), (before, places[0]));
+    assert_ne!(place(&inside.get(1)?), places[1]);
+    drop(inside);
+    // A closure that has a reference to its node sees it unchanged.
+    let copied: Any = mutated.structural_mutate((
+        |node: Array<Any>, m: &mut Mutator| {
+            let changed = m.mutate_children::<Any>()?;
+            assert_ne!(text_of(&Any::new(node)), text_of(&changed));
+            Ok::<_, Error>(changed)
+        },
+        increment,
+    ))?;
+    assert_eq!(text_of(&copied), "[[4],[5]]");
+    assert_ne!(place(&copied), before);
     Ok(())
 }
 

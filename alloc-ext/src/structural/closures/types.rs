@@ -33,13 +33,13 @@ impl Types {
         self.collect(|index| Tuple::new((index, function.clone())))
     }
 
-    /// Calls a function for the nodes of these types: the callbacks of the global function for mutations. The function does not
-    /// get the in-place mode.
+    /// Calls a function for the nodes of these types: the callbacks of the global function for mutations. The function also gets
+    /// the in-place mode.
     ///
     /// # Errors
     /// MemoryError.
     pub fn mutations(&self, function: &Function) -> Result<Array<Tuple<(i32, Function, bool)>>> {
-        self.collect(|index| Tuple::new((index, function.clone(), false)))
+        self.collect(|index| Tuple::new((index, function.clone(), true)))
     }
 
     fn collect<T: ferrite_core::convert::Value>(

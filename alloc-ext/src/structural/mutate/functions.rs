@@ -1,7 +1,7 @@
 //! Global functions for structural maps and mutations.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
@@ -76,6 +76,18 @@ pub(in crate::structural) fn default_mutate(mutator: StructuralMutator, value: A
 fn run(mutator: &StructuralMutator, value: Any, step: Step) -> Result<Any> {
     let answer = mutation::run(mutator, value.view(), InplaceMode::Disallow, step)?;
     Ok(value_or(answer, value))
+}
+
+/// Rewrites the children of a value in place. Returns the value, or `None` and changes nothing if there are other references to it.
+pub(in crate::structural) fn mutate_in_place(
+    mutator: &StructuralMutator,
+    value: AnyView<'_>,
+) -> Result<Option<Any>> {
+    if InplaceMode::Allow.inside(value) != InplaceMode::Allow {
+        return Ok(None);
+    }
+    let answer = mutation::run(mutator, value, InplaceMode::Allow, Step::Default)?;
+    Ok(Some(value_or(answer, value.to_owned()?)))
 }
 
 pub(in crate::structural) fn var_remap_get(mutator: StructuralMutator, var: AnyArg) -> Result<Any> {
