@@ -108,6 +108,21 @@ tuple_types! {
 }
 
 /// A reference to an array with one element of each type in the Rust tuple `T`.
+///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::containers::Tuple;
+/// use ferrite_core::{Any, String};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let pair = Tuple::new((String::new("x")?, 2i64))?;
+/// let value = Any::new(pair);
+/// let (name, number) = value.get::<Tuple<(String, f64)>>()?.get()?;
+/// assert_eq!((name.as_str(), number), (Some("x"), 2.0));
+/// assert!(value.get::<Tuple<(String,)>>().is_err());
+/// # Ok(())
+/// # }
+/// ```
 pub struct Tuple<T> {
     object: ArrayObject,
     elements: PhantomData<T>,

@@ -49,6 +49,19 @@ pub fn recursive_eq(lhs: &Any, rhs: &Any) -> Result<bool> {
 /// Compares two values. Returns a negative number, zero or a positive number. None comes first; sequences and objects are
 /// ordered by their first different element or field, or by the `__ffi_compare__` hook of their type.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::{dataclass, json};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let (small, large) = (json::parse(b"[1, [2]]")?, json::parse(b"[1, [3]]")?);
+/// assert_eq!(dataclass::recursive_compare(&small, &large)?.signum(), -1);
+/// let other = json::parse(b"\"text\"")?;
+/// assert!(dataclass::recursive_compare(&small, &other).is_err());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// TypeError for different types, unequal maps, NaN and other values without an order; ValueError for a cycle; errors of
 /// [`recursive_eq`].

@@ -23,6 +23,17 @@ use crate::walk::{
 /// The hash does not depend on the entry order of maps, nor on fields flagged as not hashed or not compared. The
 /// `__ffi_hash__` hook of a type replaces the hash of its fields.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::{dataclass, json};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let (a, b) = (json::parse(br#"{"x": 1, "y": 2}"#)?, json::parse(br#"{"y": 2, "x": 1}"#)?);
+/// assert_eq!(dataclass::recursive_hash(&a)?, dataclass::recursive_hash(&b)?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// ValueError for an object whose type has an equality or comparison hook but no hash hook, and beyond the maximum depths
 /// of [`crate::walk`]; errors of hooks and getters; MemoryError.

@@ -62,6 +62,20 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
 /// check.
 /// meanwhile.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::env::context;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// for _step in 0..1_000_000 {
+///     // One step of long work, which the user may end in Python by Ctrl-C.
+///     # break;
+/// }
+/// context::check_signals()?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// `EnvErrorAlreadySet` if a signal handler raised an error, which stays set in the host language; InternalError if the
 /// functions for the interpreter lock are not registered.

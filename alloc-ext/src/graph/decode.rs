@@ -23,6 +23,17 @@ use crate::walk::{Entered, Field, Fields, Fold, Hooks, fold};
 /// Decodes only nodes reachable from the root, which may be in any order. A node that is referenced twice becomes one shared
 /// object.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::{graph, json};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let graph = json::parse(br#"{"root_index": 0, "nodes": [{"type": "int", "data": 7}]}"#)?;
+/// assert_eq!(graph::from_json_graph(&graph)?.get::<i64>()?, 7);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// ValueError for values that are not a graph, node indices out of range, cycles, and graphs deeper than the limit of
 /// [`crate::walk`]; KeyError and TypeError for missing parts or parts of the wrong type; InternalError for an unknown type;
@@ -38,6 +49,18 @@ pub fn from_json_graph(graph: &Any) -> Result<Any> {
 ///
 /// Text written by [`to_json_graph_string`](super::to_json_graph_string) is decoded while it is parsed. Objects may then also
 /// be created and dropped for nodes that the root does not reach, or before an error is found further on in the text.
+///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::graph;
+/// use ferrite_core::Any;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let text = graph::to_json_graph_string(&Any::from(2.5), &Any::NONE)?;
+/// assert_eq!(graph::from_json_graph_string(text.as_bytes())?.get::<f64>()?, 2.5);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// ValueError for invalid JSON; errors of [`from_json_graph`].

@@ -12,6 +12,18 @@ use crate::containers::{ArrayObject, MapObject};
 
 /// Serialises a value and everything reachable from it to a graph of JSON values. `metadata` is omitted if it is None.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::{graph, json};
+/// use ferrite_core::Any;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let graph = graph::to_json_graph(&Any::from(7), &Any::NONE)?;
+/// assert_eq!(json::stringify(&graph, None)?, r#"{"root_index":0,"nodes":[{"type":"int","data":7}]}"#);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// TypeError for an object that reflection cannot create and whose type has no hook, such as a function; RuntimeError for
 /// other values without JSON form, such as pointers; ValueError for an object that contains itself, and beyond the depth limit

@@ -18,6 +18,19 @@ use super::value_builder::ValueBuilder;
 /// many objects share one [chunk](ferrite_core::object_alloc::Chunks) of memory; an object that outlives the others may
 /// keep up to 16 KiB alive.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::containers::Array;
+/// use ferrite_alloc_ext::json;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let axes: Array<i64> = json::parse(b"[0, 2]")?.get()?;
+/// assert_eq!(axes.get(1)?, 2);
+/// assert_eq!(json::parse(b"[0").unwrap_err().kind().as_str(), "ValueError");
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// ValueError for invalid JSON, with the message of Python's json module: expected token, line, column and byte offset.
 /// MemoryError.

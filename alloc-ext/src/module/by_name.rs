@@ -52,6 +52,17 @@ impl Module {
     /// Returns the module of the compiled code that is linked into the program, with the symbols that have this prefix. The prefix
     /// is usually empty.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::module::Module;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let library = Module::system_lib("")?;
+    /// assert!(library.get("no_such_kernel").is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// MemoryError.
     ///

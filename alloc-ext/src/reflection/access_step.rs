@@ -15,6 +15,20 @@ use crate::containers::key;
 object_class! {
     /// One step of an [`AccessPath`](super::AccessPath).
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::reflection::{self, AccessKind, AccessStep};
+    /// use ferrite_core::String;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// reflection::install()?;
+    /// let step = AccessStep::new(AccessKind::Attr, String::new("body")?.into())?;
+    /// assert_eq!(step.kind(), AccessKind::Attr as i32);
+    /// assert_eq!(step.key().get::<String>()?, "body");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Upstream
     /// `AccessStepObj` in `reflection/access_path.h`.
     pub struct AccessStep, CLASS.index(), "ffi.reflection.AccessStep"

@@ -17,6 +17,17 @@ use crate::structural::walker::WalkerHead;
 object_class! {
     /// Result that a callback returns to end a walk, with a value for the caller of the walk.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::reflection::VisitInterrupt;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let interrupt = VisitInterrupt::new(4i64.into())?;
+    /// assert_eq!(interrupt.value().get::<i64>()?, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Upstream
     /// `VisitInterruptObj` in `extra/structural_visit.h`.
     pub struct VisitInterrupt, type_index::VISIT_INTERRUPT, "ffi.VisitInterrupt"

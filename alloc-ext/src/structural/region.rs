@@ -10,6 +10,15 @@ use super::StructuralKind;
 
 /// Definition region of a position in a value. Hooks may pass values other than the constants; these also define variables.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::structural::DefRegion;
+///
+/// assert!(DefRegion::SIMPLE.defines() && !DefRegion::NONE.defines());
+/// // A pattern extends to everything inside it.
+/// assert_eq!(DefRegion::PATTERN.enter(DefRegion::SIMPLE), DefRegion::PATTERN);
+/// ```
+///
 /// # Upstream
 /// `TVMFFIDefRegionKind` in `c_api.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -64,6 +64,17 @@ impl<T: Value> Array<T> {
 
     /// Creates an array from the values of an iterator.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::containers::Array;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let squares = Array::try_from_iter((1..=3).map(|n: i64| n * n))?;
+    /// assert_eq!(squares.iter().collect::<ferrite_core::Result<Vec<_>>>()?, [1, 4, 9]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// MemoryError.
     pub fn try_from_iter(values: impl IntoIterator<Item = T>) -> Result<Self> {

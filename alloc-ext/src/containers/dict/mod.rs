@@ -98,6 +98,19 @@ impl<K: Value, V: Value> Dict<K, V> {
 
     /// Sets the value of a key.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::containers::Dict;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let counts: Dict<i64, i64> = Dict::new()?;
+    /// let same = counts.clone();
+    /// counts.insert(7, 1)?;
+    /// assert_eq!(same.at(&7)?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// Errors of key hooks; MemoryError. On failure the entries are unchanged.
     pub fn insert(&self, key: K, value: V) -> Result<()> {

@@ -109,6 +109,19 @@ impl<T: Value> List<T> {
 
     /// Inserts an element before `index`, which may be the length.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::containers::List;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let list = List::from_slice(&[1i64, 3])?;
+    /// list.insert(1, 2)?;
+    /// list.reverse();
+    /// assert_eq!((list.get(0)?, list.get(1)?, list.get(2)?), (3, 2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// IndexError if the index is above the length; MemoryError.
     pub fn insert(&self, index: usize, value: T) -> Result<()> {

@@ -59,6 +59,18 @@ impl<K: Value, V: Value> Map<K, V> {
 
     /// Creates a map from the entries of an iterator. The last value of a repeated key wins.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::containers::Map;
+    /// use ferrite_core::String;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let ages = Map::try_from_iter([(String::new("ada")?, 36), (String::new("alan")?, 41)])?;
+    /// assert_eq!((ages.len(), ages.get("ada")?, ages.get("grace")?), (2, Some(36), None));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// Errors of key hooks; MemoryError.
     pub fn try_from_iter(entries: impl IntoIterator<Item = (K, V)>) -> Result<Self> {

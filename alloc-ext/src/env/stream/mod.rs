@@ -18,6 +18,21 @@ pub use key::DeviceKey;
 ///
 /// The stream is neither used nor owned. On bare metal, all threads share one stream per device.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::env::stream::{self, DeviceKey};
+/// use core::ptr;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let gpu = DeviceKey::new(2, 0);
+/// let handle = ptr::without_provenance_mut(8);
+/// assert!(stream::set(gpu, handle)?.is_null());
+/// assert_eq!(stream::get(gpu), handle);
+/// assert_eq!(stream::set(gpu, ptr::null_mut())?, handle);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// ValueError if the device type or id is negative or above 16777215; MemoryError; RuntimeError if the thread is ending.
 /// After an error the stream is unchanged.

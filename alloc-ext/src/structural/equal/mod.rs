@@ -115,6 +115,18 @@ pub fn first_structural_mismatch(
 /// The hash is stable across processes and equal to upstream's. Exceptions: a variable that is used but not defined is hashed
 /// by its address; like upstream, inline bytes (up to seven) have a different hash than equal bytes on the heap.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::json;
+/// use ferrite_alloc_ext::structural::equal::{Options, structural_hash};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let (a, b) = (json::parse(b"[1, 2]")?, json::parse(b"[2, 1]")?);
+/// assert_ne!(structural_hash(&a, Options::default())?, structural_hash(&b, Options::default())?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// Errors of [`structural_equal`].
 ///

@@ -20,6 +20,27 @@ use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, IdentityKey, Ide
 ///
 /// With `allow_prefix_match`, also returns paths that match only the outer nodes, where no longer match exists.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::containers::Array;
+/// use ferrite_alloc_ext::reflection::{self, VisitErrorContext};
+/// use ferrite_alloc_ext::structural::{Structural, WalkOrder, visit};
+/// use ferrite_core::{Any, Error, bail};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// reflection::install()?; // access paths are objects of a reflected class
+/// let inner = Array::from_slice(&[1, 2])?;
+/// let root = Array::from_slice(&[inner])?;
+/// let check = |n: i64| if n > 1 { bail!(ValueError, "{n} is too large") } else { Ok(()) };
+/// let error: Error = root.structural_walk(WalkOrder::Pre, check).unwrap_err();
+/// assert_eq!(error.message(), "2 is too large");
+/// let context = error.extra_context().and_then(|context| context.downcast::<VisitErrorContext>().ok());
+/// assert_eq!(context.expect("the nodes on the way").reverse_visit_pattern().len(), 2);
+/// # let _ = (Any::NONE, visit::find_access_paths);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// Errors of field getters; ValueError for a value that is nested too deeply; MemoryError.
 ///

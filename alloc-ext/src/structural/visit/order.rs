@@ -3,6 +3,26 @@
 
 /// Order of callbacks in a walk.
 ///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::json;
+/// use ferrite_alloc_ext::structural::{Structural, WalkOrder};
+/// use ferrite_core::Any;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let value = json::parse(b"[[1], 2]")?;
+/// let texts = |order| {
+///     let mut texts = Vec::new();
+///     let note = |node: &Any| json::stringify(node, None).map(|text| texts.push(text.to_string()));
+///     value.structural_walk(order, note)?;
+///     Ok::<_, ferrite_core::Error>(texts.join(" "))
+/// };
+/// assert_eq!(texts(WalkOrder::Pre)?, "[[1],2] [1] 1 2");
+/// assert_eq!(texts(WalkOrder::Post)?, "1 [1] 2 [[1],2]");
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Upstream
 /// `WalkOrder` in `extra/structural_visit.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
