@@ -49,6 +49,10 @@ pub unsafe trait AnyCompatible: Sized {
     #[doc(hidden)]
     const IS_BYTE: bool = false;
 
+    /// Whether the type is read from the type index and the payload of a cell alone, each in one load.
+    #[doc(hidden)]
+    const IS_PLAIN: bool = false;
+
     /// Borrows the value as a view.
     fn view(&self) -> AnyView<'_>;
 
@@ -216,6 +220,7 @@ macro_rules! integers {
             any_texts!("int", "int");
 
             const IS_BYTE: bool = integer::is_byte(stringify!($int));
+            const IS_PLAIN: bool = true;
 
             fn view(&self) -> AnyView<'_> {
                 AnyView::plain(type_index::INT, TVMFFIAnyPayload { v_int64: *self as i64 })
@@ -252,6 +257,8 @@ fn owned(view: AnyView<'_>) -> Any {
 unsafe impl AnyCompatible for bool {
     any_texts!("bool", "bool");
 
+    const IS_PLAIN: bool = true;
+
     fn view(&self) -> AnyView<'_> {
         AnyView::from(*self)
     }
@@ -278,6 +285,8 @@ macro_rules! floats {
         // SAFETY: a float cell points to nothing.
         unsafe impl AnyCompatible for $float {
             any_texts!("float", "float");
+
+            const IS_PLAIN: bool = true;
 
             fn view(&self) -> AnyView<'_> {
                 AnyView::from(*self)

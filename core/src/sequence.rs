@@ -71,6 +71,35 @@ pub(crate) fn element(view: &AnyView<'_>, index: usize) -> Option<Any> {
     unsafe { AnyView::from_raw((*cell(view)?).data.cast::<TVMFFIAny>().add(index).read()).retain() }
 }
 
+/// Calls `each` with the elements of an Array or List in order, until it returns `false`. Returns whether all calls returned `true`, or
+/// `None` for other values. The function may change a List.
+#[cfg(feature = "alloc")]
+pub(crate) fn for_each(
+    view: &AnyView<'_>,
+    mut each: impl FnMut(&AnyView<'_>) -> Result<bool>,
+) -> Result<Option<bool>> {
+    let Some(cell) = cell(view) else { return Ok(None) };
+    let mut index = 0;
+    loop {
+        // SAFETY: the cell is that of a live object, and describes so many elements, each an owned value.
+        let element = unsafe {
+            if index >= usize::try_from((*cell).size).unwrap_or(0) {
+                return Ok(Some(true));
+            }
+            AnyView::from_raw((*cell).data.cast::<TVMFFIAny>().add(index).read())
+        };
+        // Objects could be released while they are read; other values are in the copied cell.
+        let is_accepted = match element.object_ptr().and_then(|_| element.retain()) {
+            Some(object) => each(object.as_view())?,
+            None => each(&element)?,
+        };
+        if !is_accepted {
+            return Ok(Some(false));
+        }
+        index += 1;
+    }
+}
+
 /// Borrows a slice of `u8` as such, or returns `None` for elements of another type.
 pub(crate) fn as_bytes<T: 'static>(values: &[T]) -> Option<&[u8]> {
     // SAFETY: the types are the same.

@@ -51,7 +51,8 @@ pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
             return to.write(from.read());
         }
         let type_index = (&raw const (*from).type_index).read_volatile();
-        let len = (&raw const (*from).small_str_len).read_volatile();
+        // Between two volatile reads this one stays apart, too, and is left out where nobody uses it.
+        let len = (*from).small_str_len;
         let payload = (&raw const (*from).payload).read_volatile();
         to.cast::<u64>().write(word(type_index as u32, len));
         (*to).payload = payload;

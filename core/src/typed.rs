@@ -106,6 +106,7 @@ impl<'a> Signature<'a> {
 }
 
 /// The name and signature of a called function, for error messages.
+#[derive(Clone, Copy)]
 pub struct Callee<'a> {
     /// The name of the function; may be empty.
     pub name: &'a str,
@@ -115,12 +116,20 @@ pub struct Callee<'a> {
 
 impl Callee<'_> {
     /// Converts the argument at `index` to `T`.
+    #[cfg_attr(feature = "speed", inline(always))]
     fn argument<'a, T: Param>(&self, args: &'a [AnyView<'a>], index: usize) -> Result<T::In<'a>> {
-        let Some(arg) = args.get(index) else { return Err(self.wrong_count(args.len())) };
+        let Some(arg) = args.get(index) else { return Err(self.refused_count(args.len())) };
         match T::param(arg)? {
             Some(value) => Ok(value),
-            None => Err(self.wrong_type(index, *arg)),
+            // Of a copy: where this is inlined, only refusals then need a callee in memory.
+            None => Err({ *self }.wrong_type(index, *arg)),
         }
+    }
+
+    /// Returns the error of [`wrong_count`](Self::wrong_count), and does not need the callee in memory before, as above.
+    #[cfg_attr(feature = "speed", inline(always))]
+    fn refused_count(&self, count: usize) -> Error {
+        { *self }.wrong_count(count)
     }
 
     /// Creates the TypeError for an argument of the wrong type at `index`.
@@ -206,9 +215,11 @@ macro_rules! typed_functions {
                 result: Some(R::TEXT),
             };
 
+            // Into the one safe call that has this function, where the callee is built only if it refuses.
+            #[cfg_attr(feature = "speed", inline(always))]
             fn invoke(&self, callee: &Callee<'_>, args: &[AnyView<'_>]) -> Result<Any> {
                 if args.len() != $arity {
-                    return Err(callee.wrong_count(args.len()));
+                    return Err(callee.refused_count(args.len()));
                 }
                 // Chooses between the two bounds of `F`.
                 #[inline(always)]

@@ -3,9 +3,10 @@
 #
 # Instructions and bytes.
 
-about instructions "the main operations take no more instructions than their budgets"
+about instructions "the main operations take no more instructions than their budgets, and calls from Rust no more than by hand"
 check_instructions() {
-  need valgrind "apt-get install valgrind" && need python3 "apt-get install python3" && tests/bench/run.sh --budgets
+  need valgrind "apt-get install valgrind" && need python3 "apt-get install python3" && tests/bench/run.sh --budgets &&
+    tests/bench/rust/run.py
 }
 
 about size "prints the bytes of each build"

@@ -101,11 +101,12 @@ mod owned {
             }
             let Some(len) = sequence::len(view) else { return Ok(None) };
             reserve(&mut values, len)?;
-            while let Some(element) = sequence::element(view, values.len()) {
-                let Some(element) = T::from_view(element.as_view())? else { return Ok(None) };
+            let converts = sequence::for_each(view, |element| {
+                let Some(element) = T::from_view(element)? else { return Ok(false) };
                 values.push(element);
-            }
-            Ok(Some(values))
+                Ok(true)
+            })?;
+            Ok((converts == Some(true)).then_some(values))
         }
 
         fn is_exact(view: &'a AnyView<'a>) -> Result<bool> {
@@ -115,14 +116,7 @@ mod owned {
             if !sequence::is_array(view) {
                 return Ok(false);
             }
-            let mut index = 0;
-            while let Some(element) = sequence::element(view, index) {
-                if !T::is_exact(element.as_view())? {
-                    return Ok(false);
-                }
-                index += 1;
-            }
-            Ok(true)
+            Ok(sequence::for_each(view, |element| T::is_exact(element))? == Some(true))
         }
     }
 

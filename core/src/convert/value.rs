@@ -109,7 +109,7 @@ impl<T: AnyCompatible> Param for T {
 
     #[inline(always)]
     fn param<'a>(view: &'a AnyView<'a>) -> Result<Option<T>> {
-        T::try_from_view(store_forwarding::view(view))
+        T::try_from_view(if T::IS_PLAIN { *view } else { store_forwarding::view(view) })
     }
 }
 
