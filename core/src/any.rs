@@ -125,6 +125,19 @@ impl Any {
 
     /// Converts the value to `T` by upstream's rules, as [`AnyView::get`] does.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Any;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let value = Any::try_new("seven and more")?;
+    /// assert_eq!(value.get::<&str>()?, "seven and more");
+    /// let error = value.get::<f64>().unwrap_err();
+    /// assert_eq!(error.to_string(), "TypeError: Cannot convert from type `ffi.String` to `float`");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The errors of [`AnyView::get`].
     pub fn get<'a, T: FromView<'a>>(&'a self) -> Result<T> {
@@ -142,6 +155,18 @@ impl Any {
 
     /// Converts the value to `T` as [`AnyView::try_get`] does. Returns `None` if it does not convert.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Any;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let value = Any::from(7);
+    /// assert_eq!(value.try_get::<i64>()?, Some(7));
+    /// assert_eq!(value.try_get::<&str>()?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The errors of [`AnyView::try_get`].
     pub fn try_get<'a, T: FromView<'a>>(&'a self) -> Result<Option<T>> {
@@ -149,6 +174,18 @@ impl Any {
     }
 
     /// Borrows the object reference of the value. Returns `None` if the value is not an object.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::{Any, Shape};
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let value = Any::from(Shape::from_slice(&[2])?);
+    /// assert!(value.as_object().is_some_and(|object| object.is_instance::<Shape>()));
+    /// assert!(Any::from(1).as_object().is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn as_object(&self) -> Option<&ObjectRef> {
         self.view().object_ptr()?;

@@ -56,6 +56,19 @@ impl BigInt {
 /// Words are two's complement in native byte order, least significant first. An empty `content` is zero. The bytes need
 /// no alignment.
 ///
+/// # Examples
+/// ```
+/// use ferrite_core::big_int::{BigInt, from_native_bytes};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let wide = from_native_bytes([1i64, 2].map(i64::to_ne_bytes).as_flattened())?; // 2 * 2^64 + 1
+/// assert_eq!(wide.get::<BigInt>()?.words(), [1, 2]);
+/// let narrow = from_native_bytes([7i64, 0].map(i64::to_ne_bytes).as_flattened())?;
+/// assert_eq!(narrow.get::<i64>()?, 7);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// ValueError if the size of `content` is not a multiple of a word; MemoryError.
 ///

@@ -214,6 +214,14 @@ impl Error {
     /// Creates an error. Never fails: when out of memory, the result is the static MemoryError.
     ///
     /// The backtrace is captured when the error is raised, and shows the calls that led into the library.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Error;
+    ///
+    /// let error = Error::new("ValueError", format_args!("{} is too many", 3));
+    /// assert_eq!(error.to_string(), "ValueError: 3 is too many");
+    /// ```
     #[cold]
     pub fn new(kind: &str, message: fmt::Arguments<'_>) -> Error {
         Error::at(Site::UNKNOWN, kind, message)
@@ -291,6 +299,14 @@ impl Error {
 
     /// Creates an error with the same kind and backtrace but another message. When out of memory, returns the static
     /// MemoryError.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Error;
+    ///
+    /// let error = Error::new("ValueError", format_args!("too many"));
+    /// assert_eq!(error.with_message(b"in layer 3: too many").to_string(), "ValueError: in layer 3: too many");
+    /// ```
     #[must_use]
     pub fn with_message(&self, message: &[u8]) -> Error {
         match self.site() {
@@ -409,6 +425,15 @@ impl Error {
     }
 
     /// Returns a new reference to the cause of this error, if any.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Error;
+    ///
+    /// let cause = Error::new("OSError", format_args!("no such file"));
+    /// let error = Error::new("RuntimeError", format_args!("no model")).with_cause_and_context(Some(cause), None);
+    /// assert_eq!(error.cause().map(|cause| cause.to_string()).as_deref(), Some("OSError: no such file"));
+    /// ```
     pub fn cause(&self) -> Option<Error> {
         // SAFETY: the cell owns a live error object, or is null.
         let cause = unsafe { NonNull::new((*self.cell_ptr()).cause_chain.cast::<TVMFFIObject>()) };

@@ -98,6 +98,17 @@ unsafe impl<F> ObjectRecord for ClosureRecord<F> {
 impl Function {
     /// Creates a function from a closure over packed arguments.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::{Any, Function};
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let count = Function::from_packed(|args| Ok(Any::from(args.len() as i64)))?;
+    /// assert_eq!(count.call::<i64>((1, "two", 3.0))?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// MemoryError. The closure is then dropped.
     ///
@@ -171,6 +182,17 @@ impl Function {
     }
 
     /// Calls the function with `args` and returns its result.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::{AnyView, Function};
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let add = Function::from_typed(|a: i64, b: f64| a as f64 + b)?;
+    /// assert_eq!(add.call_packed(&[AnyView::from(1i64), AnyView::from(0.5)])?.get::<f64>()?, 1.5);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The error that the function raised; ValueError if the function object has no safe call.

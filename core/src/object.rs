@@ -72,6 +72,19 @@ impl ObjectRef {
     }
 
     /// Returns the number of strong references. Other threads may change it at any time.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::{ObjectClass, Shape};
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let shape = Shape::from_slice(&[1])?;
+    /// let twin = shape.clone();
+    /// assert_eq!(shape.as_object().strong_count(), 2);
+    /// assert!(shape.as_object().ptr_eq(twin.as_object()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn strong_count(&self) -> u32 {
         // SAFETY: the object is alive.
         unsafe { refcount::strong_count(self.as_ptr()) }
@@ -101,6 +114,18 @@ impl ObjectRef {
     }
 
     /// Borrows the reference as a `T`. Returns `None` unless the class of the object is exactly `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::{Any, ObjectRef, Shape, Tensor};
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let object: ObjectRef = Any::from(Shape::from_slice(&[2, 3])?).get()?;
+    /// assert_eq!(object.as_class::<Shape>().map(Shape::as_slice), Some(&[2, 3][..]));
+    /// assert!(object.as_class::<Tensor>().is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn as_class<T: ObjectClass>(&self) -> Option<&T> {
         if self.type_index() != T::type_index() {
@@ -111,6 +136,18 @@ impl ObjectRef {
     }
 
     /// Converts the reference to class `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::{Any, ObjectRef, Shape, Tensor};
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let object: ObjectRef = Any::from(Shape::from_slice(&[2, 3])?).get()?;
+    /// let object = object.downcast::<Tensor>().unwrap_err(); // it is no tensor
+    /// assert_eq!(object.downcast::<Shape>().unwrap().as_slice(), [2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// Returns the reference unchanged if the object is not an instance of `T`.

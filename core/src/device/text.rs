@@ -51,6 +51,19 @@ impl DLDevice {
 
     /// Parses a device as [`DLDevice::try_parse`] does.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::abi::DLDevice;
+    /// use ferrite_core::device::kind;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let device = DLDevice::parse(b"cuda:1")?;
+    /// assert_eq!((device.device_type, device.device_id), (kind::CUDA, 1));
+    /// assert!(DLDevice::parse(b"toaster").is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// ValueError if the string is not a device name.
     pub fn parse(text: &[u8]) -> Result<DLDevice> {
@@ -72,6 +85,14 @@ fn parse_id(digits: &[u8]) -> Option<i32> {
 }
 
 /// Returns the name of a device type, or `None` if DLPack 1.3 does not define the type.
+///
+/// # Examples
+/// ```
+/// use ferrite_core::device;
+///
+/// assert_eq!(device::type_name(device::kind::VULKAN), Some("vulkan"));
+/// assert_eq!(device::type_name(1234), None);
+/// ```
 ///
 /// # Upstream
 /// The names of the Python package's `Device`.
@@ -109,6 +130,17 @@ pub fn write_device(device: DLDevice, out: &mut Writer<'_>) {
 }
 
 /// Returns a device as the string `name:id`.
+///
+/// # Examples
+/// ```
+/// use ferrite_core::abi::DLDevice;
+/// use ferrite_core::device;
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// assert_eq!(device::to_string(DLDevice { device_type: device::kind::CPU, device_id: 0 })?, "cpu:0");
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// MemoryError if the name does not fit a small string and memory is exhausted.

@@ -24,6 +24,18 @@ impl DLDataType {
     /// The empty string and `void` are the void type. No byte beyond `text` is read. Allocates only for a custom type,
     /// whose code is looked up by the global function `dtype.get_custom_type_code`.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::abi::DLDataType;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let dtype = DLDataType::parse(b"bfloat16x4")?;
+    /// assert_eq!((dtype.bits, dtype.lanes), (16, 4));
+    /// assert_eq!(DLDataType::parse(b"floaty").unwrap_err().kind_bytes(), b"ValueError");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// ValueError if the string is not a dtype, or if bits or lanes are out of range; for custom types, errors of the
     /// global function. Microcontroller builds know custom types only with the feature `custom-dtypes`.

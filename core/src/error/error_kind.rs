@@ -121,6 +121,13 @@ impl Error {
 
     /// Borrows the message of the error. Errors of C code may have messages in other encodings: of these, the part before
     /// the first byte that is not UTF-8.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Error;
+    ///
+    /// assert_eq!(Error::new("ValueError", format_args!("{} is odd", 3)).message(), "3 is odd");
+    /// ```
     pub fn message(&self) -> &str {
         self.message_bytes().utf8_chunks().next().map_or("", |chunk| chunk.valid())
     }

@@ -6,6 +6,15 @@ use crate::abi::DLDataType;
 /// Computes the number of elements of a tensor with this shape: 1 for no dimensions, 0 if any extent is 0.
 ///
 /// Returns `None` if an extent is negative or the number overflows.
+///
+/// # Examples
+/// ```
+/// use ferrite_core::shape::product;
+///
+/// assert_eq!(product(&[2, 3, 4]), Some(24));
+/// assert_eq!(product(&[]), Some(1));
+/// assert_eq!(product(&[i64::MAX, 2]), None);
+/// ```
 #[inline]
 pub fn product(shape: &[i64]) -> Option<i64> {
     // Unsigned saturating products take less code; the maximum represents overflow, and still gives 0 times 0.
@@ -45,6 +54,14 @@ pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
 ///
 /// Strides of dimensions with extent 1 are ignored, and so are all strides of an empty tensor. The slices must have
 /// equal lengths.
+///
+/// # Examples
+/// ```
+/// use ferrite_core::shape::is_contiguous;
+///
+/// assert!(is_contiguous(&[2, 3], &[3, 1]));
+/// assert!(!is_contiguous(&[2, 3], &[1, 2]));
+/// ```
 ///
 /// # Upstream
 /// `IsContiguous` of `include/tvm/ffi/container/tensor.h`.

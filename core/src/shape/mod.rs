@@ -67,6 +67,17 @@ impl Shape {
 
     /// Creates a shape from an iterator over results.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Shape;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let doubled = Shape::try_from_iter([2i64, 3].map(|extent| Ok(2 * extent)))?;
+    /// assert_eq!(doubled.as_slice(), [4, 6]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The first error that the iterator yields; MemoryError.
     pub fn try_from_iter(extents: impl IntoIterator<Item = Result<i64>>) -> Result<Shape> {

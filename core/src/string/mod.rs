@@ -210,6 +210,17 @@ impl String {
 
     /// Creates a string from format arguments, without an intermediate copy.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::String;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let name = String::format(format_args!("layer{}.{}", 3, "weight"))?;
+    /// assert_eq!(name, "layer3.weight");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// MemoryError.
     pub fn format(text: fmt::Arguments<'_>) -> Result<String> {
@@ -245,6 +256,17 @@ impl String {
     }
 
     /// Borrows the content as `str`. Returns `None` if it is not UTF-8.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::String;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// assert_eq!(String::new("relu")?.as_str(), Some("relu"));
+    /// assert_eq!(String::from_bytes(b"\xff")?.as_str(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_str(&self) -> Option<&str> {
         core::str::from_utf8(self.as_bytes()).ok()
     }

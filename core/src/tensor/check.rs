@@ -96,6 +96,18 @@ impl<'a> TensorCheck<'a> {
 
     /// Checks the stride of an axis, in elements. A tensor without strides has those of a compact one.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let x = Tensor::from_slice(&[0u8; 6], &[2, 3])?;
+    /// x.check("x").stride(0, 3)?.stride(1, 1)?;
+    /// assert_eq!(x.check("x").stride(0, 4).map(drop).unwrap_err().message(), "Invalid x.strides[0], expected 4");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// ValueError, also if there is no such axis.
     pub fn stride(self, axis: usize, stride: i64) -> Result<Self> {

@@ -34,6 +34,21 @@ impl Tensor {
     /// If this tensor, or the tensor of which it is a view, was imported from a versioned managed tensor, the flags are
     /// the same. Otherwise they are 0.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let tensor = Tensor::from_slice(&[1.0f32, 2.0], &[2])?;
+    /// let managed = tensor.to_dlpack_versioned()?;
+    /// drop(tensor); // the managed tensor keeps the elements
+    /// // SAFETY: the managed tensor is ours, and the import takes it over.
+    /// let again = unsafe { Tensor::from_dlpack_versioned(managed.as_ptr(), 0, false)? };
+    /// assert_eq!(again.as_slice::<f32>()?, [1.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// MemoryError.
     ///

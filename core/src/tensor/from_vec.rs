@@ -81,6 +81,17 @@ impl Tensor {
 
     /// Creates a tensor in main memory with the values of an iterator in row-major order.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let squares = Tensor::from_iter((0..6).map(|x| x * x), &[2, 3])?;
+    /// assert_eq!(squares.as_slice::<i32>()?, [0, 1, 4, 9, 16, 25]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The errors of [`from_vec`](Tensor::from_vec).
     pub fn from_iter<T: Element>(values: impl IntoIterator<Item = T>, shape: &[i64]) -> Result<Tensor> {

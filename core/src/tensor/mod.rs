@@ -120,6 +120,19 @@ impl Tensor {
 
     /// Borrows the elements as a slice; see [`TensorRef::as_slice`].
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let x = Tensor::from_slice(&[1.0f32, 2.0], &[2])?;
+    /// assert_eq!(x.as_slice::<f32>()?.iter().sum::<f32>(), 3.0);
+    /// let error = x.as_slice::<f64>().unwrap_err();
+    /// assert_eq!(error.message(), "expected a tensor of dtype `float64` but got `float32`");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// Same errors as [`TensorRef::as_slice`].
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {

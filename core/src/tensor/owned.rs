@@ -73,6 +73,20 @@ impl Tensor {
     /// Creates a compact row-major tensor of zeros in main memory, aligned to 64 bytes. The data pointer of an empty
     /// tensor is null.
     ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::abi::{DLDataType, DLDevice};
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let cpu = DLDevice { device_type: ferrite_core::device::kind::CPU, device_id: 0 };
+    /// let scores = Tensor::empty(&[8, 10], DLDataType::parse(b"float32")?, cpu)?;
+    /// assert_eq!((scores.shape(), scores.as_slice::<f32>()?.len()), (&[8, 10][..], 80));
+    /// assert!(Tensor::empty(&[-1], DLDataType::parse(b"float32")?, cpu).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// ValueError if an extent is negative, if the size overflows, if the number of dimensions overflows `i32` or if
     /// `device` is not the CPU. MemoryError.
