@@ -27,7 +27,16 @@ about rust "projects of Rust users: a dependency line and 15 lines load kernels,
 check_rust() {
   need_target thumbv7em-none-eabihf && ferrite_tests rust_projects --include-ignored &&
     cargo test -p ferrite-ffi --features "$OTHER_CRATES" --test interop &&
-    cargo test -p ferrite-ffi -p ferrite-ffi-core --features "$OTHER_CRATES" -- interop serde
+    cargo test -p ferrite-ffi -p ferrite-ffi-core --features "$OTHER_CRATES" -- interop serde && rust_examples
+}
+
+rust_examples() { # the examples of the Rust crate print what they should
+  local run=(cargo run --quiet -p ferrite-ffi --features "$OTHER_CRATES,ferrite-ffi/relax" --example)
+  local printed=$target/ci/rust-examples.txt
+  {
+    "${run[@]}" program && "${run[@]}" objects && "${run[@]}" devices && "${run[@]}" crates &&
+      "${run[@]}" model -- tests/programs/relax/models/cnn/bytecode.so
+  } >"$printed" && diff tests/programs/rust/examples.txt "$printed"
 }
 
 about install "installed files: programs on them by CMake, pkg-config and Meson, and upstream's examples with its own CMake files"

@@ -134,6 +134,17 @@ fn the_same_source_has_the_library_inside_or_beside_it() -> Outcome<()> {
     Ok(())
 }
 
+#[test]
+#[ignore = "builds projects; `./ci.sh rust` runs it"]
+fn the_example_of_programs_beside_a_library_runs() -> Outcome<()> {
+    let library = Library::get()?.folder();
+    let mut command = cargo(&root().join("targets/rust/sys"), &scratch("rust-projects")?);
+    command.args(["run", "--quiet", "--locked", "--example", "beside"]);
+    let printed = output_of(command.env("TVM_FFI_LIB_DIR", library).env("LD_LIBRARY_PATH", library))?;
+    assert_eq!(printed, "2 numbers, the sum is 4\n");
+    Ok(())
+}
+
 /// The first program of a Rust developer who has read nothing but the names of the types.
 const FIRST_TRY: &str = include_str!("../programs/rust/first_try.rs");
 

@@ -1,13 +1,37 @@
-//! Adds two numbers through a function object: on a Cortex-M, or on a host, where it is a program like any other.
+//! Counts through a function object and an object of a class of its own: on a Cortex-M, or on a host, where it is a program like any other.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
-use ferrite::{Array, Function, Result};
+use ferrite::{Array, Function, Object, ObjectArc, Result, object_methods};
+
+/// Counts events.
+#[derive(Object)]
+#[object(key = "firmware.Counter", mutable)]
+struct Counter {
+    /// The number so far.
+    count: i64,
+}
+
+#[object_methods]
+impl Counter {
+    /// Adds to the number and returns it.
+    fn add(&mut self, by: i64) -> i64 {
+        self.count += by;
+        self.count
+    }
+}
 
 /// Returns 7.
 fn run() -> Result<i64> {
-    let add = Function::from_typed(|a: i64, b: i64| a + b)?;
+    let counter = ObjectArc::new(Counter { count: 0 })?;
+    let add = Function::from_typed(|counter: ObjectArc<Counter>, by: i64| {
+        counter.borrow_mut().map(|mut counter| counter.add(by))
+    })?;
     let numbers: Array<i64> = Array::from_slice(&[3, 4])?;
-    add.call_packed(&[numbers.get(0)?.into(), numbers.get(1)?.into()])?.get()
+    for by in numbers.iter() {
+        add.call::<i64>((&counter, by?))?;
+    }
+    let counter = counter.borrow()?;
+    Ok(counter.count)
 }
 
 #[cfg(not(target_os = "none"))]
