@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
-# usage: build.sh [OPTION...]
+# usage: build.sh [--command] [OPTION...]
 #
-# Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled kernels, whole models and devices. The build is reproducible: no
-# path of this machine gets into the libraries, and the same sources and compilers give the same bytes in any folder. Options go
-# to `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for that release of glibc and later ones, and for another
-# processor with `--target`; it needs PyPI's package ziglang in the python that PYTHON names.
+# Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled kernels, whole models and devices; with --command the
+# command `ferrite` instead. The build is reproducible: no path of this machine gets into the files, and the same sources and compilers
+# give the same bytes in any folder. Options go to `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for that release
+# of glibc and later ones, and for another processor with `--target`; it needs PyPI's package ziglang in the python that PYTHON names.
 set -euo pipefail
+what=(-p ferrite-ffi-capi --features backend,cxx-abi,relax,opencl,vulkan,cuda,rocm)
+if [ "${1:-}" = --command ]; then
+  what=(-p ferrite-ffi-cli --features devices)
+  export FERRITE_PACKAGED=1
+  shift
+fi
 profile=(--release)
 case " $* " in *" --profile "*) profile=() ;; esac
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
@@ -47,5 +53,4 @@ for one in "${remapped[@]}"; do
   flags+=${flags:+$'\037'}--remap-path-prefix=$one
 done
 unset RUSTFLAGS
-CARGO_ENCODED_RUSTFLAGS=$flags exec cargo build "${profile[@]}" -p ferrite-ffi-capi \
-  --features backend,cxx-abi,relax,opencl,vulkan,cuda,rocm "$@"
+CARGO_ENCODED_RUSTFLAGS=$flags exec cargo build "${profile[@]}" "${what[@]}" "$@"

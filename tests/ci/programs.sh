@@ -39,9 +39,10 @@ rust_examples() { # the examples of the Rust crate print what they should
   } >"$printed" && diff tests/programs/rust/examples.txt "$printed"
 }
 
-about install "installed files: programs on them by CMake, pkg-config and Meson, and upstream's examples with its own CMake files"
+about install "installed files: the command, programs on them by CMake, pkg-config and Meson, and upstream's examples with its own CMake files"
 check_install() {
-  host_library release && tests/programs/install/run.sh "$target/cxx-abi/release"
+  host_library release && cargo build -p ferrite-ffi-cli &&
+    tests/programs/install/run.sh "$target/cxx-abi/release" "$target/debug/ferrite"
 }
 
 about manylinux "the wheels of a release: for glibc 2.17 on x86-64 and AArch64 (auditwheel says so), and the first one runs"

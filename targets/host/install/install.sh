@@ -2,7 +2,8 @@
 # usage: install.sh install|uninstall
 #
 # Copies the built library to its places, or removes it; the Makefile sets the variables and describes them. All files that refer
-# to others do it by relative paths, so the tree may be staged and moved.
+# to others do it by relative paths, so the tree may be staged and moved. The file COMMAND is installed as the command `ferrite`, with its
+# completions and manual pages, if it exists.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 here=targets/host/install
@@ -58,25 +59,47 @@ render_templates() {
   done
 }
 
-put() { # put SOURCE TARGET
+# Calls its argument with the source and the target of each file of the command. The folder PAGES has its pages.
+each_file_of_command() { # each_file_of_command FUNCTION PAGES
+  local page share=$DESTDIR$PREFIX/share
+  "$1" "$command" "$DESTDIR$PREFIX/bin/ferrite" 755
+  "$1" "$rendered/bash" "$share/bash-completion/completions/ferrite"
+  "$1" "$rendered/zsh" "$share/zsh/site-functions/_ferrite"
+  "$1" "$rendered/fish" "$share/fish/vendor_completions.d/ferrite.fish"
+  for page in "$2"/ferrite*.1; do
+    [ ! -f "$page" ] || "$1" "$page" "$share/man/man1/$(basename "$page")"
+  done
+}
+
+# The command writes its completions and pages itself.
+render_command() {
+  local shell
+  for shell in bash zsh fish; do "$command" completions "$shell" >"$rendered/$shell"; done
+  "$command" man "$rendered/man"
+}
+
+put() { # put SOURCE TARGET [MODE]
   mkdir -p "$(dirname "$2")"
   # A library is removed first, since a running program may have it open.
   rm -f "$2"
-  install -m 644 "$1" "$2"
+  install -m "${3:-644}" "$1" "$2"
   echo "$2"
 }
 
-remove() { # remove SOURCE TARGET: the file, and the folders below LIBDIR and INCLUDEDIR that it leaves empty
+remove() { # remove SOURCE TARGET: the file, and the folders below LIBDIR, INCLUDEDIR and PREFIX/share that it leaves empty
   local folder
   rm -f "$2"
   folder=$(dirname "$2")
-  while [ "$folder" != "$DESTDIR$PREFIX/$libdir" ] && [ "$folder" != "$DESTDIR$PREFIX/$includedir" ]; do
+  while :; do
+    case $folder in "$DESTDIR$PREFIX/$libdir" | "$DESTDIR$PREFIX/$includedir" | "$DESTDIR$PREFIX/share" | "$DESTDIR$PREFIX/bin") break ;; esac
     rmdir "$folder" 2>/dev/null || break
     folder=$(dirname "$folder")
   done
 }
 
 PREFIX=${PREFIX%/}
+command=${COMMAND:-}
+case $command in "" | */*) ;; *) command=./$command ;; esac
 libdir=$(below_prefix LIBDIR)
 includedir=$(below_prefix INCLUDEDIR)
 case $(uname -s) in
@@ -93,10 +116,15 @@ case ${1:-} in
     trap 'rm -rf "$rendered"' EXIT
     render_templates
     each_file put
+    if [ -x "$command" ]; then
+      render_command
+      each_file_of_command put "$rendered/man"
+    fi
     ;;
   uninstall)
     rendered=
     each_file remove
+    each_file_of_command remove "$DESTDIR$PREFIX/share/man/man1"
     ;;
   *) die "usage: install.sh install|uninstall" ;;
 esac

@@ -3,7 +3,8 @@
     import ferrite_tvm_ffi  # first
     import tvm_ffi
 
-`python -m ferrite_tvm_ffi` prints the libraries in use, and exits with 1 if the installed tvm_ffi is not supported.
+`python -m ferrite_tvm_ffi run app.py` runs a program that lacks this import, and so does an interpreter with FERRITE_TVM_FFI=1 in its
+environment: see ferrite_tvm_ffi_switch.py. `python -m ferrite_tvm_ffi` prints the libraries in use: see ferrite_tvm_ffi_command.py.
 
 A libtvm_ffi.so is found in two ways, and the import redirects both. Binaries need it by name: the dynamic loader uses
 the first library with that soname in the process, which is Ferrite's from the import on. Python code asks
@@ -37,6 +38,8 @@ LIBRARY = Path(__file__).resolve().parent / "ferrite_tvm_ffi.libs" / "libtvm_ffi
 
 def activate() -> None:
     """Make a later `import tvm_ffi` use this library; raise an ImportError with the reason if that is impossible."""
+    if any(isinstance(finder, LibinfoFinder) for finder in sys.meta_path):
+        return
     if "tvm_ffi" in sys.modules:
         raise ImportError("tvm_ffi is imported already: import ferrite_tvm_ffi before it")
     release = installed()
@@ -156,28 +159,9 @@ def point_at_ours(libinfo) -> None:
     libinfo._find_library_by_basename = find_ours
 
 
-def report() -> int:
-    """Print the libraries in use; return 0 if the installed tvm_ffi runs on this library alone."""
-    try:
-        abi = (ctypes.c_uint32 * 3)()
-        load().TVMFFIGetVersion(abi)
-        print(f"library: {LIBRARY}, {LIBRARY.stat().st_size} bytes")
-        print(f"version: {importlib.metadata.version('ferrite-tvm-ffi')}, TVMFFIGetVersion: {abi[0]}.{abi[1]}.{abi[2]}")
-        activate()
-        import tvm_ffi
-    except ImportError as error:
-        print(f"does not fit: {error}")
-        return 1
-    if tvm_ffi.LIB._name != str(LIBRARY) or mapped() - {str(LIBRARY)}:
-        print(f"does not fit: tvm_ffi has loaded {tvm_ffi.LIB._name}; mapped are {', '.join(mapped())}")
-        return 1
-    release = installed()
-    how = "a tested release" if release in TESTED else "not tested, but the library has all that it needs"
-    print(f"tvm_ffi: {tvm_ffi.__version__} fits, and runs on this library ({how})")
-    print(f"mode: the library serves release {'.'.join(map(str, numbers(release)))}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(report())
+    import ferrite_tvm_ffi_command
+
+    # The environment may have imported this module already, by its own name.
+    sys.exit(ferrite_tvm_ffi_command.main(sys.modules.setdefault("ferrite_tvm_ffi", sys.modules["__main__"])))
 activate()

@@ -1,6 +1,7 @@
 """Tests the installed wheel. usage: test_wheel.py WHEEL, in an environment in which it is installed."""
 
 import importlib.metadata
+import json
 import os
 import re
 import shutil
@@ -52,9 +53,9 @@ class Case(unittest.TestCase):
         metadata.write_text(f"Metadata-Version: 2.1\nName: apache-tvm-ffi\nVersion: {version}\n")
         return path
 
-    def python(self, *arguments, path=""):
-        """Run an interpreter that searches `path` for packages first."""
-        environment = {**os.environ, "PYTHONPATH": str(path)}
+    def python(self, *arguments, path="", **variables):
+        """Run an interpreter that searches `path` for packages first, with these variables in its environment."""
+        environment = {**os.environ, "PYTHONPATH": str(path), **variables}
         return subprocess.run(
             [sys.executable, *arguments], cwd=self.folder, env=environment, text=True, capture_output=True, check=False
         )
@@ -113,6 +114,104 @@ class Fits(Case):
 
     def test_a_tested_release_is_not_probed(self):
         self.assert_prints("import ferrite_tvm_ffi, sys; print('ferrite_tvm_ffi_probe' in sys.modules)", "False")
+
+
+class Programs(Case):
+    """Tests programs that do not import ferrite_tvm_ffi."""
+
+    APP = """
+import sys, tvm_ffi
+print(tvm_ffi.LIB._name)
+print(__name__, *sys.argv, sys.path[0])
+"""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "inner").mkdir()
+        self.app = self.folder / "inner" / "app.py"
+        self.app.write_text(self.APP)
+
+    def run_on_ours(self, *arguments, **options):
+        return self.python("-m", "ferrite_tvm_ffi", "run", *arguments, **options)
+
+    def assert_printed(self, done, *lines):
+        self.assertEqual((done.returncode, done.stdout.splitlines(), done.stderr), (0, [*lines], ""))
+
+    def test_a_file(self):
+        self.assert_printed(self.python("inner/app.py"), THEIRS, f"__main__ inner/app.py {self.app.parent}")
+        done = self.run_on_ours("inner/app.py", "--json", "-m", "x y")
+        self.assert_printed(done, OURS, f"__main__ inner/app.py --json -m x y {self.app.parent}")
+
+    def test_a_module(self):
+        self.assert_printed(self.run_on_ours("-m", "inner.app", "-c"), OURS, f"__main__ {self.app} -c {self.folder}")
+
+    def test_the_status_and_errors_of_the_program(self):
+        self.app.write_text("import sys; sys.exit(3)")
+        self.assertEqual(self.run_on_ours(self.app).returncode, 3)
+        self.app.write_text("raise KeyError('on purpose')")
+        done = self.run_on_ours(self.app)
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (1, "KeyError: 'on purpose'"))
+
+    def test_a_program_that_imports_ferrite_tvm_ffi(self):
+        self.app.write_text("import ferrite_tvm_ffi" + self.APP)
+        self.assert_printed(self.run_on_ours("inner/app.py"), OURS, f"__main__ inner/app.py {self.app.parent}")
+
+    def test_child_processes(self):
+        child = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import tvm_ffi; print(tvm_ffi.LIB._name)'])"
+        self.app.write_text(child)
+        self.assert_printed(self.run_on_ours(self.app), OURS)
+        worker = "import multiprocessing, tvm_ffi\ndef name(_): return tvm_ffi.LIB._name\n"
+        pool = "if __name__ == '__main__': print(multiprocessing.get_context('spawn').Pool(1).map(name, [0])[0])"
+        self.app.write_text(worker + pool)
+        self.assert_printed(self.run_on_ours(self.app), OURS)
+
+    def test_what_cannot_be_run(self):
+        done = self.run_on_ours("missing.py")
+        self.assertEqual((done.returncode, done.stderr), (2, "there is no file missing.py\n"))
+        self.assertEqual(self.run_on_ours().returncode, 2)
+        done = self.run_on_ours(self.app, path=self.installed("0.1.8"))
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("does not fit: apache-tvm-ffi 0.1.8 is installed", done.stderr)
+
+    def test_the_environment_variable(self):
+        for value, library in [("1", OURS), ("0", THEIRS), ("", THEIRS)]:
+            done = self.python("inner/app.py", FERRITE_TVM_FFI=value)
+            self.assert_printed(done, library, f"__main__ inner/app.py {self.app.parent}")
+
+    def test_programs_without_tvm_ffi_load_nothing(self):
+        self.assert_printed(self.python("-c", "import json" + MAPPED, FERRITE_TVM_FFI="1"))
+
+    def test_no_program_runs_on_another_library_unnoticed(self):
+        path = self.installed("0.1.8")
+        done = self.python("inner/app.py", path=path, FERRITE_TVM_FFI="1")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("ImportError: apache-tvm-ffi 0.1.8 is installed", done.stderr.splitlines()[-1])
+        self.assert_printed(self.python("-c", "print(1)", path=path, FERRITE_TVM_FFI="1"), "1")
+
+    def test_the_report_as_json(self):
+        for variables in ({}, {"FERRITE_TVM_FFI": "1"}):
+            done = self.python("-m", "ferrite_tvm_ffi", "--json", **variables)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            found = json.loads(done.stdout)
+            self.assertEqual((found["library"], found["fits"], found["tvm_ffi"]), (OURS, True, "0.1.15.post2"))
+            self.assertEqual((found["tested"], found["serves"]), (True, "0.1.15"))
+        done = self.python("-m", "ferrite_tvm_ffi", "--json", path=self.installed("0.1.8"))
+        self.assertEqual((done.returncode, json.loads(done.stdout)["fits"]), (1, False))
+        self.assertIn("apache-tvm-ffi 0.1.8 is installed", json.loads(done.stdout)["reason"])
+
+    def test_help(self):
+        done = self.python("-m", "ferrite_tvm_ffi", "--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for word in ("run", "--json", "FERRITE_TVM_FFI=1", "Exit status"):
+            self.assertIn(word, done.stdout)
+
+    def test_the_command(self):
+        ferrite = Path(sys.executable).with_name("ferrite")
+        listed = subprocess.run([ferrite, "list"], text=True, capture_output=True, check=True).stdout
+        self.assertIn("type      ffi.Array", listed)
+        devices = subprocess.run([ferrite, "devices"], text=True, capture_output=True, check=False)
+        self.assertIn(devices.returncode, (0, 4))
+        self.assertNotIn("this build has no devices", devices.stderr)
 
 
 class Cxx(Case):

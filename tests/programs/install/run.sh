@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# usage: run.sh FOLDER
+# usage: run.sh FOLDER COMMAND
 #
-# Installs the library of FOLDER as package managers do (staged, then moved), and builds programs on the installed files: ours by
+# Installs the library of FOLDER and the file COMMAND, the program `ferrite`, as package managers do (staged, then moved), and builds programs on the installed files: ours by
 # CMake, pkg-config and Meson, with the shared and the static library, and upstream's examples by its own CMake files, unchanged.
 # The last line is the sum.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,8 +12,9 @@ need cmake "apt-get install cmake"
 need meson "apt-get install meson ninja-build"
 need pkg-config "apt-get install pkgconf"
 need g++ "apt-get install g++"
-[ -f "${1:-}/libtvm_ffi.so" ] || die "usage: run.sh FOLDER, with libtvm_ffi.so and .a in FOLDER"
+[ -f "${1:-}/libtvm_ffi.so" ] && [ -x "${2:-}" ] || die "usage: run.sh FOLDER COMMAND, with libtvm_ffi.so and .a in FOLDER"
 built=$(cd "$1" && pwd)
+command=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
 open_cache
 ensure_environment
 ensure_wheel
@@ -50,7 +51,7 @@ quietly() { # quietly NAME COMMAND...: the output goes to a log, which is printe
 }
 
 installs() {
-  local options=(PREFIX=/opt/f "LIBDIR=/opt/f/$lib" "DESTDIR=$work/stage" "BUILT=$built")
+  local options=(PREFIX=/opt/f "LIBDIR=/opt/f/$lib" "DESTDIR=$work/stage" "BUILT=$built" "COMMAND=$command")
   make --silent -C "$root" install "${options[@]}" >"$work/files"
   if grep -rn -e "$root" -e /opt/f -e "$work" "$work/stage" --include='*.pc' --include='*.cmake'; then
     die "installed files have absolute paths"
@@ -60,7 +61,22 @@ installs() {
   make --silent -C "$root" install "${options[@]}" >"$work/files"
   [ "$(find "$work/stage" -type f | wc -l)" = "$(wc -l <"$work/files")" ] || die "the list of installed files is not complete"
   mv "$work/stage/opt/f" "$prefix"
+  make --silent -C "$root" install "DESTDIR=$work/without" "BUILT=$built" COMMAND= >"$work/files_without"
+  if grep -e ferrite$ -e /share/ "$work/files_without"; then die "a command is installed that is not there"; fi
   done_with "install, uninstall, $(wc -l <"$work/files") files"
+}
+
+installed_command() {
+  local share=$prefix/share
+  PATH=$prefix/bin:$PATH
+  [ "$(command -v ferrite)" = "$prefix/bin/ferrite" ] || die "the command is not in bin"
+  # shellcheck disable=SC1091 # the file is made by the command
+  (source "$share/bash-completion/completions/ferrite" && complete -p ferrite >/dev/null) || die "bash does not complete the command"
+  grep -q '^#compdef ferrite' "$share/zsh/site-functions/_ferrite" || die "zsh has no completions"
+  grep -q '^complete -c ferrite' "$share/fish/vendor_completions.d/ferrite.fish" || die "fish has no completions"
+  [ -f "$share/man/man1/ferrite-inspect.1" ] && grep -q '^.TH ferrite 1' "$share/man/man1/ferrite.1" || die "manual pages are missing"
+  ferrite inspect "$prefix/$lib/libtvm_ffi.so" | grep -qx '  ELF shared library, .*' || die "the command does not read the library"
+  done_with "the command: completions of three shells, manual pages"
 }
 
 cmake_project() {
@@ -154,6 +170,7 @@ kernel_page() {
 }
 
 installs
+installed_command
 cmake_project
 pkg_config
 kernel_page
