@@ -61,8 +61,10 @@ fn header() -> Option<Header> {
 
 /// Writes an image to a file in memory.
 fn write(image: &Image) -> Option<File> {
+    // The function of that name needs glibc 2.27.
     // SAFETY: the name ends in a NUL.
-    let descriptor = unsafe { libc::memfd_create(NAME.as_ptr(), libc::MFD_CLOEXEC) };
+    let descriptor =
+        unsafe { libc::syscall(libc::SYS_memfd_create, NAME.as_ptr(), libc::MFD_CLOEXEC) } as libc::c_int;
     // SAFETY: a new descriptor, which the file owns.
     let mut file = (descriptor >= 0).then(|| unsafe { File::from_raw_fd(descriptor) })?;
     file.write_all(&image.bytes).ok()?;
