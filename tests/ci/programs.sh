@@ -78,6 +78,9 @@ check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/
 about cli "the command ferrite: what it finds in libraries of every kind, as files, and calls of their functions"
 check_cli() { need cc "apt-get install gcc" && need valgrind "apt-get install valgrind" && cargo test -p ferrite-ffi-cli -- --include-ignored; }
 
+about inspected "what ferrite says of the libraries of TVM, TileLang and XGrammar, from PyPI, in which it finds no mistake"
+check_inspected() { need cc "apt-get install gcc" && cargo build -p ferrite-ffi-cli && tests/programs/inspected/run.sh "$target/debug/ferrite"; }
+
 about stubs "declarations of ferrite stubs: in Python under mypy --strict, in C and in Rust, also of a Python package"
 check_stubs() {
   need cc "apt-get install gcc" && need python3 "apt-get install python3 python3-pip python3-venv" && host_library release &&

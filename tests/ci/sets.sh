@@ -17,7 +17,7 @@ LANE_TWO=(
 # The second set: checks that take long.
 SECOND_SET=(
   miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 guide model-guide gpu-guide book-pages rtos reproducible forks fuzz
-  feature-size gpu-checked xgrammar deny package deb cinstall manylinux release actionlint
+  feature-size gpu-checked xgrammar inspected deny package deb cinstall manylinux release actionlint
 )
 
 # Checks that run only when named: parts of "test", and checks that need more of the network than package registries.

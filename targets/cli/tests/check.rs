@@ -73,3 +73,17 @@ fn what_cannot_be_loaded_is_read() -> Outcome<()> {
     ferrite(&["check"], &[&root().join("README.md")])?.failure(3)?;
     Ok(())
 }
+
+/// Runtimes hand the lookup to the libraries that they load, and have no imports of their own.
+#[test]
+fn a_runtime_that_passes_the_lookup_on_needs_no_context() -> Outcome<()> {
+    let source = scratch("cli-check-runtime")?.join("runtime.c");
+    let text = "#include <tvm/ffi/extra/c_env_api.h>\nvoid *lookup(void);\n\
+        static int (*const held)(TVMFFIObjectHandle, const char *, TVMFFIObjectHandle *) = TVMFFIEnvModLookupFromImports;\n\
+        void *lookup(void) { return (void *)&held; }\n";
+    std::fs::write(&source, text)?;
+    let library = Cc::shared(source.with_file_name("runtime.so")).strict().source(source).link()?;
+    let printed = ferrite(&["check"], &[&library])?.success()?;
+    assert_eq!(printed, "runtime.so: 0 functions called\n  no mistake found\n");
+    Ok(())
+}
