@@ -7,5 +7,6 @@
 pub mod context;
 #[cfg_attr(feature = "client", path = "stream/client.rs")]
 pub mod stream;
+pub mod tensor;
 #[cfg_attr(feature = "client", path = "tensor_alloc_client.rs")]
 pub mod tensor_alloc;

@@ -8,7 +8,10 @@ use ferrite_core::error::Result;
 use ferrite_core::function::check_status;
 
 mod key;
+mod scope;
+
 pub use key::DeviceKey;
+pub use scope::scope;
 
 /// Sets the current stream of this thread for a device. Returns the previous stream, or null.
 ///

@@ -11,8 +11,10 @@ use ferrite_core::error::Result;
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]
 mod imp;
 mod key;
+mod scope;
 
 pub use key::DeviceKey;
+pub use scope::scope;
 
 /// Sets the current stream of this thread for a device. Returns the previous stream, or null.
 ///
