@@ -17,7 +17,7 @@ CROSS_TARGETS=(thumbv6m-none-eabi thumbv7em-none-eabihf thumbv8m.main-none-eabih
   riscv32imc-unknown-none-elf riscv32imac-unknown-none-elf wasm32-unknown-unknown)
 NIGHTLY=${FERRITE_NIGHTLY:-nightly}
 # Features of the Rust crates for types of other crates.
-OTHER_CRATES=ferrite-ffi/half,ferrite-ffi/bytes,ferrite-ffi/ndarray,ferrite-ffi/serde
+OTHER_CRATES=ferrite-ffi/half,ferrite-ffi/bytes,ferrite-ffi/ndarray,ferrite-ffi/num-bigint,ferrite-ffi/serde
 HOST_TARGET=x86_64-unknown-linux-gnu
 MSRV=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0

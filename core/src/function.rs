@@ -13,12 +13,16 @@ use crate::typed::{Callee, TypedFn};
 use crate::{plain_error, raised_error, type_index};
 
 mod arguments;
+mod cached;
 mod call;
+mod moved;
 mod scoped;
 mod serve;
 mod typed_function;
 
 pub use arguments::{Argument, Arguments};
+pub use cached::CachedGlobal;
+pub use moved::Moved;
 pub use serve::{serve_in_place, serve_safe_call};
 pub use typed_function::TypedFunction;
 

@@ -6,5 +6,7 @@ mod bytes;
 mod half;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+#[cfg(feature = "num-bigint")]
+mod num_bigint;
 #[cfg(feature = "serde")]
 pub mod serde;

@@ -48,7 +48,7 @@
 //! - `std`: an operating system: threads and thread-locals, standard locks, panics caught at the boundary, `malloc` and `free`,
 //!   backtraces, other runtimes in the process. Independent of `speed`.
 //! - `spin`: spinning locks for several cores without an operating system.
-//! - `half`, `bytes`, `ndarray`, `serde`: types of these crates as values; see `interop`.
+//! - `half`, `bytes`, `ndarray`, `num-bigint`, `serde`: types of these crates as values; see `interop`.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
 //! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions. `ferrite-ffi-alloc` enables it.
 //! - `packed-messages`: packs error messages in builds without `speed`. `ferrite-ffi-alloc` enables it.
@@ -88,7 +88,13 @@ pub mod function;
 pub mod global_table;
 #[cfg(not(feature = "client"))]
 pub mod init_once;
-#[cfg(any(feature = "half", feature = "bytes", feature = "ndarray", feature = "serde"))]
+#[cfg(any(
+    feature = "half",
+    feature = "bytes",
+    feature = "ndarray",
+    feature = "num-bigint",
+    feature = "serde"
+))]
 pub mod interop;
 #[cfg(any(not(feature = "speed"), not(any(feature = "std", feature = "client"))))]
 mod lazy_link;

@@ -46,7 +46,7 @@ check_clippy() {
     cargo clippy -p ferrite-ffi-alloc --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-ffi-alloc -p ferrite-ffi-core --no-default-features --features speed -- -D warnings &&
     cargo clippy -p ferrite-ffi-alloc -p ferrite-ffi-core --no-default-features --features std -- -D warnings &&
-    cargo clippy -p ferrite-ffi-core --no-default-features --features half,bytes,ndarray,serde -- -D warnings &&
+    cargo clippy -p ferrite-ffi-core --no-default-features --features half,bytes,ndarray,num-bigint,serde -- -D warnings &&
     cargo clippy -p ferrite-ffi -p ferrite-ffi-alloc -p ferrite-ffi-core --all-targets --features "$OTHER_CRATES" -- -D warnings &&
     clippy_board minimal && clippy_board minimal,microtvm && clippy_board core,backend,microtvm && clippy_board core && clippy_board core,model && clippy_board full && clippy_board full,speed && clippy_other_workspaces
 }
@@ -78,7 +78,7 @@ clippy_other_workspaces() {
       ./targets/boards/rust/Cargo.toml)
         clippy_at "$one" -p boards-decode && clippy_at "$one" -p boards-firmware -p boards-embassy --target thumbv7em-none-eabihf || return 1
         ;;
-      ./targets/rust/sys/Cargo.toml) clippy_at "$one" --features half,bytes,ndarray,serde || return 1 ;;
+      ./targets/rust/sys/Cargo.toml) clippy_at "$one" --features half,bytes,ndarray,num-bigint,serde || return 1 ;;
       ./targets/boards/model/plan/Cargo.toml) clippy_at "$one" --target wasm32-unknown-unknown || return 1 ;;
       *) clippy_at "$one" || return 1 ;;
     esac

@@ -160,6 +160,12 @@ mod owned {
         [] &bytes::Bytes, |content| content.clone().try_into_any();
     }
 
+    #[cfg(feature = "num-bigint")]
+    converted! {
+        [] num_bigint::BigInt, |number| number.try_into_any();
+        [] &num_bigint::BigInt, |number| number.clone().try_into_any();
+    }
+
     #[cfg(feature = "ndarray")]
     converted! {
         [T: crate::tensor::Element, D: ndarray::Dimension] ndarray::Array<T, D>, |array| array.try_into_any();

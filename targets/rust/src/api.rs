@@ -16,7 +16,9 @@ pub use ferrite_core::{
     abi, any, big_int, class, convert, dtype, error, export, function, log, object, object_alloc, opaque,
     raised_error, registration, shape, string, tensor, type_index, type_table, typed, weak,
 };
-pub use ferrite_core::{bail, call, ensure, export_function, match_type, object_class, register_all};
+pub use ferrite_core::{
+    bail, cached_global, call, ensure, export_function, match_type, object_class, register_all,
+};
 
 #[cfg(feature = "alloc")]
 pub use ferrite_alloc_ext::containers::{Array, Dict, List, Map, Tuple};

@@ -135,6 +135,16 @@ impl<K: Value, V: Value> Dict<K, V> {
     pub fn iter(&self) -> DictIter<K, V> {
         DictIter { entries: self.object.iter(), entry: PhantomData }
     }
+
+    /// Returns an iterator over the keys in order. Changes during the iteration may or may not be seen, as with [`iter`](Self::iter).
+    pub fn keys(&self) -> impl Iterator<Item = Result<K>> + use<K, V> {
+        self.object.iter().map(|(key, _)| key.get())
+    }
+
+    /// Returns an iterator over the values in order, with the rule of [`keys`](Self::keys).
+    pub fn values(&self) -> impl Iterator<Item = Result<V>> + use<K, V> {
+        self.object.iter().map(|(_, value)| value.get())
+    }
 }
 
 typed_container!(Dict<K, V>, DictObject);

@@ -134,6 +134,28 @@ impl<K: Value, V: Value> Map<K, V> {
     pub fn iter(&self) -> MapIter<'_, K, V> {
         MapIter { entries: self.object.iter(), entry: PhantomData }
     }
+
+    /// Returns an iterator over the keys in order.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::containers::Map;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let stock: Map<String, i64> = [("apples", 2), ("pears", 3)].try_into()?;
+    /// assert_eq!(stock.keys().collect::<ferrite_core::Result<Vec<_>>>()?, ["apples", "pears"]);
+    /// assert_eq!(stock.values().sum::<ferrite_core::Result<i64>>()?, 5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn keys(&self) -> impl Iterator<Item = Result<K>> + '_ {
+        self.object.iter().map(|(key, _)| key.get())
+    }
+
+    /// Returns an iterator over the values in order.
+    pub fn values(&self) -> impl Iterator<Item = Result<V>> + '_ {
+        self.object.iter().map(|(_, value)| value.get())
+    }
 }
 
 typed_container!(Map<K, V>, MapObject);
