@@ -32,12 +32,20 @@ check_book-pages() {
     mdbook build docs --dest-dir "$target/book" && tests/ci/book.py run
 }
 
-about clippy "no lint, in every crate and with every set of features"
+about clippy "no lint, in every crate, and in the sets of features that are released or go to boards"
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
-    cargo clippy -p ferrite-ffi-capi --features backend -- -D warnings &&
     cargo clippy -p ferrite-ffi-capi --features backend,cxx-abi -- -D warnings &&
-    clippy_devices opencl,vulkan,cuda,rocm,metal &&
+    cargo clippy -p ferrite-ffi-gpu --all-targets --features "$DEVICE_KINDS" -- -D warnings &&
+    cargo clippy -p ferrite-ffi-capi --all-targets --features "legacy,$DEVICE_KINDS" -- -D warnings &&
+    cargo clippy -p ferrite-ffi -p ferrite-ffi-alloc -p ferrite-ffi-core --all-targets --features "$OTHER_CRATES" -- -D warnings &&
+    clippy_board minimal,microtvm && clippy_board core,backend,microtvm && clippy_board core,model && clippy_board full
+}
+
+about clippy-features "no lint, with every other set of features, in the other workspaces, and in firmware"
+check_clippy-features() {
+  cargo clippy -p ferrite-ffi-capi --features backend -- -D warnings &&
+    clippy_devices &&
     cargo clippy -p ferrite-ffi-capi --all-targets --features legacy -- -D warnings &&
     cargo clippy -p ferrite-ffi-capi --no-default-features --features host,builtins -- -D warnings &&
     cargo clippy -p ferrite-ffi-core --no-default-features -- -D warnings &&
@@ -47,15 +55,14 @@ check_clippy() {
     cargo clippy -p ferrite-ffi-alloc -p ferrite-ffi-core --no-default-features --features speed -- -D warnings &&
     cargo clippy -p ferrite-ffi-alloc -p ferrite-ffi-core --no-default-features --features std -- -D warnings &&
     cargo clippy -p ferrite-ffi-core --no-default-features --features half,bytes,ndarray,num-bigint,serde -- -D warnings &&
-    cargo clippy -p ferrite-ffi -p ferrite-ffi-alloc -p ferrite-ffi-core --all-targets --features "$OTHER_CRATES" -- -D warnings &&
-    clippy_board minimal && clippy_board minimal,microtvm && clippy_board core,backend,microtvm && clippy_board core && clippy_board core,model && clippy_board full && clippy_board full,speed && clippy_other_workspaces
+    clippy_board minimal && clippy_board core && clippy_board full,speed && clippy_other_workspaces
 }
 
-clippy_devices() { # clippy_devices KINDS: the kinds together, and each alone
+DEVICE_KINDS=opencl,vulkan,cuda,rocm,metal
+
+clippy_devices() { # each kind alone
   local kind
-  cargo clippy -p ferrite-ffi-gpu --all-targets --features "$1" -- -D warnings &&
-    cargo clippy -p ferrite-ffi-capi --features "legacy,$1" -- -D warnings || return 1
-  for kind in ${1//,/ }; do
+  for kind in ${DEVICE_KINDS//,/ }; do
     cargo clippy -p ferrite-ffi-gpu --features "$kind" -- -D warnings || return 1
   done
   for kind in cuda hip; do
