@@ -22,8 +22,11 @@ check_full-size() {
     need_target thumbv7em-none-eabihf && ferrite_tests full_size --include-ignored
 }
 
-about boards "C firmware with compiled models on emulated microcontrollers and in WebAssembly"
-check_boards() { targets/boards/run.sh; }
+about boards "firmware with compiled models on an emulated Cortex-M0, Cortex-M4F and RISC-V, and in WebAssembly"
+check_boards() { targets/boards/run.sh cortex-m0 cortex-m4f riscv32imc wasm32; }
+
+about other-boards "the same on an emulated Cortex-M33, and on a RISC-V with atomics"
+check_other-boards() { targets/boards/run.sh cortex-m33 riscv32; }
 
 about platform "hooks, memory at run time and links without any C library, on emulated boards"
 check_platform() {

@@ -1,6 +1,6 @@
 //! Global functions that a place in the code looks up once.
 
-use core::ptr::{self, NonNull};
+use core::ptr;
 
 use super::Function;
 use crate::abi::TVMFFIObject;
@@ -49,7 +49,7 @@ impl CachedGlobal {
         );
         if place.is_err() {
             // SAFETY: another thread was first, so that this reference is not kept.
-            drop(unsafe { ObjectRef::from_raw(NonNull::from(function)) });
+            drop(unsafe { ObjectRef::from_raw(function) });
         }
         Ok(())
     }

@@ -89,13 +89,10 @@ impl<'a, T: ObjectClass + AnyCompatible> FromView<'a> for Moved<T> {
 fn with_content<R>(view: &AnyView<'_>, body: impl FnOnce(AnyView<'_>) -> R) -> R {
     // SAFETY: an rvalue reference points to the caller's object pointer (ABI).
     let object = view.rvalue_slot().and_then(|slot| NonNull::new(unsafe { slot.as_ptr().read() }));
-    match object {
-        // SAFETY: the caller's reference keeps the object alive.
-        Some(object) => {
-            body(AnyView::pointer(unsafe { (*object.as_ptr()).type_index }, object.as_ptr().cast()))
-        }
-        None => body(*view),
-    }
+    let Some(object) = object else { return body(*view) };
+    // SAFETY: the caller's reference keeps the object alive.
+    let type_index = unsafe { (*object.as_ptr()).type_index };
+    body(AnyView::pointer(type_index, object.as_ptr().cast()))
 }
 
 #[cfg(all(test, feature = "std"))]
