@@ -11,7 +11,6 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 /// A global function, looked up at the first use. [`cached_global!`](crate::cached_global) makes one for each place that it stands at.
 ///
 /// The function that was found stays: a later registration under the same name does not replace it here.
-#[derive(Debug)]
 pub struct CachedGlobal {
     /// Object of the function, of which a reference is kept for the life of the process; null before the first use.
     found: AtomicPtr<TVMFFIObject>,

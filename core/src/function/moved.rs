@@ -16,7 +16,7 @@ use crate::type_index;
 ///
 /// # Examples
 /// ```
-/// use ferrite_core::{Function, Shape};
+/// use ferrite_core::{Function, ObjectClass, Shape};
 /// use ferrite_core::function::Moved;
 ///
 /// # fn main() -> ferrite_core::Result<()> {
