@@ -1,5 +1,6 @@
 //! Tensors from the environment's allocator.
 #![allow(missing_docs, reason = "each test's name says it")]
+#![allow(clippy::expect_used, reason = "helpers of tests")]
 #![allow(unsafe_code, reason = "an allocator is set, and its function has the C signature")]
 
 use std::ffi::{c_char, c_int, c_void};
