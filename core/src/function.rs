@@ -13,6 +13,7 @@ use crate::typed::{Callee, TypedFn};
 use crate::{plain_error, raised_error, type_index};
 
 mod arguments;
+#[cfg(target_has_atomic = "ptr")]
 mod cached;
 mod call;
 mod moved;
@@ -21,6 +22,7 @@ mod serve;
 mod typed_function;
 
 pub use arguments::{Argument, Arguments};
+#[cfg(target_has_atomic = "ptr")]
 pub use cached::CachedGlobal;
 pub use moved::Moved;
 pub use serve::{serve_in_place, serve_safe_call};

@@ -34,6 +34,21 @@ function(ferrite_library name)
   add_dependencies(${name} ${name}-cargo)
 endfunction()
 
+# ferrite_configured_library(NAME RUST_TARGET) makes the library that the options CONFIG_FERRITE_* of Zephyr or ESP-IDF choose.
+function(ferrite_configured_library name target)
+  foreach(one IN ITEMS minimal core full modules relax)
+    string(TOUPPER ${one} upper)
+    if(CONFIG_FERRITE_PROFILE_${upper})
+      set(profile ${one})
+    endif()
+  endforeach()
+  set(pool)
+  if(CONFIG_FERRITE_POOL_BYTES)
+    set(pool POOL_BYTES ${CONFIG_FERRITE_POOL_BYTES})
+  endif()
+  ferrite_library(${name} TARGET ${target} PROFILE ${profile} ${pool})
+endfunction()
+
 # Features of ferrite-ffi-capi by profile, as in the table of README.md.
 function(ferrite_features profile result)
   if(NOT profile OR profile STREQUAL minimal)

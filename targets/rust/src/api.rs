@@ -12,13 +12,13 @@ pub use ferrite_core::string::{Bytes, String};
 pub use ferrite_core::tensor::{Tensor, TensorView};
 pub use ferrite_core::weak::WeakObjectRef;
 
+#[cfg(target_has_atomic = "ptr")]
+pub use ferrite_core::cached_global;
 pub use ferrite_core::{
     abi, any, big_int, class, convert, dtype, error, export, function, log, object, object_alloc, opaque,
     raised_error, registration, shape, string, tensor, type_index, type_table, typed, weak,
 };
-pub use ferrite_core::{
-    bail, cached_global, call, ensure, export_function, match_type, object_class, register_all,
-};
+pub use ferrite_core::{bail, call, ensure, export_function, match_type, object_class, register_all};
 
 #[cfg(feature = "alloc")]
 pub use ferrite_alloc_ext::containers::{Array, Dict, List, Map, Tuple};
