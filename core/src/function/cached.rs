@@ -84,3 +84,38 @@ macro_rules! cached_global {
         PLACE.get($name)
     }};
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_function_that_is_found_stays() -> Result<()> {
+        fn call() -> Result<i64> {
+            cached_global!("test.cached.stays")?.call(())
+        }
+        assert_eq!(call().unwrap_err().kind_bytes(), b"ValueError");
+        Function::register("test.cached.stays", || 1)?;
+        assert_eq!(call()?, 1);
+        Function::set_global("test.cached.stays", &Function::from_typed(|| 2)?, true)?;
+        assert_eq!(call()?, 1);
+        Ok(())
+    }
+
+    #[test]
+    fn threads_that_look_up_at_once_keep_one_reference() -> Result<()> {
+        static PLACE: CachedGlobal = CachedGlobal::new();
+        let function = Function::from_typed(|| 3)?;
+        Function::set_global("test.cached.threads", &function, false)?;
+        let before = function.as_object().strong_count();
+        std::thread::scope(|threads| {
+            for _ in 0..8 {
+                threads.spawn(|| {
+                    assert_eq!(PLACE.get("test.cached.threads").unwrap().call::<i64>(()).unwrap(), 3)
+                });
+            }
+        });
+        assert_eq!(function.as_object().strong_count(), before + 1);
+        Ok(())
+    }
+}

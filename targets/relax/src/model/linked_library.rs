@@ -63,7 +63,6 @@ pub unsafe fn register(name: &'static CStr, symbol: *mut c_void) -> Result<()> {
     let call = unsafe { transmute::<*mut c_void, Option<TVMFFISafeCallType>>(symbol) };
     critical(|| {
         let at = TABLE.registered.load(Ordering::Relaxed);
-        TABLE.registered.store(at + 1, Ordering::Release);
         if at < SYSTEM_SYMBOLS {
             // SAFETY: the place is in the table, and nobody else reads or writes it.
             unsafe {
@@ -71,6 +70,8 @@ pub unsafe fn register(name: &'static CStr, symbol: *mut c_void) -> Result<()> {
                 entry.write(Kernel { name: short.as_ptr().cast::<c_char>(), call });
             }
         }
+        // Counts the entry when it is there: other cores may read the table meanwhile.
+        TABLE.registered.store(at + 1, Ordering::Release);
     });
     check_space()
 }

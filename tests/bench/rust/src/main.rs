@@ -13,7 +13,7 @@ use ferrite::Result;
 /// The repetitions of an operation. Must be the number that `run.py` divides by.
 const REPETITIONS: usize = 100;
 
-/// The same operation in two forms. Each makes its inputs, and returns a closure that is counted and whose result is the same.
+/// Pair of forms of one operation. Each makes its inputs, and returns a closure that is counted and whose result is the same.
 #[derive(Clone, Copy)]
 struct Pair {
     name: &'static str,
