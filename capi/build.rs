@@ -33,12 +33,18 @@ fn main() {
     }
     // The C++ runtime loads the unwinder anyway.
     if cfg!(all(feature = "host", not(feature = "cxx-abi"))) && LATE_UNWINDER.contains(&target.as_str()) {
-        let options = concat!(env!("CARGO_MANIFEST_DIR"), "/unwinder.ld");
+        let options = format!("{}/unwinder.ld", folder());
         println!("cargo:rerun-if-changed={options}");
         println!("cargo:rustc-cdylib-link-arg=-Wl,@{options}");
     }
     #[cfg(feature = "cxx-abi")]
     compile_cxx();
+}
+
+/// Returns the folder of the package, read when the script runs: a build folder may serve sources that were moved.
+#[allow(dead_code, reason = "not every set of features needs it")]
+fn folder() -> String {
+    env::var("CARGO_MANIFEST_DIR").unwrap_or_default()
 }
 
 /// Compiles `cxx/unit.cc` with the compiler in the environment variable `CXX`, or the system's default, and links the
@@ -47,9 +53,9 @@ fn main() {
 fn compile_cxx() {
     println!("cargo:rerun-if-changed=cxx/unit.cc");
     // Keeps paths of the build machine out of the library.
-    let relative = concat!("-ffile-prefix-map=", env!("CARGO_MANIFEST_DIR"), "=capi");
+    let relative = format!("-ffile-prefix-map={}=capi", folder());
     let compiled = cc::Build::new()
-        .flag_if_supported(relative)
+        .flag_if_supported(&relative)
         .cpp(true)
         .std("c++17")
         .warnings(true)

@@ -8,6 +8,8 @@ const LAZY_UNWINDER: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-l
 fn main() {
     println!("cargo:rerun-if-changed=unwinder.ld");
     if LAZY_UNWINDER.contains(&env::var("TARGET").unwrap_or_default().as_str()) {
-        println!("cargo:rustc-link-arg-tests=-Wl,@{}/unwinder.ld", env!("CARGO_MANIFEST_DIR"));
+        // Read when the script runs: a build folder may serve sources that were moved.
+        let folder = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        println!("cargo:rustc-link-arg-tests=-Wl,@{folder}/unwinder.ld");
     }
 }

