@@ -85,7 +85,7 @@ FERRITE_INLINE_ const char* ferrite_decimal_(int64_t value, char buffer[24]) {
 
 /* Raises the error that an argument, or a part of it, differs from what the kernel expects; returns -1. Parts may be null. */
 FERRITE_INLINE_ int ferrite_refuse_(const char* kind, const FerriteArgs* args, int32_t index, const char* verb, const char* name,
-                                    const char* field, const char* expected, const char* value) {
+                                    const char* field, const char* expected, const char* got) {
   char digits[24];
   const char* parts[11];
   parts[0] = verb;
@@ -97,33 +97,43 @@ FERRITE_INLINE_ int ferrite_refuse_(const char* kind, const FerriteArgs* args, i
   parts[6] = args->signature;
   parts[7] = "`,\n  expected ";
   parts[8] = expected;
-  parts[9] = value;
-  TVMFFIErrorSetRaisedFromCStrParts(kind, parts, 10);
+  parts[9] = got != NULL ? ", got " : NULL;
+  parts[10] = got;
+  TVMFFIErrorSetRaisedFromCStrParts(kind, parts, 11);
   return -1;
 }
 
 FERRITE_INLINE_ int ferrite_refuse_type_(const FerriteArgs* args, int32_t index, const char* expected) {
-  return ferrite_refuse_("TypeError", args, index, "Mismatched type", NULL, NULL, expected, NULL);
+  const TVMFFITypeInfo* type = TVMFFIGetTypeInfo(args->values[index].type_index);
+  char got[64];
+  size_t size = 0;
+  if (type != NULL) size = type->type_key.size < sizeof(got) ? type->type_key.size : sizeof(got) - 1;
+  if (size != 0) memcpy(got, type->type_key.data, size);
+  got[size] = '\0';
+  return ferrite_refuse_("TypeError", args, index, "Mismatched type", NULL, NULL, expected, size != 0 ? got : NULL);
 }
 
 /* Checks the number of arguments, and that they are there: TypeError. FERRITE_EXPORT calls it. */
 FERRITE_INLINE_ int ferrite_check_count(const FerriteArgs* args, int32_t expected) {
-  char digits[24];
-  const char* parts[6];
+  char digits[24], given[24];
+  const char* parts[7];
   parts[3] = " when calling:\n  `";
   parts[4] = args->signature;
   parts[5] = "`";
+  parts[6] = NULL;
   if (args->count != expected) {
     parts[0] = "Expected ";
     parts[1] = ferrite_decimal_(expected, digits);
     parts[2] = " arguments";
+    parts[5] = "`, got ";
+    parts[6] = ferrite_decimal_(args->count, given);
   } else if (expected > 0 && args->values == NULL) {
     parts[0] = "args pointer is NULL";
     parts[1] = parts[2] = NULL;
   } else {
     return 0;
   }
-  TVMFFIErrorSetRaisedFromCStrParts("TypeError", parts, 6);
+  TVMFFIErrorSetRaisedFromCStrParts("TypeError", parts, 7);
   return -1;
 }
 
@@ -188,16 +198,20 @@ FERRITE_INLINE_ int ferrite_arg_object(const FerriteArgs* args, int32_t index, i
 /* Returns the tensor's description in a Tensor object. */
 FERRITE_INLINE_ DLTensor* ferrite_tensor_in(TVMFFIObjectHandle tensor) { return (DLTensor*)((TVMFFIObject*)tensor + 1); }
 
-/* Reads a tensor: a Tensor object or a DLTensor. TypeError for others. `name`, the parameter's, is kept for messages. */
-FERRITE_INLINE_ int ferrite_arg_tensor(const FerriteArgs* args, int32_t index, const char* name, FerriteTensorArg* out) {
-  const TVMFFIAny* value = &args->values[index];
+/* Stores the description of a tensor and returns 1; 0 for other values. */
+FERRITE_INLINE_ int ferrite_tensor_of_(const TVMFFIAny* value, FerriteTensorArg* out) {
   out->dl = NULL;
   if (value->type_index == kTVMFFITensor) {
     out->dl = ferrite_tensor_in(value->v_obj);
   } else if (value->type_index == kTVMFFIDLTensorPtr) {
     out->dl = (const DLTensor*)value->v_ptr;
   }
-  if (out->dl == NULL) return ferrite_refuse_type_(args, index, "Tensor");
+  return out->dl != NULL;
+}
+
+/* Reads a tensor: a Tensor object or a DLTensor. TypeError for others. `name`, the parameter's, is kept for messages. */
+FERRITE_INLINE_ int ferrite_arg_tensor(const FerriteArgs* args, int32_t index, const char* name, FerriteTensorArg* out) {
+  if (!ferrite_tensor_of_(&args->values[index], out)) return ferrite_refuse_type_(args, index, "Tensor");
   out->name = name;
   out->args = args;
   out->index = index;
@@ -207,8 +221,15 @@ FERRITE_INLINE_ int ferrite_arg_tensor(const FerriteArgs* args, int32_t index, c
 /* ---- checks of tensors ------------------------------------------------------------------- */
 
 FERRITE_INLINE_ int ferrite_refuse_tensor_(const char* kind, const FerriteTensorArg* x, const char* verb, const char* field,
-                                           const char* expected, const char* value) {
-  return ferrite_refuse_(kind, x->args, x->index, verb, x->name, field, expected, value);
+                                           const char* expected, const char* got) {
+  return ferrite_refuse_(kind, x->args, x->index, verb, x->name, field, expected, got);
+}
+
+/* The same with numbers. */
+FERRITE_INLINE_ int ferrite_refuse_number_(const FerriteTensorArg* x, const char* verb, const char* field, int64_t expected,
+                                           int64_t got) {
+  char wanted[24], given[24];
+  return ferrite_refuse_tensor_("ValueError", x, verb, field, ferrite_decimal_(expected, wanted), ferrite_decimal_(got, given));
 }
 
 /* Appends `text` to a buffer of 64 bytes, in which there must be space. */
@@ -226,27 +247,35 @@ FERRITE_INLINE_ const char* ferrite_axis_(char buffer[64], const char* field, in
 
 /* Checks the number of axes: ValueError. The checks of single axes need it before them. */
 FERRITE_INLINE_ int ferrite_check_ndim(const FerriteTensorArg* x, int32_t ndim) {
-  char digits[24];
   if (x->dl->ndim == ndim) return 0;
-  return ferrite_refuse_tensor_("ValueError", x, "Mismatched ", ".ndim", ferrite_decimal_(ndim, digits), NULL);
+  return ferrite_refuse_number_(x, "Mismatched ", ".ndim", ndim, x->dl->ndim);
+}
+
+/* Writes the name of a type of elements, such as `float32`; -1 if there is none. */
+FERRITE_INLINE_ int ferrite_dtype_name_(DLDataType dtype, char name[64]) {
+  TVMFFIAny text;
+  name[0] = '\0';
+  if (TVMFFIDataTypeToString(&dtype, &text) != 0) return -1;
+  if (text.type_index != kTVMFFIStr) { /* both forms of strings end with a NUL */
+    strncat(name, text.v_bytes, 63);
+    return 0;
+  }
+  strncat(name, ((const TVMFFIByteArray*)((const TVMFFIObject*)text.v_obj + 1))->data, 63);
+  TVMFFIObjectDecRef(text.v_obj);
+  return 0;
 }
 
 /* Checks the type of the elements, such as kDLFloat, 32, 1: TypeError. */
 FERRITE_INLINE_ int ferrite_check_dtype(const FerriteTensorArg* x, int code, int bits, int lanes) {
   const DLDataType* actual = &x->dl->dtype;
   DLDataType expected;
-  TVMFFIAny text;
-  const char* name;
+  char wanted[64], given[64];
   if (actual->code == code && actual->bits == bits && actual->lanes == lanes) return 0;
   expected.code = (uint8_t)code;
   expected.bits = (uint8_t)bits;
   expected.lanes = (uint16_t)lanes;
-  if (TVMFFIDataTypeToString(&expected, &text) != 0) return -1;
-  name = text.v_bytes; /* both forms of strings end with a NUL */
-  if (text.type_index == kTVMFFIStr) name = ((const TVMFFIByteArray*)((const TVMFFIObject*)text.v_obj + 1))->data;
-  ferrite_refuse_tensor_("TypeError", x, "Mismatched ", ".dtype", name, NULL);
-  if (text.type_index == kTVMFFIStr) TVMFFIObjectDecRef(text.v_obj);
-  return -1;
+  if (ferrite_dtype_name_(expected, wanted) != 0 || ferrite_dtype_name_(*actual, given) != 0) return -1;
+  return ferrite_refuse_tensor_("TypeError", x, "Mismatched ", ".dtype", wanted, given);
 }
 
 /* Returns the name of a device type, such as "cuda", and "unknown" for numbers without one. */
@@ -275,46 +304,74 @@ FERRITE_INLINE_ const char* ferrite_device_name(int device_type) {
 /* Checks the kind of device, such as kDLCPU: ValueError. */
 FERRITE_INLINE_ int ferrite_check_device(const FerriteTensorArg* x, int device_type) {
   if ((int)x->dl->device.device_type == device_type) return 0;
-  return ferrite_refuse_tensor_("ValueError", x, "Mismatched ", ".device_type", ferrite_device_name(device_type), NULL);
+  return ferrite_refuse_tensor_("ValueError", x, "Mismatched ", ".device_type", ferrite_device_name(device_type),
+                                ferrite_device_name((int)x->dl->device.device_type));
 }
 
-FERRITE_INLINE_ int ferrite_refuse_match_(const FerriteTensorArg* x, const char* x_field, const FerriteTensorArg* y,
-                                          const char* y_field) {
-  char digits[24];
-  const char* parts[10];
+FERRITE_INLINE_ int ferrite_refuse_match_(const FerriteTensorArg* x, const char* x_field, int64_t got, const FerriteTensorArg* y,
+                                          const char* y_field, int64_t expected) {
+  char index[24], wanted[24], given[24];
+  const char* parts[14];
   parts[0] = "Mismatched ";
   parts[1] = x->name;
   parts[2] = x_field;
   parts[3] = " on argument #";
-  parts[4] = ferrite_decimal_(x->index, digits);
+  parts[4] = ferrite_decimal_(x->index, index);
   parts[5] = " when calling:\n  `";
   parts[6] = x->args->signature;
   parts[7] = "`,\n  expected to match ";
   parts[8] = y->name;
   parts[9] = y_field;
-  TVMFFIErrorSetRaisedFromCStrParts("ValueError", parts, 10);
+  parts[10] = " = ";
+  parts[11] = ferrite_decimal_(expected, wanted);
+  parts[12] = ", got ";
+  parts[13] = ferrite_decimal_(got, given);
+  TVMFFIErrorSetRaisedFromCStrParts("ValueError", parts, 14);
   return -1;
 }
 
 /* Checks that `x` is on the device that `y` is on: ValueError. Checks numbers only; check the kind of device of both before. */
 FERRITE_INLINE_ int ferrite_check_same_device(const FerriteTensorArg* x, const FerriteTensorArg* y) {
   if (x->dl->device.device_id == y->dl->device.device_id) return 0;
-  return ferrite_refuse_match_(x, ".device_id", y, ".device_id");
+  return ferrite_refuse_match_(x, ".device_id", x->dl->device.device_id, y, ".device_id", y->dl->device.device_id);
 }
 
 /* Checks the extent of an axis, in elements: ValueError. */
 FERRITE_INLINE_ int ferrite_check_shape(const FerriteTensorArg* x, int32_t axis, int64_t extent) {
-  char field[64], digits[24];
+  char field[64];
   if (x->dl->shape[axis] == extent) return 0;
-  return ferrite_refuse_tensor_("ValueError", x, "Invalid ", ferrite_axis_(field, ".shape", axis), ferrite_decimal_(extent, digits),
-                                NULL);
+  return ferrite_refuse_number_(x, "Invalid ", ferrite_axis_(field, ".shape", axis), extent, x->dl->shape[axis]);
+}
+
+FERRITE_INLINE_ int ferrite_refuse_shape_(const FerriteTensorArg* x, int32_t axis, const char* rule, int64_t number) {
+  char field[64], expected[64], digits[24];
+  strcpy(expected, rule);
+  ferrite_append_(expected, ferrite_decimal_(number, digits));
+  return ferrite_refuse_tensor_("ValueError", x, "Invalid ", ferrite_axis_(field, ".shape", axis), expected,
+                                ferrite_decimal_(x->dl->shape[axis], digits));
+}
+
+/* Checks that the extent of an axis is a multiple of a positive number: ValueError. */
+FERRITE_INLINE_ int ferrite_check_divisible(const FerriteTensorArg* x, int32_t axis, int64_t by) {
+  return x->dl->shape[axis] % by == 0 ? 0 : ferrite_refuse_shape_(x, axis, "to be divisible by ", by);
+}
+
+/* Checks that the extent of an axis is a number or more: ValueError. */
+FERRITE_INLINE_ int ferrite_check_at_least(const FerriteTensorArg* x, int32_t axis, int64_t least) {
+  return x->dl->shape[axis] >= least ? 0 : ferrite_refuse_shape_(x, axis, "at least ", least);
+}
+
+/* Checks that the extent of an axis is a number or less: ValueError. */
+FERRITE_INLINE_ int ferrite_check_at_most(const FerriteTensorArg* x, int32_t axis, int64_t most) {
+  return x->dl->shape[axis] <= most ? 0 : ferrite_refuse_shape_(x, axis, "at most ", most);
 }
 
 /* Checks that an axis of `x` is as long as one of `y`: ValueError. */
 FERRITE_INLINE_ int ferrite_check_same_extent(const FerriteTensorArg* x, int32_t x_axis, const FerriteTensorArg* y, int32_t y_axis) {
   char x_field[64], y_field[64];
   if (x->dl->shape[x_axis] == y->dl->shape[y_axis]) return 0;
-  return ferrite_refuse_match_(x, ferrite_axis_(x_field, ".shape", x_axis), y, ferrite_axis_(y_field, ".shape", y_axis));
+  return ferrite_refuse_match_(x, ferrite_axis_(x_field, ".shape", x_axis), x->dl->shape[x_axis], y,
+                               ferrite_axis_(y_field, ".shape", y_axis), y->dl->shape[y_axis]);
 }
 
 /* Returns the stride of an axis, in elements: the tensor's own, or that of a compact tensor if it has none. */
@@ -328,24 +385,9 @@ FERRITE_INLINE_ int64_t ferrite_stride(const FerriteTensorArg* x, int32_t axis) 
 
 /* Checks the stride of an axis, in elements: ValueError. */
 FERRITE_INLINE_ int ferrite_check_stride(const FerriteTensorArg* x, int32_t axis, int64_t stride) {
-  char field[64], digits[24];
+  char field[64];
   if (ferrite_stride(x, axis) == stride) return 0;
-  return ferrite_refuse_tensor_("ValueError", x, "Invalid ", ferrite_axis_(field, ".strides", axis), ferrite_decimal_(stride, digits),
-                                NULL);
-}
-
-/* Checks that the elements follow each other in the order of the axes, the last one fastest: ValueError. */
-FERRITE_INLINE_ int ferrite_check_compact(const FerriteTensorArg* x) {
-  int64_t stride = 1;
-  int32_t axis;
-  if (x->dl->strides == NULL) return 0;
-  for (axis = x->dl->ndim - 1; axis >= 0; --axis) {
-    if (x->dl->shape[axis] != 1 && x->dl->strides[axis] != stride) {
-      return ferrite_refuse_tensor_("ValueError", x, "Mismatched ", ".strides", "to be compact array", NULL);
-    }
-    stride *= x->dl->shape[axis];
-  }
-  return 0;
+  return ferrite_refuse_number_(x, "Invalid ", ferrite_axis_(field, ".strides", axis), stride, ferrite_stride(x, axis));
 }
 
 /* Returns the number of elements. */
@@ -354,6 +396,23 @@ FERRITE_INLINE_ int64_t ferrite_numel(const FerriteTensorArg* x) {
   int32_t axis;
   for (axis = 0; axis < x->dl->ndim; ++axis) count *= x->dl->shape[axis];
   return count;
+}
+
+/* Checks that the elements, if there are any, follow each other in the order of the axes, the last one fastest: ValueError. */
+FERRITE_INLINE_ int ferrite_check_compact(const FerriteTensorArg* x) {
+  char given[64], digits[24];
+  int64_t stride = 1;
+  int32_t axis;
+  if (x->dl->strides == NULL) return 0;
+  for (axis = x->dl->ndim - 1; axis >= 0; --axis) {
+    if (x->dl->shape[axis] != 1 && x->dl->strides[axis] != stride && ferrite_numel(x) != 0) {
+      ferrite_append_((char*)ferrite_axis_(given, "stride", axis), " = ");
+      ferrite_append_(given, ferrite_decimal_(x->dl->strides[axis], digits));
+      return ferrite_refuse_tensor_("ValueError", x, "Mismatched ", ".strides", "to be compact array", given);
+    }
+    stride *= x->dl->shape[axis];
+  }
+  return 0;
 }
 
 /* Checks that a tensor with elements has memory: ValueError. */
@@ -365,6 +424,222 @@ FERRITE_INLINE_ int ferrite_check_data(const FerriteTensorArg* x) {
 
 /* Returns the address of the first element, which is on the tensor's device. */
 FERRITE_INLINE_ void* ferrite_data(const FerriteTensorArg* x) { return (char*)x->dl->data + (size_t)x->dl->byte_offset; }
+
+/* Checks that the address of the first element is a multiple of a number of bytes: ValueError. */
+FERRITE_INLINE_ int ferrite_check_alignment(const FerriteTensorArg* x, int bytes) {
+  const uintptr_t rest = (uintptr_t)ferrite_data(x) % (uintptr_t)bytes;
+  char expected[64], given[64], digits[24];
+  if (rest == 0) return 0;
+  strcpy(expected, "data alignment=");
+  ferrite_append_(expected, ferrite_decimal_(bytes, digits));
+  ferrite_append_(expected, " bytes");
+  strcpy(given, "an address with remainder ");
+  ferrite_append_(given, ferrite_decimal_((int64_t)rest, digits));
+  return ferrite_refuse_("ValueError", x->args, x->index, "Misaligned Tensor data", NULL, NULL, expected, given);
+}
+
+/* Addresses of the elements of a tensor: from `begin` to before `end`. */
+typedef struct FerriteRange_ {
+  uintptr_t begin, end;
+} FerriteRange_;
+
+FERRITE_INLINE_ FerriteRange_ ferrite_range_(const FerriteTensorArg* x) {
+  const int64_t bits = (int64_t)x->dl->dtype.bits * x->dl->dtype.lanes;
+  FerriteRange_ range;
+  int64_t lowest = 0, highest = 0;
+  int32_t axis;
+  range.begin = range.end = (uintptr_t)ferrite_data(x);
+  if (ferrite_numel(x) == 0) return range;
+  for (axis = 0; axis < x->dl->ndim; ++axis) {
+    const int64_t reach = (x->dl->shape[axis] - 1) * ferrite_stride(x, axis);
+    *(reach < 0 ? &lowest : &highest) += reach;
+  }
+  range.begin -= (uintptr_t)(-lowest * bits / 8);
+  range.end += (uintptr_t)(((highest + 1) * bits + 7) / 8);
+  return range;
+}
+
+/* Returns 1 if two tensors have bytes in common on one device; tensors whose elements only alternate count as if they had. */
+FERRITE_INLINE_ int ferrite_overlaps(const FerriteTensorArg* x, const FerriteTensorArg* y) {
+  const DLDevice a = x->dl->device, b = y->dl->device;
+  const FerriteRange_ of_x = ferrite_range_(x), of_y = ferrite_range_(y);
+  if (a.device_type != b.device_type || a.device_id != b.device_id) return 0;
+  return of_x.begin < of_y.end && of_y.begin < of_x.end;
+}
+
+FERRITE_INLINE_ int ferrite_same_memory_(const FerriteTensorArg* x, const FerriteTensorArg* y) {
+  const FerriteRange_ of_x = ferrite_range_(x), of_y = ferrite_range_(y);
+  return of_x.begin == of_y.begin && of_x.end == of_y.end;
+}
+
+/* Checks that a tensor overlaps no other tensor of the call: ValueError. `except`, or null, may have exactly the same memory. */
+FERRITE_INLINE_ int ferrite_check_apart(const FerriteTensorArg* x, const FerriteTensorArg* except) {
+  FerriteTensorArg other;
+  char expected[64], digits[24];
+  for (other.index = 0; other.index < x->args->count; ++other.index) {
+    const TVMFFIAny* value = &x->args->values[other.index];
+    if (other.index == x->index || !ferrite_tensor_of_(value, &other)) continue;
+    if (!ferrite_overlaps(x, &other)) continue;
+    if (except != NULL && except->index == other.index && ferrite_same_memory_(x, &other)) continue;
+    strcpy(expected, "memory apart from argument #");
+    ferrite_append_(expected, ferrite_decimal_(other.index, digits));
+    return ferrite_refuse_tensor_("ValueError", x, "Overlapping ", NULL, expected, "common bytes");
+  }
+  return 0;
+}
+
+/*
+ * Checks that a tensor is not read-only: ValueError. A Tensor object of DLPack may be, where the library keeps that flag, which
+ * upstream's does not; it is exported to read the flag, which allocates.
+ */
+FERRITE_INLINE_ int ferrite_check_writable(const FerriteTensorArg* x) {
+  const TVMFFIAny* value = &x->args->values[x->index];
+  DLManagedTensorVersioned* exported;
+  uint64_t flags;
+  if (value->type_index != kTVMFFITensor) return 0;
+  if (TVMFFITensorToDLPackVersioned(value->v_obj, &exported) != 0) return -1;
+  flags = exported->flags;
+  exported->deleter(exported);
+  if ((flags & DLPACK_FLAG_BITMASK_READ_ONLY) == 0) return 0;
+  return ferrite_refuse_tensor_("ValueError", x, "Read-only ", NULL, "a writable tensor", "one with the read-only flag");
+}
+
+/* Checks that a kernel may write into a tensor: not read-only, and apart from all others. `except` as in ferrite_check_apart. */
+FERRITE_INLINE_ int ferrite_check_output(const FerriteTensorArg* x, const FerriteTensorArg* except) {
+  return ferrite_check_apart(x, except) || ferrite_check_writable(x) ? -1 : 0;
+}
+
+/* ---- tensors with their checks, in one call ---------------------------------------------- */
+
+/*
+ * The extent of an axis that tensors have in common. The first tensor that is read with it sets it; others are checked, and
+ * messages say which tensor they differ from: `expected to match x.shape[1] = 8, got 7`.
+ */
+typedef struct FerriteExtent {
+  int64_t value; /* negative until it is set */
+  const FerriteTensorArg* tensor;
+  int32_t axis;
+} FerriteExtent;
+
+/* An extent that the first tensor sets: `FerriteExtent rows = FERRITE_ANY_EXTENT`. */
+#define FERRITE_ANY_EXTENT {-1, NULL, 0}
+
+/* Returns an extent with a value of its own. */
+FERRITE_INLINE_ FerriteExtent ferrite_extent(int64_t value) {
+  FerriteExtent extent;
+  extent.value = value;
+  extent.tensor = NULL;
+  extent.axis = 0;
+  return extent;
+}
+
+FERRITE_INLINE_ int ferrite_bind_(FerriteExtent* extent, const FerriteTensorArg* x, int32_t axis) {
+  if (extent->value >= 0 && extent->tensor == NULL) return ferrite_check_shape(x, axis, extent->value);
+  if (extent->value >= 0) return ferrite_check_same_extent(x, axis, extent->tensor, extent->axis);
+  if (ferrite_check_at_least(x, axis, 0) != 0) return -1;
+  extent->value = x->dl->shape[axis];
+  extent->tensor = x;
+  extent->axis = axis;
+  return 0;
+}
+
+/* A type of elements as a number. */
+#define FERRITE_DTYPE(code, bits) ((code) * 256 + (bits))
+#define FERRITE_F32 FERRITE_DTYPE(kDLFloat, 32)
+#define FERRITE_F16 FERRITE_DTYPE(kDLFloat, 16)
+#define FERRITE_BF16 FERRITE_DTYPE(kDLBfloat, 16)
+#define FERRITE_I64 FERRITE_DTYPE(kDLInt, 64)
+#define FERRITE_I32 FERRITE_DTYPE(kDLInt, 32)
+#define FERRITE_I8 FERRITE_DTYPE(kDLInt, 8)
+#define FERRITE_U8 FERRITE_DTYPE(kDLUInt, 8)
+/* Any type of elements: the kernel checks it. */
+#define FERRITE_ANY_DTYPE (-1)
+
+FERRITE_INLINE_ int ferrite_check_kind_(const FerriteTensorArg* x, int dtype, int32_t ndim) {
+  if (ferrite_check_ndim(x, ndim) != 0) return -1;
+  if (dtype != FERRITE_ANY_DTYPE && ferrite_check_dtype(x, dtype / 256, dtype % 256, 1) != 0) return -1;
+  return ferrite_check_device(x, kDLCPU);
+}
+
+FERRITE_INLINE_ int ferrite_check_memory_(const FerriteTensorArg* x) {
+  if (ferrite_check_compact(x) != 0 || ferrite_check_data(x) != 0) return -1;
+  return ferrite_check_alignment(x, (x->dl->dtype.bits + 7) / 8);
+}
+
+FERRITE_INLINE_ int ferrite_take_(const FerriteArgs* args, int32_t index, const char* name, int dtype, int32_t ndim,
+                                  FerriteExtent* const* shape, FerriteTensorArg* out) {
+  int32_t axis;
+  if (ferrite_arg_tensor(args, index, name, out) != 0 || ferrite_check_kind_(out, dtype, ndim) != 0) return -1;
+  for (axis = 0; axis < ndim; ++axis) {
+    if (ferrite_bind_(shape[axis], out, axis) != 0) return -1;
+  }
+  return ferrite_check_memory_(out);
+}
+
+/*
+ * Each reads a tensor with a number of axes and makes the checks that most kernels need: a type of elements such as FERRITE_F32,
+ * extents, main memory, compact, data that are there and aligned to the elements. Errors: those of ferrite_arg_tensor and the checks.
+ */
+FERRITE_INLINE_ int ferrite_take_1(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteExtent* a,
+                                   FerriteTensorArg* out) {
+  return ferrite_take_(args, index, name, dtype, 1, &a, out);
+}
+
+FERRITE_INLINE_ int ferrite_take_2(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteExtent* a,
+                                   FerriteExtent* b, FerriteTensorArg* out) {
+  FerriteExtent* shape[2];
+  shape[0] = a;
+  shape[1] = b;
+  return ferrite_take_(args, index, name, dtype, 2, shape, out);
+}
+
+FERRITE_INLINE_ int ferrite_take_3(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteExtent* a,
+                                   FerriteExtent* b, FerriteExtent* c, FerriteTensorArg* out) {
+  FerriteExtent* shape[3];
+  shape[0] = a;
+  shape[1] = b;
+  shape[2] = c;
+  return ferrite_take_(args, index, name, dtype, 3, shape, out);
+}
+
+FERRITE_INLINE_ int ferrite_take_4(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteExtent* a,
+                                   FerriteExtent* b, FerriteExtent* c, FerriteExtent* d, FerriteTensorArg* out) {
+  FerriteExtent* shape[4];
+  shape[0] = a;
+  shape[1] = b;
+  shape[2] = c;
+  shape[3] = d;
+  return ferrite_take_(args, index, name, dtype, 4, shape, out);
+}
+
+/* The same with any number of axes. */
+FERRITE_INLINE_ int ferrite_take_any(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteTensorArg* out) {
+  if (ferrite_arg_tensor(args, index, name, out) != 0 || ferrite_check_kind_(out, dtype, out->dl->ndim) != 0) return -1;
+  return ferrite_check_memory_(out);
+}
+
+FERRITE_INLINE_ int ferrite_refuse_element_(const FerriteTensorArg* x, int64_t at, int64_t low, int64_t high, int64_t got) {
+  char field[64], expected[64], digits[24];
+  strcpy(field, "[");
+  ferrite_append_(field, ferrite_decimal_(at, digits));
+  ferrite_append_(field, "]");
+  strcpy(expected, ferrite_decimal_(low, digits));
+  ferrite_append_(expected, " to ");
+  ferrite_append_(expected, ferrite_decimal_(high, digits));
+  return ferrite_refuse_("IndexError", x->args, x->index, "Invalid ", x->name, field, expected, ferrite_decimal_(got, digits));
+}
+
+/* Checks that each element of a compact tensor of int32 or int64 in main memory is from `low` to `high`: IndexError. */
+FERRITE_INLINE_ int ferrite_check_elements(const FerriteTensorArg* x, int64_t low, int64_t high) {
+  const void* data = ferrite_data(x);
+  const int64_t count = ferrite_numel(x);
+  int64_t at;
+  for (at = 0; at < count; ++at) {
+    const int64_t value = x->dl->dtype.bits == 32 ? ((const int32_t*)data)[at] : ((const int64_t*)data)[at];
+    if (value < low || value > high) return ferrite_refuse_element_(x, at, low, high, value);
+  }
+  return 0;
+}
 
 /* ---- allocation -------------------------------------------------------------------------- */
 
@@ -452,6 +727,94 @@ FERRITE_INLINE_ int ferrite_alloc_like(const FerriteTensorArg* x, TVMFFIObjectHa
   return ferrite_alloc(x->dl->device, x->dl->dtype, x->dl->ndim, x->dl->shape, out);
 }
 
+/* ---- outputs ----------------------------------------------------------------------------- */
+
+/* An output that the caller gives, or leaves to the kernel by None. */
+typedef struct FerriteOut {
+  FerriteTensorArg tensor;
+  /* A new reference if the kernel allocated it, and null otherwise. */
+  TVMFFIObjectHandle made;
+} FerriteOut;
+
+/* Allocates an output in main memory. */
+FERRITE_INLINE_ int ferrite_make_out_(int dtype, int32_t ndim, const int64_t* shape, FerriteOut* out) {
+  DLDevice device;
+  DLDataType type;
+  device.device_type = kDLCPU;
+  device.device_id = 0;
+  type.code = (uint8_t)(dtype / 256);
+  type.bits = (uint8_t)(dtype % 256);
+  type.lanes = 1;
+  if (ferrite_alloc(device, type, ndim, shape, &out->made) != 0) return -1;
+  out->tensor.dl = ferrite_tensor_in(out->made);
+  return 0;
+}
+
+FERRITE_INLINE_ int ferrite_out_(const FerriteArgs* args, int32_t index, const char* name, int dtype, int32_t ndim,
+                                 FerriteExtent* const* shape, FerriteOut* out) {
+  int64_t extents[4];
+  int32_t axis;
+  out->made = NULL;
+  if (!ferrite_arg_is_none(args, index)) {
+    if (ferrite_take_(args, index, name, dtype, ndim, shape, &out->tensor) != 0) return -1;
+    return ferrite_check_output(&out->tensor, NULL);
+  }
+  for (axis = 0; axis < ndim; ++axis) extents[axis] = shape[axis]->value;
+  return ferrite_make_out_(dtype, ndim, extents, out);
+}
+
+/*
+ * Each reads an output in main memory: the tensor of the caller, with the checks of ferrite_take_N and ferrite_check_output, or,
+ * for None, a new one by ferrite_alloc. The extents must be set. Call it after all other checks, and end the kernel by
+ * ferrite_return_out, or by ferrite_drop_out if it fails.
+ */
+FERRITE_INLINE_ int ferrite_out_1(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteExtent* a,
+                                  FerriteOut* out) {
+  return ferrite_out_(args, index, name, dtype, 1, &a, out);
+}
+
+FERRITE_INLINE_ int ferrite_out_2(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteExtent* a,
+                                  FerriteExtent* b, FerriteOut* out) {
+  FerriteExtent* shape[2];
+  shape[0] = a;
+  shape[1] = b;
+  return ferrite_out_(args, index, name, dtype, 2, shape, out);
+}
+
+FERRITE_INLINE_ int ferrite_out_3(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteExtent* a,
+                                  FerriteExtent* b, FerriteExtent* c, FerriteOut* out) {
+  FerriteExtent* shape[3];
+  shape[0] = a;
+  shape[1] = b;
+  shape[2] = c;
+  return ferrite_out_(args, index, name, dtype, 3, shape, out);
+}
+
+/* The same for an output with the type and shape of `x`. It may be the very memory of `x`. */
+FERRITE_INLINE_ int ferrite_out_like(const FerriteArgs* args, int32_t index, const char* name, const FerriteTensorArg* x,
+                                     FerriteOut* out) {
+  const DLDataType dtype = x->dl->dtype;
+  int32_t axis;
+  out->made = NULL;
+  if (ferrite_arg_is_none(args, index)) {
+    if (ferrite_alloc_like(x, &out->made) != 0) return -1;
+    out->tensor.dl = ferrite_tensor_in(out->made);
+    return 0;
+  }
+  if (ferrite_arg_tensor(args, index, name, &out->tensor) != 0) return -1;
+  if (ferrite_check_kind_(&out->tensor, FERRITE_DTYPE(dtype.code, dtype.bits), x->dl->ndim) != 0) return -1;
+  for (axis = 0; axis < x->dl->ndim; ++axis) {
+    if (ferrite_check_same_extent(&out->tensor, axis, x, axis) != 0) return -1;
+  }
+  return ferrite_check_memory_(&out->tensor) || ferrite_check_output(&out->tensor, x) ? -1 : 0;
+}
+
+/* Releases an output that the kernel allocated. */
+FERRITE_INLINE_ void ferrite_drop_out(FerriteOut* out) {
+  if (out->made != NULL) TVMFFIObjectDecRef(out->made);
+  out->made = NULL;
+}
+
 /* ---- results ----------------------------------------------------------------------------- */
 
 /* Each stores the result of the kernel, and returns 0 so that `return ferrite_return_int(result, 1);` ends it. */
@@ -500,6 +863,12 @@ FERRITE_INLINE_ int ferrite_return_object(TVMFFIAny* result, int32_t type_index,
   return 0;
 }
 
+/* Returns an output that the kernel allocated; None if the caller gave it. */
+FERRITE_INLINE_ int ferrite_return_out(TVMFFIAny* result, FerriteOut* out) {
+  if (out->made == NULL) return ferrite_return_none(result);
+  return ferrite_return_object(result, kTVMFFITensor, out->made);
+}
+
 /* ---- export ------------------------------------------------------------------------------ */
 
 /* Types of parameters and results, for the metadata that tools read. */
@@ -512,6 +881,9 @@ FERRITE_INLINE_ int ferrite_return_object(TVMFFIAny* result, int32_t type_index,
 #define FERRITE_STR FERRITE_TYPE_("ffi.String")
 #define FERRITE_TENSOR FERRITE_TYPE_("DLTensor*")
 #define FERRITE_OBJECT_OF(type_key) FERRITE_TYPE_(type_key)
+/* An output that callers may leave to the kernel, and the result of a kernel that returns it then. */
+#define FERRITE_OUT FERRITE_OPTIONAL(FERRITE_TENSOR)
+#define FERRITE_RETURNS_OUT FERRITE_OPTIONAL(FERRITE_OBJECT_OF("ffi.Tensor"))
 #define FERRITE_OPTIONAL(type) "{\\\"type\\\":\\\"Optional\\\",\\\"args\\\":[" type "]}"
 
 /* The number of parameters and their types. */
@@ -524,13 +896,15 @@ FERRITE_INLINE_ int ferrite_return_object(TVMFFIAny* result, int32_t type_index,
 #define FERRITE_PARAMS_6(a, b, c, d, e, f) 6, a "," b "," c "," d "," e "," f
 #define FERRITE_PARAMS_7(a, b, c, d, e, f, g) 7, a "," b "," c "," d "," e "," f "," g
 #define FERRITE_PARAMS_8(a, b, c, d, e, f, g, h) 8, a "," b "," c "," d "," e "," f "," g "," h
+#define FERRITE_PARAMS_9(a, b, c, d, e, f, g, h, i) 9, a "," b "," c "," d "," e "," f "," g "," h "," i
+#define FERRITE_PARAMS_10(a, b, c, d, e, f, g, h, i, j) 10, a "," b "," c "," d "," e "," f "," g "," h "," i "," j
 
 /*
  * Exports a kernel by its name, an identifier: put the body behind it. It has the parameters `args` and `result`, and is called
  * when the number of arguments is right.
  *
  * `params` is FERRITE_PARAMS_N with the types of the parameters, `returns` the type of the result, `names` the text between the
- * parentheses of the signature in messages, and `doc` the documentation. Makes the symbols `__tvm_ffi_NAME`,
+ * parentheses of the signature in messages and in the metadata, and `doc` the documentation. Makes the symbols `__tvm_ffi_NAME`,
  * `__tvm_ffi__doc_NAME` and `__tvm_ffi__metadata_NAME`; a call allocates nothing besides what the body does.
  */
 #define FERRITE_EXPORT(name, params, returns, names, doc) FERRITE_EXPORT_(name, params, returns, names, doc)
@@ -549,7 +923,7 @@ FERRITE_INLINE_ int ferrite_return_object(TVMFFIAny* result, int32_t type_index,
   FERRITE_TEXT_SYMBOL_(__tvm_ffi__doc_##name, doc)                                                                               \
   FERRITE_TEXT_SYMBOL_(__tvm_ffi__metadata_##name,                                                                               \
                        "{\"type_schema\":\"{\\\"type\\\":\\\"ffi.Function\\\",\\\"named_args\\\":{\\\"return\\\":[" returns      \
-                       "],\\\"params\\\":[" types "]}}\"}")                                                                      \
+                       "],\\\"params\\\":[" types "]}}\",\"signature\":\"" #name "(" names ")\"}")                                                                      \
   static int ferrite_kernel_##name##_(const FerriteArgs* args, TVMFFIAny* result)
 
 #define FERRITE_SYMBOL_(symbol)                                                                                                  \

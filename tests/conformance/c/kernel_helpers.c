@@ -54,7 +54,7 @@ static void test_count(void) {
   TVMFFIAny values[2];
   FerriteArgs args = args_of(values, 2);
   CHECK_OK(ferrite_check_count(&args, 2));
-  CHECK_ERROR_TEXT(ferrite_check_count(&args, 12), "TypeError", "Expected 12 arguments when calling:\n  `" SIGNATURE "`");
+  CHECK_ERROR_TEXT(ferrite_check_count(&args, 12), "TypeError", "Expected 12 arguments when calling:\n  `" SIGNATURE "`, got 2");
   args.values = NULL;
   CHECK_ERROR_TEXT(ferrite_check_count(&args, 2), "TypeError", "args pointer is NULL when calling:\n  `" SIGNATURE "`");
   args.count = 0;
@@ -75,7 +75,7 @@ static void test_numbers(void) {
   CHECK(integer == -7);
   CHECK_OK(ferrite_arg_int(&args, 1, &integer));
   CHECK(integer == 1);
-  CHECK_ERROR_TEXT(ferrite_arg_int(&args, 2, &integer), "TypeError", "Mismatched type" WHEN("2") "int");
+  CHECK_ERROR_TEXT(ferrite_arg_int(&args, 2, &integer), "TypeError", "Mismatched type" WHEN("2") "int, got float");
   CHECK(integer == 1);
   CHECK_OK(ferrite_arg_float(&args, 0, &number));
   CHECK(number == -7.0);
@@ -83,13 +83,13 @@ static void test_numbers(void) {
   CHECK(number == 1.0);
   CHECK_OK(ferrite_arg_float(&args, 2, &number));
   CHECK(number == 0.5);
-  CHECK_ERROR_TEXT(ferrite_arg_float(&args, 3, &number), "TypeError", "Mismatched type" WHEN("3") "float");
+  CHECK_ERROR_TEXT(ferrite_arg_float(&args, 3, &number), "TypeError", "Mismatched type" WHEN("3") "float, got None");
   CHECK_OK(ferrite_arg_bool(&args, 0, &flag));
   CHECK_INT(flag, 1);
   values[0] = any_int(0);
   CHECK_OK(ferrite_arg_bool(&args, 0, &flag));
   CHECK_INT(flag, 0);
-  CHECK_ERROR_TEXT(ferrite_arg_bool(&args, 2, &flag), "TypeError", "Mismatched type" WHEN("2") "boolean");
+  CHECK_ERROR_TEXT(ferrite_arg_bool(&args, 2, &flag), "TypeError", "Mismatched type" WHEN("2") "boolean, got float");
   CHECK_INT(ferrite_arg_is_none(&args, 3), 1);
   CHECK_INT(ferrite_arg_is_none(&args, 0), 0);
 }
@@ -109,11 +109,11 @@ static void test_strings_and_objects(void) {
   CHECK(bytes_equal(&text, "a string that is not small"));
   CHECK_OK(ferrite_arg_str(&args, 2, &text));
   CHECK(bytes_equal(&text, "raw"));
-  CHECK_ERROR_TEXT(ferrite_arg_str(&args, 3, &text), "TypeError", "Mismatched type" WHEN("3") "ffi.String");
+  CHECK_ERROR_TEXT(ferrite_arg_str(&args, 3, &text), "TypeError", "Mismatched type" WHEN("3") "ffi.String, got ffi.Function");
   CHECK_OK(ferrite_arg_object(&args, 3, kTVMFFIFunction, "ffi.Function", &found));
   CHECK(found == function);
   CHECK_ERROR_TEXT(ferrite_arg_object(&args, 1, kTVMFFIFunction, "ffi.Function", &found), "TypeError",
-                   "Mismatched type" WHEN("1") "ffi.Function");
+                   "Mismatched type" WHEN("1") "ffi.Function, got ffi.String");
   release_any(&values[1]);
   TVMFFIObjectDecRef(function);
 }
@@ -131,29 +131,29 @@ static void test_tensors(void) {
   values[1] = any_pointer(&a);
   values[2] = any_tensor(&a);
   values[3] = any_tensor(&b);
-  CHECK_ERROR_TEXT(ferrite_arg_tensor(&args, 0, "x", &x), "TypeError", "Mismatched type" WHEN("0") "Tensor");
-  CHECK_ERROR_TEXT(ferrite_arg_tensor(&args, 1, "x", &x), "TypeError", "Mismatched type" WHEN("1") "Tensor");
+  CHECK_ERROR_TEXT(ferrite_arg_tensor(&args, 0, "x", &x), "TypeError", "Mismatched type" WHEN("0") "Tensor, got None");
+  CHECK_ERROR_TEXT(ferrite_arg_tensor(&args, 1, "x", &x), "TypeError", "Mismatched type" WHEN("1") "Tensor, got void*");
   CHECK_OK(ferrite_arg_tensor(&args, 2, "x", &x));
   CHECK_OK(ferrite_arg_tensor(&args, 3, "y", &y));
 
   CHECK_OK(ferrite_check_ndim(&x, 2));
-  CHECK_ERROR_TEXT(ferrite_check_ndim(&x, 3), "ValueError", "Mismatched x.ndim" WHEN("2") "3");
+  CHECK_ERROR_TEXT(ferrite_check_ndim(&x, 3), "ValueError", "Mismatched x.ndim" WHEN("2") "3, got 2");
   CHECK_OK(ferrite_check_dtype(&x, kDLFloat, 32, 1));
-  CHECK_ERROR_TEXT(ferrite_check_dtype(&x, kDLInt, 32, 1), "TypeError", "Mismatched x.dtype" WHEN("2") "int32");
-  CHECK_ERROR_TEXT(ferrite_check_dtype(&x, kDLFloat, 16, 1), "TypeError", "Mismatched x.dtype" WHEN("2") "float16");
+  CHECK_ERROR_TEXT(ferrite_check_dtype(&x, kDLInt, 32, 1), "TypeError", "Mismatched x.dtype" WHEN("2") "int32, got float32");
+  CHECK_ERROR_TEXT(ferrite_check_dtype(&x, kDLFloat, 16, 1), "TypeError", "Mismatched x.dtype" WHEN("2") "float16, got float32");
   CHECK_ERROR_TEXT(ferrite_check_dtype(&x, kDLFloat, 32, 4), "TypeError", "Mismatched x.dtype" WHEN("2") "float32x4");
   CHECK_OK(ferrite_check_device(&x, kDLCPU));
-  CHECK_ERROR_TEXT(ferrite_check_device(&y, kDLCUDA), "ValueError", "Mismatched y.device_type" WHEN("3") "cuda");
+  CHECK_ERROR_TEXT(ferrite_check_device(&y, kDLCUDA), "ValueError", "Mismatched y.device_type" WHEN("3") "cuda, got cpu");
   CHECK_OK(ferrite_check_same_device(&x, &y));
   b.dl.device.device_id = 1;
   CHECK_ERROR_TEXT(ferrite_check_same_device(&y, &x), "ValueError",
-                "Mismatched y.device_id on argument #3 when calling:\n  `" SIGNATURE "`,\n  expected to match x.device_id");
+                "Mismatched y.device_id on argument #3 when calling:\n  `" SIGNATURE "`,\n  expected to match x.device_id = 0, got 1");
   CHECK_OK(ferrite_check_shape(&x, 1, 3));
   CHECK_ERROR_TEXT(ferrite_check_shape(&x, 1, -9223372036854775807), "ValueError",
-                "Invalid x.shape[1]" WHEN("2") "-9223372036854775807");
+                "Invalid x.shape[1]" WHEN("2") "-9223372036854775807, got 3");
   CHECK_OK(ferrite_check_same_extent(&x, 0, &y, 0));
   CHECK_ERROR_TEXT(ferrite_check_same_extent(&y, 0, &x, 1), "ValueError",
-                "Mismatched y.shape[0] on argument #3 when calling:\n  `" SIGNATURE "`,\n  expected to match x.shape[1]");
+                "Mismatched y.shape[0] on argument #3 when calling:\n  `" SIGNATURE "`,\n  expected to match x.shape[1] = 3, got 2");
 }
 
 static void test_memory(void) {
@@ -165,10 +165,10 @@ static void test_memory(void) {
   values[0] = any_tensor(&a);
   CHECK_OK(ferrite_arg_tensor(&args, 0, "x", &x));
   CHECK_OK(ferrite_check_stride(&x, 0, 3));
-  CHECK_ERROR_TEXT(ferrite_check_stride(&x, 0, 4), "ValueError", "Invalid x.strides[0]" WHEN("0") "4");
+  CHECK_ERROR_TEXT(ferrite_check_stride(&x, 0, 4), "ValueError", "Invalid x.strides[0]" WHEN("0") "4, got 3");
   CHECK_OK(ferrite_check_compact(&x));
   a.strides[0] = 4;
-  CHECK_ERROR_TEXT(ferrite_check_compact(&x), "ValueError", "Mismatched x.strides" WHEN("0") "to be compact array");
+  CHECK_ERROR_TEXT(ferrite_check_compact(&x), "ValueError", "Mismatched x.strides" WHEN("0") "to be compact array, got stride[0] = 4");
   a.shape[0] = 1;
   CHECK_OK(ferrite_check_compact(&x));
   a.shape[0] = 2;
@@ -267,7 +267,7 @@ static void test_library(void) {
   values[1] = any_text("three");
   CHECK_ERROR_TEXT(__tvm_ffi_scale(NULL, values, 2, &result), "TypeError",
                    "Mismatched type on argument #1 when calling:\n  `scale(x: Tensor([m, n], float32), factor: float = 2)`,\n"
-                   "  expected float");
+                   "  expected float, got const char*");
   CHECK_ERROR_TEXT(__tvm_ffi_scale(NULL, values, 1, &result), "TypeError", "Expected 2 arguments when calling:\n  `scale(");
 
   matrix_init(&column);
@@ -285,7 +285,8 @@ static void test_library(void) {
   CHECK(any_is_string(&result,
                       "{\"type_schema\":\"{\\\"type\\\":\\\"ffi.Function\\\",\\\"named_args\\\":{\\\"return\\\":[{\\\"type\\\":"
                       "\\\"ffi.Tensor\\\"}],\\\"params\\\":[{\\\"type\\\":\\\"DLTensor*\\\"},{\\\"type\\\":\\\"Optional\\\","
-                      "\\\"args\\\":[{\\\"type\\\":\\\"float\\\"}]}]}}\"}"));
+                      "\\\"args\\\":[{\\\"type\\\":\\\"float\\\"}]}]}}\","
+                      "\"signature\":\"scale(x: Tensor([m, n], float32), factor: float = 2)\"}"));
   release_any(&result);
 }
 
