@@ -1,4 +1,4 @@
-"""What a test knows of an operator: inputs of several sizes, its function in numpy, and where its results are.
+"""Tables of operators for tests: inputs of several sizes, its function in numpy, and where its results are.
 
 A test file of a language lists its operators in a table, runs each by `check`, and takes the eight that all languages have from
 `COMMON`:
