@@ -7,7 +7,12 @@ use std::env;
 const CORTEX_M: [&str; 4] = ["thumbv6m", "thumbv7m", "thumbv7em", "thumbv8m"];
 
 /// Targets for which the host crate defines the symbols in `unwinder.ld`.
-const LATE_UNWINDER: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+const LATE_UNWINDER: [&str; 4] = [
+    "x86_64-unknown-linux-gnu",
+    "aarch64-unknown-linux-gnu",
+    "x86_64-unknown-linux-musl",
+    "aarch64-unknown-linux-musl",
+];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -5,9 +5,11 @@
 # command `ferrite` instead. The build is reproducible: no path of this machine gets into the files, and the same sources and compilers
 # give the same bytes in any folder. Options go to `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for that release
 # of glibc and later ones, and for another processor with `--target`; it needs zig, which ZIG names: by default `python3 -m ziglang`,
-# PyPI's package.
+# PyPI's package. With `--target x86_64-unknown-linux-musl` the library is for C alone and needs musl-gcc, or the compiler that MUSL_CC
+# names.
 set -euo pipefail
-what=(-p ferrite-ffi-capi --features backend,cxx-abi,relax,opencl,vulkan,cuda,rocm)
+features=backend,relax,opencl,vulkan,cuda,rocm
+what=()
 if [ "${1:-}" = --command ]; then
   what=(-p ferrite-ffi-cli --features devices)
   export FERRITE_PACKAGED=1
@@ -31,10 +33,22 @@ link_for_old_glibc() { # link_for_old_glibc TARGET
   }
   export CARGO_BUILD_TARGET=$1
   export FERRITE_LINK_TARGET=${1/-unknown/}.$FERRITE_GLIBC
-  export "CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$1")_LINKER=$root/targets/host/old_glibc.sh"
+  export "$linker_variable=$root/targets/host/old_glibc.sh"
 }
 
-if [ -n "${FERRITE_GLIBC:-}" ]; then link_for_old_glibc "$(target_of "$@")"; fi
+target=$(target_of "$@")
+linker_variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")_LINKER
+flags=${CARGO_ENCODED_RUSTFLAGS-$(tr -s ' ' '\037' <<<"${RUSTFLAGS:-}" | tr -d '\n')}
+case $target in
+  *-musl)
+    # Rust's programs for musl are static, and have no shared libraries.
+    flags+=${flags:+$'\037'}-Ctarget-feature=-crt-static
+    export "$linker_variable=${!linker_variable:-$root/targets/host/musl.sh}"
+    ;;
+  *) features+=,cxx-abi ;;
+esac
+if [ ${#what[@]} -eq 0 ]; then what=(-p ferrite-ffi-capi --features "$features"); fi
+if [ -n "${FERRITE_GLIBC:-}" ]; then link_for_old_glibc "$target"; fi
 cargo fetch --quiet --locked
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 sysroot=$(rustc --print sysroot)
@@ -49,7 +63,6 @@ for home in "$cargo_home" "$(cd "$cargo_home" && pwd -P)"; do
   done
 done
 
-flags=${CARGO_ENCODED_RUSTFLAGS-$(tr -s ' ' '\037' <<<"${RUSTFLAGS:-}" | tr -d '\n')}
 for one in "${remapped[@]}"; do
   flags+=${flags:+$'\037'}--remap-path-prefix=$one
 done

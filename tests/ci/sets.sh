@@ -16,7 +16,7 @@ LANE_TWO=(
 
 # The second set: checks that take long.
 SECOND_SET=(
-  clippy-features other-boards miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 guide model-guide gpu-guide book-pages rtos reproducible forks fuzz
+  clippy-features other-boards miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 musl guide model-guide gpu-guide book-pages rtos reproducible forks fuzz
   feature-size gpu-checked xgrammar inspected deny package deb cinstall manylinux release actionlint
 )
 

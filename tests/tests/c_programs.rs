@@ -51,7 +51,8 @@ fn kernels(mode: Mode, program: &str) -> Outcome<Kernels> {
     let source = root().join("tests/conformance/c/kernels.c");
     let plain = Cc::shared(folder.join("kernels.so")).strict().source(&source);
     let with_modules = Cc::shared(folder.join("kernels_bin.so")).strict().args(["-DWITH_LIBRARY_BIN"]);
-    let needed = Cc::shared(folder.join("libm.so.kernels")).strict().args(["-Wl,-soname,libm.so.kernels"]);
+    let needed =
+        Cc::shared(folder.join("libgcc_s.so.1.kernels")).strict().args(["-Wl,-soname,libgcc_s.so.1.kernels"]);
     let needed = mode.compiler(needed.source(&source)).link()?;
     let needs_kernels =
         Cc::shared(folder.join("needs_kernels.so")).args(["-Wl,--no-as-needed,-rpath,$ORIGIN"]);

@@ -6,5 +6,9 @@ pub mod dynamic_lib;
 pub mod forks;
 pub mod stack;
 pub mod thread_pool;
-#[cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(
+    target_os = "linux",
+    any(target_env = "gnu", target_env = "musl"),
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod unwinder;

@@ -2,19 +2,20 @@
 
 use ferrite_core::stack;
 
-#[cfg(all(any(target_os = "linux", target_os = "android"), not(target_env = "musl")))]
-#[path = "stack/pthread_np.rs"]
-mod bounds;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod pthread_np;
+
 #[cfg(target_vendor = "apple")]
 #[path = "stack/apple.rs"]
 mod bounds;
-// On musl, the main thread's bounds are its current stack, not the size that it may grow to.
-#[cfg(any(
-    target_env = "musl",
-    not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))
-))]
+#[cfg(all(target_os = "linux", target_env = "musl"))]
+#[path = "stack/musl.rs"]
+mod bounds;
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 #[path = "stack/other.rs"]
 mod bounds;
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(target_env = "musl")))]
+use pthread_np as bounds;
 
 /// Installs the provider of stack bounds. The library then limits its recursion depth by the remaining stack of the
 /// calling thread.
@@ -26,7 +27,7 @@ pub fn install() {
 }
 
 #[cfg(test)]
-#[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+#[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"), not(miri)))]
 mod tests {
     use ferrite_alloc_ext::containers::ArrayObject;
     use ferrite_alloc_ext::structural::{Flow, Structural, Visitor};
