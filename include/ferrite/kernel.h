@@ -150,6 +150,25 @@ FERRITE_INLINE_ int ferrite_arg_int(const FerriteArgs* args, int32_t index, int6
   return 0;
 }
 
+/* Writes `LOW to HIGH` into a buffer of 64 bytes. */
+FERRITE_INLINE_ const char* ferrite_span_(char buffer[64], int64_t low, int64_t high) {
+  char digits[24];
+  strcpy(buffer, ferrite_decimal_(low, digits));
+  strcat(buffer, " to ");
+  strcat(buffer, ferrite_decimal_(high, digits));
+  return buffer;
+}
+
+/* Reads an integer from `low` to `high`: ValueError for others. `name`, the parameter's, is for messages. */
+FERRITE_INLINE_ int ferrite_arg_int_in(const FerriteArgs* args, int32_t index, const char* name, int64_t low, int64_t high,
+                                       int64_t* out) {
+  char expected[64], digits[24];
+  if (ferrite_arg_int(args, index, out) != 0) return -1;
+  if (*out >= low && *out <= high) return 0;
+  return ferrite_refuse_("ValueError", args, index, "Invalid ", name, NULL, ferrite_span_(expected, low, high),
+                         ferrite_decimal_(*out, digits));
+}
+
 /* Reads a number as double; integers and booleans are converted. TypeError for others. */
 FERRITE_INLINE_ int ferrite_arg_float(const FerriteArgs* args, int32_t index, double* out) {
   const TVMFFIAny* value = &args->values[index];
@@ -555,6 +574,17 @@ FERRITE_INLINE_ int ferrite_bind_(FerriteExtent* extent, const FerriteTensorArg*
 /* Any type of elements: the kernel checks it. */
 #define FERRITE_ANY_DTYPE (-1)
 
+/* Returns the type of the elements of a tensor as a number, for others that must have the same; lanes are ignored. */
+FERRITE_INLINE_ int ferrite_dtype_of(const FerriteTensorArg* x) { return FERRITE_DTYPE(x->dl->dtype.code, x->dl->dtype.bits); }
+
+/* Checks that each element is a number of whole bytes, not a vector: TypeError. */
+FERRITE_INLINE_ int ferrite_check_whole_bytes(const FerriteTensorArg* x) {
+  char given[64];
+  if (x->dl->dtype.bits % 8 == 0 && x->dl->dtype.bits != 0 && x->dl->dtype.lanes == 1) return 0;
+  if (ferrite_dtype_name_(x->dl->dtype, given) != 0) return -1;
+  return ferrite_refuse_tensor_("TypeError", x, "Mismatched ", ".dtype", "numbers of whole bytes", given);
+}
+
 FERRITE_INLINE_ int ferrite_check_kind_(const FerriteTensorArg* x, int dtype, int32_t ndim) {
   if (ferrite_check_ndim(x, ndim) != 0) return -1;
   if (dtype != FERRITE_ANY_DTYPE && ferrite_check_dtype(x, dtype / 256, dtype % 256, 1) != 0) return -1;
@@ -618,25 +648,25 @@ FERRITE_INLINE_ int ferrite_take_any(const FerriteArgs* args, int32_t index, con
   return ferrite_check_memory_(out);
 }
 
-FERRITE_INLINE_ int ferrite_refuse_element_(const FerriteTensorArg* x, int64_t at, int64_t low, int64_t high, int64_t got) {
+/* Checks that element `at` of a compact tensor of int32 or int64 in main memory is from `low` to `high`: IndexError. */
+FERRITE_INLINE_ int ferrite_check_element(const FerriteTensorArg* x, int64_t at, int64_t low, int64_t high) {
+  const void* data = ferrite_data(x);
+  const int64_t value = x->dl->dtype.bits == 32 ? ((const int32_t*)data)[at] : ((const int64_t*)data)[at];
   char field[64], expected[64], digits[24];
+  if (value >= low && value <= high) return 0;
   strcpy(field, "[");
   ferrite_append_(field, ferrite_decimal_(at, digits));
   ferrite_append_(field, "]");
-  strcpy(expected, ferrite_decimal_(low, digits));
-  ferrite_append_(expected, " to ");
-  ferrite_append_(expected, ferrite_decimal_(high, digits));
-  return ferrite_refuse_("IndexError", x->args, x->index, "Invalid ", x->name, field, expected, ferrite_decimal_(got, digits));
+  return ferrite_refuse_("IndexError", x->args, x->index, "Invalid ", x->name, field, ferrite_span_(expected, low, high),
+                         ferrite_decimal_(value, digits));
 }
 
-/* Checks that each element of a compact tensor of int32 or int64 in main memory is from `low` to `high`: IndexError. */
+/* Checks all elements so. */
 FERRITE_INLINE_ int ferrite_check_elements(const FerriteTensorArg* x, int64_t low, int64_t high) {
-  const void* data = ferrite_data(x);
   const int64_t count = ferrite_numel(x);
   int64_t at;
   for (at = 0; at < count; ++at) {
-    const int64_t value = x->dl->dtype.bits == 32 ? ((const int32_t*)data)[at] : ((const int64_t*)data)[at];
-    if (value < low || value > high) return ferrite_refuse_element_(x, at, low, high, value);
+    if (ferrite_check_element(x, at, low, high) != 0) return -1;
   }
   return 0;
 }
@@ -793,7 +823,6 @@ FERRITE_INLINE_ int ferrite_out_3(const FerriteArgs* args, int32_t index, const 
 /* The same for an output with the type and shape of `x`. It may be the very memory of `x`. */
 FERRITE_INLINE_ int ferrite_out_like(const FerriteArgs* args, int32_t index, const char* name, const FerriteTensorArg* x,
                                      FerriteOut* out) {
-  const DLDataType dtype = x->dl->dtype;
   int32_t axis;
   out->made = NULL;
   if (ferrite_arg_is_none(args, index)) {
@@ -802,7 +831,7 @@ FERRITE_INLINE_ int ferrite_out_like(const FerriteArgs* args, int32_t index, con
     return 0;
   }
   if (ferrite_arg_tensor(args, index, name, &out->tensor) != 0) return -1;
-  if (ferrite_check_kind_(&out->tensor, FERRITE_DTYPE(dtype.code, dtype.bits), x->dl->ndim) != 0) return -1;
+  if (ferrite_check_kind_(&out->tensor, ferrite_dtype_of(x), x->dl->ndim) != 0) return -1;
   for (axis = 0; axis < x->dl->ndim; ++axis) {
     if (ferrite_check_same_extent(&out->tensor, axis, x, axis) != 0) return -1;
   }

@@ -23,7 +23,9 @@
 /* Number of elements from which threads are worth their start. */
 #define PARALLEL 32768
 
-/* The elements of a tensor of float32. */
+/* The elements of a tensor, by their type. */
 static inline float* f32(const FerriteTensorArg* x) { return (float*)ferrite_data(x); }
+static inline int32_t* i32(const FerriteTensorArg* x) { return (int32_t*)ferrite_data(x); }
+static inline int64_t* i64(const FerriteTensorArg* x) { return (int64_t*)ferrite_data(x); }
 
 #endif /* FERRITE_KERNELS_H_ */

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 import reference
-import tvm_ffi
+from dlpack import array_of, tensor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,14 +29,15 @@ class Operator:
     # inputs(rng, *size) returns the arguments: arrays and numbers, without an optional output at the end.
     inputs: Callable[..., list]
     sizes: Sequence[tuple[int, ...]]
-    # reference(*inputs) gets copies of them, those of floating point as float64. It returns the result, or a tuple of results.
+    # reference(*inputs) gets copies of them, those of floating point as float64. It returns the result, or a tuple of results: first
+    # the optional output, then the arguments that are written.
     reference: Callable
-    # Indices of the arguments that the operator writes. Empty: it has an optional output, the last argument, which it allocates.
+    # Indices of the arguments that the operator writes.
     writes: tuple[int, ...] = ()
+    # The type of the optional output, which is the last argument; None if there is no such output.
+    out: str | None = "float32"
     rtol: float = 1e-5
     atol: float = 1e-5
-    # The type of an allocated output.
-    dtype: str = "float32"
 
     def __str__(self) -> str:
         return self.name
@@ -51,50 +52,54 @@ def cases(operators: Sequence[Operator]) -> list:
 
 def check(module, operator: Operator, size: tuple[int, ...]) -> None:
     """Call an operator in each way that it has, and compare its results with numpy's in float64."""
-    inputs = operator.inputs(np.random.default_rng(sum(size)), *size)
-    expected = operator.reference(*map(widened, inputs))
-    if operator.writes:
-        check_written(module, operator, inputs, expected)
+    expected = operator.reference(*map(widened, inputs_of(operator, size)))
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    if operator.out is None:
+        inputs = inputs_of(operator, size)
+        assert call(module, operator.name, *inputs) is None
+        compare(operator, written(operator, inputs), expected)
     else:
-        check_returned(module, operator, inputs, expected)
-        check_given(module, operator, inputs, expected)
+        check_allocated(module, operator, inputs_of(operator, size), expected)
+        check_given(module, operator, inputs_of(operator, size), expected)
 
 
-def check_written(module, operator: Operator, inputs: list, expected) -> None:
-    """Check an operator that writes into arguments."""
-    results = [inputs[index] for index in operator.writes]
-    assert call(module, operator.name, *inputs) is None
-    for actual, wanted in zip(results, expected if isinstance(expected, tuple) else (expected,), strict=True):
-        compare(operator, actual, wanted)
-
-
-def check_returned(module, operator: Operator, inputs: list, expected) -> None:
+def check_allocated(module, operator: Operator, inputs: list, expected: tuple) -> None:
     """Check an operator that allocates its output."""
-    actual = np.from_dlpack(call(module, operator.name, *inputs, None))
-    compare(operator, actual, expected)
+    actual = array_of(call(module, operator.name, *inputs, None), operator.out)
+    compare(operator, [actual, *written(operator, inputs)], expected)
 
 
-def check_given(module, operator: Operator, inputs: list, expected) -> None:
-    """Check the same operator with an output of the caller, which is larger than the tensor in it: the rest stays."""
-    expected = np.asarray(expected)
-    around = np.full(expected.size + 32, 7, operator.dtype)
-    out = around[16:-16].reshape(expected.shape)
+def check_given(module, operator: Operator, inputs: list, expected: tuple) -> None:
+    """Check the same operator with an output of the caller in the middle of other numbers, which stay."""
+    shape = np.shape(expected[0])
+    around = np.full(int(np.prod(shape)) + 32, 7, operator.out)
+    out = around[16:-16].reshape(shape)
     assert call(module, operator.name, *inputs, out) is None
-    compare(operator, out, expected)
+    compare(operator, [out, *written(operator, inputs)], expected)
     assert (around[:16] == 7).all() and (around[-16:] == 7).all()
 
 
-def compare(operator: Operator, actual: np.ndarray, expected: np.ndarray) -> None:
-    assert actual.shape == np.shape(expected)
-    if actual.dtype.kind in "iu":
-        np.testing.assert_array_equal(actual, expected)
-    else:
-        np.testing.assert_allclose(actual.astype("float64"), expected, rtol=operator.rtol, atol=operator.atol)
+def inputs_of(operator: Operator, size: tuple[int, ...]) -> list:
+    """Return new inputs, the same for each call."""
+    return operator.inputs(np.random.default_rng(sum(size)), *size)
+
+
+def written(operator: Operator, inputs: list) -> list:
+    return [inputs[index] for index in operator.writes]
+
+
+def compare(operator: Operator, actual: Sequence[np.ndarray], expected: tuple) -> None:
+    for one, wanted in zip(actual, expected, strict=True):
+        assert one.shape == np.shape(wanted)
+        if one.dtype.kind in "iu":
+            np.testing.assert_array_equal(one, wanted)
+        else:
+            np.testing.assert_allclose(one.astype("float64"), wanted, rtol=operator.rtol, atol=operator.atol)
 
 
 def call(module, name: str, *arguments):
     """Call a function of a module; arrays become tensors that share their memory."""
-    return module[name](*(tvm_ffi.from_dlpack(one) if isinstance(one, np.ndarray) else one for one in arguments))
+    return module[name](*(tensor(one) if isinstance(one, np.ndarray) else one for one in arguments))
 
 
 def widened(value):
@@ -108,12 +113,12 @@ def widened(value):
 
 
 def normal(rng, *shape: int, dtype: str = "float32") -> np.ndarray:
-    return rng.standard_normal(shape).astype(dtype)
+    return np.asarray(rng.standard_normal(shape)).astype(dtype)
 
 
 def distinct(rng, *shape: int) -> np.ndarray:
     """Return rows without equal elements, whose order is thus certain."""
-    return rng.permuted(np.broadcast_to(np.arange(shape[-1], dtype="float32") / 8, shape), axis=-1)
+    return np.ascontiguousarray(rng.permuted(np.broadcast_to(np.arange(shape[-1], dtype="float32") / 8, shape), axis=-1))
 
 
 # Sizes of real models, odd sizes, single elements and none.
@@ -162,11 +167,11 @@ COMMON = [
         "silu_and_mul",
         lambda rng, rows, cols: [normal(rng, rows, 2 * cols) * 4],
         [(3, 11008), *ROWS],
-        reference.silu_and_mul,
+        reference.gated(reference.silu),
     ),
-    Operator("rotary_embedding", rotary_inputs, ROTARY, reference.rotary_embedding, writes=(1, 2)),
-    Operator("topk_softmax", topk_inputs(False), TOPK, reference.topk_softmax, writes=(2, 3)),
-    Operator("topk_softmax", topk_inputs(True), TOPK, reference.topk_softmax, writes=(2, 3)),
+    Operator("rotary_embedding", rotary_inputs, ROTARY, reference.rotary_embedding, writes=(1, 2), out=None),
+    Operator("topk_softmax", topk_inputs(False), TOPK, reference.topk_softmax, writes=(2, 3), out=None),
+    Operator("topk_softmax", topk_inputs(True), TOPK, reference.topk_softmax, writes=(2, 3), out=None),
     Operator(
         "gemm",
         lambda rng, m, k, n: [normal(rng, m, k), normal(rng, k, n)],
