@@ -1,0 +1,11 @@
+R"(
+#define KERNEL extern "C" __global__
+#define GLOBAL
+#define SHARED __shared__
+#define LONG long long
+#define BARRIER __syncthreads()
+#define BLOCK_X ((LONG)blockIdx.x)
+#define BLOCK_Y ((LONG)blockIdx.y)
+#define THREAD ((int)threadIdx.x)
+#define THREADS 256
+)"

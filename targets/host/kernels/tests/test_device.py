@@ -1,0 +1,174 @@
+"""The operators of the C++ library on devices.
+
+Kernels run on OpenCL where the process has Ferrite's libtvm_ffi with OpenCL, and a device (PoCL is one on the processor). The CUDA
+variants are compiled if FERRITE_NVRTC names the folder of the package nvidia-cuda-nvrtc; nothing here runs them. With
+FERRITE_DEVICE_TESTS=1, a missing device or compiler is a failure.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tvm_ffi
+from dlpack import tensor
+from operators import COMMON, cases, widened
+
+DEVICE = Path(__file__).parent.parent / "device"
+NAMES = ("rmsnorm", "silu_and_mul", "sum_rows", "rotary_embedding", "gemm")
+OPERATORS = [one for one in COMMON if one.name in NAMES]
+
+
+def missing(what: str) -> None:
+    """End a test for lack of something."""
+    if os.environ.get("FERRITE_DEVICE_TESTS") == "1":
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+# ---- OpenCL --------------------------------------------------------------------------------------
+
+
+class Device:
+    """An OpenCL device, used by the global functions of the library."""
+
+    def __init__(self):
+        self.device = tvm_ffi.device("opencl", 0)
+        names = ("TVMTensorAllocWithScope", "TVMTensorCopyFromBytes", "TVMTensorCopyToBytes", "GetDeviceAttr")
+        self.allocate, self.write, self.read, attribute = (tvm_ffi.get_global_func(f"runtime.{name}", True) for name in names)
+        if self.allocate is None or not attribute(self.device.dlpack_device_type(), 0, 0):
+            missing("libtvm_ffi has no OpenCL, or there is no device")
+
+    def tensor(self, array: np.ndarray):
+        there = self.allocate(tvm_ffi.Shape(array.shape), tvm_ffi.dtype(str(array.dtype)), self.device, None)
+        if array.size:
+            self.write(there, ctypes.c_void_p(array.ctypes.data), array.nbytes)
+        return there
+
+    def array(self, there) -> np.ndarray:
+        array = np.zeros(there.shape, str(there.dtype))
+        if array.size:
+            self.read(there, ctypes.c_void_p(array.ctypes.data), array.nbytes)
+        return array
+
+    def arguments(self, inputs: list) -> list:
+        return [self.tensor(one) if isinstance(one, np.ndarray) else one for one in inputs]
+
+
+@pytest.fixture(scope="session")
+def opencl():
+    return Device()
+
+
+@pytest.mark.parametrize("operator, size", cases(OPERATORS))
+def test_operator(cpp, opencl, operator, size):
+    """The export that runs on arrays runs on tensors of the device, into its own result, one of the caller, or in place."""
+    inputs = operator.inputs(np.random.default_rng(sum(size)), *size)
+    expected = operator.reference(*map(widened, inputs))
+    arguments = opencl.arguments(inputs)
+    if operator.out is None:
+        assert cpp[operator.name](*arguments) is None
+        results = [arguments[index] for index in operator.writes]
+    else:
+        expected, given = (expected, expected), opencl.tensor(np.full(np.shape(expected), 7, "float32"))
+        results = [cpp[operator.name](*arguments, None), given]
+        assert cpp[operator.name](*arguments, given) is None
+    for actual, wanted in zip(results, expected, strict=True):
+        assert actual.device == opencl.device
+        np.testing.assert_allclose(opencl.array(actual), wanted, rtol=operator.rtol, atol=10 * operator.atol)
+
+
+def test_queued_after_each_other(cpp, opencl):
+    """Kernels of one thread run in order: each takes the result of the one before."""
+    x = opencl.tensor(np.random.default_rng(1).standard_normal((64, 64)).astype("float32"))
+    identity = opencl.tensor(np.eye(64, dtype="float32") * 0.5)
+    product = x
+    for _ in range(10):
+        product = cpp.gemm(product, identity, None)
+    np.testing.assert_allclose(opencl.array(product), opencl.array(x) / 1024)
+
+
+def test_tensors_on_two_devices(cpp, opencl):
+    x, weight = opencl.tensor(np.ones((2, 4), "float32")), tvm_ffi.from_dlpack(np.ones(4, "float32"))
+    with pytest.raises(ValueError, match="Mismatched weight.device_type on argument #1(.|\n)*expected opencl, got cpu"):
+        cpp.rmsnorm(x, weight, 1e-6, None)
+
+
+def test_types_without_a_kernel(cpp, opencl):
+    x = opencl.tensor(np.ones((2, 4), "float16"))
+    with pytest.raises(TypeError, match="Mismatched x.dtype on argument #0(.|\n)*expected float32, got float16"):
+        cpp.sum_rows(x, None)
+
+
+def test_output_that_is_an_input(cpp, opencl):
+    square = opencl.tensor(np.ones((4, 4), "float32"))
+    with pytest.raises(ValueError, match="an output on a device is also an input"):
+        cpp.gemm(square, square, square)
+    x = opencl.tensor(np.full((2, 4), 3, "float32"))
+    cpp.rmsnorm(x, opencl.tensor(np.ones(4, "float32")), 0.0, x)
+    np.testing.assert_allclose(opencl.array(x), np.ones((2, 4)), rtol=1e-6)
+
+
+def test_operators_without_a_device_variant(cpp, opencl):
+    x = opencl.tensor(np.ones((2, 4), "float32"))
+    with pytest.raises(ValueError, match="Mismatched x.device_type on argument #0(.|\n)*expected cpu, got opencl"):
+        cpp.cast_f32_to_f16(x, None)
+
+
+# ---- devices that a process lacks ----------------------------------------------------------------
+
+
+def test_kinds_of_device_without_kernels(cpp):
+    x = tensor(np.ones((2, 4), "float32"), device=(8, 0))
+    with pytest.raises(ValueError, match="Mismatched x.device_type on argument #0(.|\n)*expected cpu, got metal"):
+        cpp.sum_rows(x, tvm_ffi.from_dlpack(np.zeros(2, "float32")))
+
+
+def test_library_without_device_modules(cpp):
+    if tvm_ffi.get_global_func("ffi.Module.load_from_bytes.cuda", True) is not None:
+        pytest.skip("this libtvm_ffi has CUDA: see targets/gpu for what happens without a driver")
+    x, out = (tensor(np.ones(shape, "float32"), device=(2, 0)) for shape in ((2, 4), 2))
+    with pytest.raises(RuntimeError, match="runs no kernels on the device: it has no function ffi.Module.load_from_bytes.cuda"):
+        cpp.sum_rows(x, out)
+
+
+# ---- CUDA ----------------------------------------------------------------------------------------
+
+
+def text(name: str) -> str:
+    """Return what is between the quotes of a source."""
+    return re.fullmatch(r'R"\((.*)\)"\n', (DEVICE / f"{name}.inl").read_text(), re.DOTALL)[1]
+
+
+class Nvrtc:
+    """NVIDIA's compiler for CUDA source."""
+
+    def __init__(self, folder: str):
+        found = sorted(Path(folder).rglob("libnvrtc.so*"))
+        self.library = ctypes.CDLL(str(found[0]))
+
+    def compile(self, source: str) -> str:
+        program, size = ctypes.c_void_p(), ctypes.c_size_t()
+        self.check(self.library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None))
+        status = self.library.nvrtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(b"--gpu-architecture=compute_75"))
+        read = ("nvrtcGetPTXSize", "nvrtcGetPTX") if status == 0 else ("nvrtcGetProgramLogSize", "nvrtcGetProgramLog")
+        self.check(getattr(self.library, read[0])(program, ctypes.byref(size)))
+        result = ctypes.create_string_buffer(size.value)
+        self.check(getattr(self.library, read[1])(program, result))
+        assert status == 0, result.value.decode()
+        return result.value.decode()
+
+    def check(self, status: int) -> None:
+        assert status == 0, f"NVRTC fails with code {status}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cuda_source_compiles(name):
+    folder = os.environ.get("FERRITE_NVRTC")
+    if folder is None:
+        missing("FERRITE_NVRTC names no folder with NVRTC")
+    assert f".entry {name}(" in Nvrtc(folder).compile(f"// Function: {name}" + text("cuda") + text(name))
