@@ -15,13 +15,18 @@ use crate::typed::{Callee, TypedFn};
 ///
 /// `export_function!(add_one, kernels::add_one, "Adds one to each element.")` emits the symbols `__tvm_ffi_add_one`,
 /// `__tvm_ffi__metadata_add_one` (upstream's type-schema JSON) and `__tvm_ffi__doc_add_one`, so that
-/// `ffi.ModuleLoadFromFile` finds the function. Errors and panics of the function are raised in the caller.
+/// `ffi.ModuleLoadFromFile` finds the function. Errors and panics of the function are raised in the caller. The names of the
+/// parameters may follow, for messages: `export_function!(scale, scale, "Multiplies x.", ["x", "by"])`.
 ///
 /// # Upstream
 /// `TVM_FFI_DLL_EXPORT_TYPED_FUNC` and `TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC` in `function.h`.
 #[macro_export]
 macro_rules! export_function {
     ($name:ident, $function:expr, $doc:expr) => {
+        $crate::export_function!($name, $function, $doc, []);
+    };
+    ($name:ident, $function:expr, $doc:expr, [$($param:expr),*]) => {
+        #[allow(unsafe_code, reason = "the symbols have the C ABI")]
         const _: () = {
             use ::core::ffi::{c_int, c_void};
             use $crate::abi::TVMFFIAny;
@@ -34,7 +39,7 @@ macro_rules! export_function {
                 result: *mut TVMFFIAny,
             ) -> c_int {
                 // SAFETY: the loader calls exported symbols by the safe call convention.
-                unsafe { $crate::export::call(stringify!($name), &$function, args, n, result) }
+                unsafe { $crate::export::call(stringify!($name), &[$($param),*], &$function, args, n, result) }
             }
 
             #[unsafe(export_name = concat!("__tvm_ffi__metadata_", stringify!($name)))]
@@ -45,7 +50,7 @@ macro_rules! export_function {
                 result: *mut TVMFFIAny,
             ) -> c_int {
                 // SAFETY: as above.
-                unsafe { $crate::export::metadata(&$function, args, n, result) }
+                unsafe { $crate::export::metadata(stringify!($name), &[$($param),*], &$function, args, n, result) }
             }
 
             #[unsafe(export_name = concat!("__tvm_ffi__doc_", stringify!($name)))]
@@ -69,12 +74,13 @@ macro_rules! export_function {
 #[doc(hidden)]
 pub unsafe fn call<Args, F: TypedFn<Args>>(
     name: &str,
+    names: &[&str],
     function: &F,
     args: *const TVMFFIAny,
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    let callee = Callee { name, signature: F::SIGNATURE };
+    let callee = Callee { name, signature: F::SIGNATURE, names };
     // SAFETY: the caller passes on the arguments of a safe call.
     unsafe { serve_safe_call(args, count, result, &|args| function.invoke(&callee, args)) }
 }
@@ -85,13 +91,20 @@ pub unsafe fn call<Args, F: TypedFn<Args>>(
 /// The last three arguments must be those of a safe call.
 #[doc(hidden)]
 pub unsafe fn metadata<Args, F: TypedFn<Args>>(
+    name: &str,
+    names: &[&str],
     _: &F,
     args: *const TVMFFIAny,
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
     let body = |_: &[AnyView<'_>]| -> Result<Any> {
-        metadata_text(&|out| F::SIGNATURE.write_schema(out)).map(String::into_any)
+        let text = metadata_text(&|out| F::SIGNATURE.write_schema(out))?;
+        if names.is_empty() {
+            return Ok(text.into_any());
+        }
+        let signature = String::compose(&|out| F::SIGNATURE.write_call(name, names, out))?;
+        with_signature(&text, &signature).map(String::into_any)
     };
     // SAFETY: the caller passes on the arguments of a safe call.
     unsafe { serve_safe_call(args, count, result, &body) }
@@ -122,6 +135,17 @@ pub fn metadata_text(schema: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
     })
 }
 
+/// Returns the metadata with `"signature":"NAME(PARAMETERS)"`, which that of kernels in C also has.
+fn with_signature(metadata: &String, signature: &String) -> Result<String> {
+    let metadata = metadata.as_bytes().strip_suffix(b"}").unwrap_or_default();
+    String::compose(&|out| {
+        out.put(metadata);
+        out.put(b",\"signature\":\"");
+        write_json_escaped(out, signature.as_bytes());
+        out.put(b"\"}");
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +155,22 @@ mod tests {
         assert_eq!(
             metadata_text(&|out| i64::TEXT.write_schema(out))?,
             r#"{"type_schema":"{\"type\":\"int\"}"}"#
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn metadata_has_the_names_of_parameters() -> Result<()> {
+        let scale = |x: i64, by: Option<f64>| x as f64 * by.unwrap_or(1.0);
+        let mut result = TVMFFIAny::NONE;
+        // SAFETY: no arguments, and a result.
+        let text = unsafe {
+            assert_eq!(metadata("scale", &["x", "by"], &scale, core::ptr::null(), 0, &mut result), 0);
+            Any::from_raw(result).get::<String>()?
+        };
+        assert!(
+            text.as_bytes().ends_with(br#","signature":"scale(x: int, by: Optional<float>)"}"#),
+            "{text:?}"
         );
         Ok(())
     }

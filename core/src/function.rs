@@ -155,7 +155,7 @@ impl Function {
         F: TypedFn<Args> + Send + Sync + 'static,
         Args: 'static,
     {
-        Function::from_packed(move |args| closure.invoke(&Callee { name: "", signature: F::SIGNATURE }, args))
+        Function::from_packed(move |args| closure.invoke(&Callee::new("", F::SIGNATURE), args))
     }
 
     /// Creates a function from a C callback. `deleter` is called with `context` when the function is destroyed, and not

@@ -27,8 +27,7 @@ impl DescribedFunction {
         Args: 'static,
         F: TypedFn<Args> + Send + Sync + 'static,
     {
-        let call =
-            move |args: &[AnyView<'_>]| function.invoke(&Callee { name, signature: F::SIGNATURE }, args);
+        let call = move |args: &[AnyView<'_>]| function.invoke(&Callee::new(name, F::SIGNATURE), args);
         Ok(DescribedFunction { function: Function::from_packed(call)?, signature: F::SIGNATURE })
     }
 }

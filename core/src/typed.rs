@@ -87,18 +87,33 @@ impl<'a> Signature<'a> {
         out.put(b"]}");
     }
 
-    /// Writes the signature for messages, such as `(0: int, 1: str) -> void`.
-    fn write(&self, out: &mut Writer<'_>) {
+    /// Writes a call with the names of the parameters, such as `scale(x: int, by: float)`.
+    pub(crate) fn write_call(&self, name: &str, names: &[&str], out: &mut Writer<'_>) {
+        out.put(name.as_bytes());
+        self.write_params(names, out);
+    }
+
+    /// Writes the parameters for messages, such as `(0: int, 1: str)`, or `(x: int, y: str)` if they have names.
+    fn write_params(&self, names: &[&str], out: &mut Writer<'_>) {
         out.put(b"(");
         for (index, param) in self.params.iter().enumerate() {
             if index > 0 {
                 out.put(b", ");
             }
-            out.put_digits(index as u64);
+            match names.get(index) {
+                Some(name) => out.put(name.as_bytes()),
+                None => out.put_digits(index as u64),
+            }
             out.put(b": ");
             param.of_type.write_name(out);
         }
-        out.put(b") -> ");
+        out.put(b")");
+    }
+
+    /// Writes the signature for messages, such as `(0: int, 1: str) -> void`.
+    fn write(&self, out: &mut Writer<'_>) {
+        self.write_params(&[], out);
+        out.put(b" -> ");
         if let Some(result) = &self.result {
             result.write_name(out);
         }
@@ -112,14 +127,58 @@ pub struct Callee<'a> {
     pub name: &'a str,
     /// The signature of the function.
     pub signature: &'a Signature<'a>,
+    /// The names of the parameters; empty if they are unknown.
+    pub names: &'a [&'a str],
 }
 
-impl Callee<'_> {
+impl<'a> Callee<'a> {
+    /// Describes a function whose parameters have no names.
+    pub const fn new(name: &'a str, signature: &'a Signature<'a>) -> Callee<'a> {
+        Callee { name, signature, names: &[] }
+    }
+
+    /// Returns the name of a parameter, or `argument` if it is unknown.
+    pub fn name_of(&self, index: usize) -> &'a str {
+        self.names.get(index).copied().unwrap_or("argument")
+    }
+
+    /// Returns the error of a check of an argument, with its place between what is wrong and what was expected, as in code that TVM
+    /// generates, and what was given, if `got` writes it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn refused_argument(
+        &self,
+        index: usize,
+        error: &Error,
+        got: &dyn Fn(&mut Writer<'_>),
+    ) -> Error {
+        const EXPECTED: &[u8] = b", expected";
+        let message = error.message_bytes();
+        let split = message.windows(EXPECTED.len()).position(|text| text == EXPECTED);
+        let (problem, expected) = message.split_at(split.unwrap_or(message.len()));
+        Error::from_parts(crate::__error_site!(), error.kind_bytes(), &|out| {
+            out.put_lossy(problem);
+            out.put(b" on argument #");
+            out.put_digits(index as u64);
+            out.put(b" when calling:\n  `");
+            self.signature.write_call(self.name, self.names, out);
+            out.put(b"`");
+            if let Some(expected) = expected.strip_prefix(b", ") {
+                out.put(b",\n  ");
+                out.put_lossy(expected);
+                got(out);
+            }
+        })
+    }
     /// Converts the argument at `index` to `T`.
     #[cfg_attr(feature = "speed", inline(always))]
-    fn argument<'a, T: Param>(&self, args: &'a [AnyView<'a>], index: usize) -> Result<T::In<'a>> {
+    fn argument<'call, T: Param>(
+        &'call self,
+        args: &'call [AnyView<'call>],
+        index: usize,
+    ) -> Result<T::In<'call>> {
         let Some(arg) = args.get(index) else { return Err(self.refused_count(args.len())) };
-        match T::param(arg)? {
+        match T::argument(self, args, index)? {
             Some(value) => Ok(value),
             // Of a copy: where this is inlined, only refusals then need a callee in memory.
             None => Err({ *self }.wrong_type(index, *arg)),
@@ -285,7 +344,7 @@ mod tests {
     #[test]
     fn a_function_without_result_is_void() {
         let function = |_: i64| {};
-        let callee = Callee { name: "f", signature: signature_of(&function) };
+        let callee = Callee::new("f", signature_of(&function));
         let error = function.invoke(&callee, &[]).unwrap_err();
         assert_eq!(
             error.message_bytes(),

@@ -5,8 +5,8 @@ use core::ptr;
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
 use ferrite_core::device;
 use ferrite_core::error::Result;
-use ferrite_core::plain_error;
-use ferrite_core::tensor::Tensor;
+use ferrite_core::tensor::{Element, Output, Tensor, TensorRef};
+use ferrite_core::{plain_bail, plain_error};
 
 use super::tensor_alloc;
 
@@ -65,4 +65,63 @@ pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tenso
 /// Errors of [`empty`].
 pub fn empty_like(tensor: &Tensor) -> Result<Tensor> {
     empty(tensor.shape(), tensor.dtype(), tensor.device())
+}
+
+/// Lets `write` fill the output of a kernel: the caller's tensor, or a new one that belongs to the framework of `like`, as [`empty`]
+/// makes it. Returns the new tensor; `None` if the caller gave one.
+///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::env;
+/// use ferrite_core::tensor::{Input, Output};
+/// use ferrite_core::{Function, Result, Tensor};
+///
+/// /// Returns the sum of each row, or writes it to `out`.
+/// fn sums(x: Input<'_>, out: Option<Output<'_>>) -> Result<Option<Tensor>> {
+///     let ([rows, columns], elements) = (x.extents()?, x.as_slice::<f32>()?);
+///     env::tensor::output(out, x.tensor(), &[rows], |out: &mut [f32]| {
+///         for (row, out) in out.iter_mut().enumerate() {
+///             *out = elements[row * columns..][..columns].iter().sum();
+///         }
+///     })
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let (x, out) = (Tensor::from_slice(&[1.0f32, 2.0, 3.0, 4.0], &[2, 2])?, Tensor::from_slice(&[0.0f32; 2], &[2])?);
+/// let sums = Function::from_typed(sums)?;
+/// assert_eq!(sums.call::<Tensor>((&x, ()))?.as_slice::<f32>()?, [3.0, 7.0]);
+/// sums.call::<()>((&x, &out))?;
+/// assert_eq!(out.as_slice::<f32>()?, [3.0, 7.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Those of the checks of the caller's tensor: its shape and whether its elements are a slice of `T`. Errors of [`empty`].
+pub fn output<T: Element>(
+    out: Option<Output<'_>>,
+    like: TensorRef<'_>,
+    shape: &[usize],
+    write: impl FnOnce(&mut [T]),
+) -> Result<Option<Tensor>> {
+    if let Some(mut out) = out {
+        let mut checked = out.check().ndim(shape.len())?;
+        for (axis, extent) in shape.iter().enumerate() {
+            checked = checked.dim(axis, *extent as i64)?;
+        }
+        write(out.as_mut_slice()?);
+        return Ok(None);
+    }
+    const MOST: usize = 8;
+    let mut extents = [0; MOST];
+    let Some(extents) = extents.get_mut(..shape.len()) else {
+        plain_bail!(VALUE_ERROR, "The tensor has too many dimensions: {}", shape.len());
+    };
+    for (extent, wanted) in extents.iter_mut().zip(shape) {
+        *extent = *wanted as i64;
+    }
+    let tensor = empty(extents, T::DTYPE, like.device())?;
+    // SAFETY: the tensor is new, so that nothing else uses its elements.
+    write(unsafe { tensor.as_mut_slice()? });
+    Ok(Some(tensor))
 }

@@ -162,7 +162,7 @@ macro_rules! static_operation {
         use ferrite_core::abi::TVMFFIAny;
         use ferrite_core::typed::{Callee, TypedFn};
         const CALLEE: &Callee<'static> =
-            &Callee { name: OPERATION.name, signature: <$function as TypedFn<$operands>>::SIGNATURE };
+            &Callee::new(OPERATION.name, <$function as TypedFn<$operands>>::SIGNATURE);
         struct This;
         impl $crate::operation::StaticOperation for This {
             const OPERATION: &'static Operation = OPERATION;

@@ -109,7 +109,7 @@ impl Types {
     ) -> Result<()> {
         let params = self.params.map(|param| TargetTexts::of_text(param.text()));
         let params = params.get(..usize::from(self.params_len)).unwrap_or_default();
-        then(&Callee { name, signature: &Signature::new(params, self.result.text()) })
+        then(&Callee::new(name, &Signature::new(params, self.result.text())))
     }
 }
 

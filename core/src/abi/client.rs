@@ -83,6 +83,10 @@ unsafe extern "C" {
     ) -> c_int;
     pub fn TVMFFIEnvGetDLPackManagedTensorAllocator() -> DLPackManagedTensorAllocator;
     pub fn TVMFFIEnvTensorAlloc(prototype: *mut DLTensor, out: *mut TVMFFIObjectHandle) -> c_int;
+    pub fn TVMFFITensorToDLPackVersioned(
+        tensor: TVMFFIObjectHandle,
+        out: *mut *mut DLManagedTensorVersioned,
+    ) -> c_int;
     pub fn TVMFFIEnvCheckSignals() -> c_int;
     pub fn TVMFFIEnvRegisterCAPI(name: *const c_char, symbol: *mut c_void) -> c_int;
 }

@@ -33,12 +33,12 @@ pub struct Builtins {
 macro_rules! static_function {
     (packed $name:expr, $function:expr) => {{
         const CALLEE: &$crate::typed::Callee<'static> =
-            &$crate::typed::Callee { name: $name, signature: &$crate::typed::Signature::PACKED };
+            &$crate::typed::Callee::new($name, &$crate::typed::Signature::PACKED);
         $crate::function_of_body!(CALLEE, $function)
     }};
     ($name:expr, $function:expr) => {{
         const CALLEE: &$crate::typed::Callee<'static> =
-            &$crate::typed::Callee { name: $name, signature: $crate::typed::signature_of(&$function) };
+            &$crate::typed::Callee::new($name, $crate::typed::signature_of(&$function));
         fn body(args: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
             $crate::typed::TypedFn::invoke(&$function, CALLEE, args)
         }

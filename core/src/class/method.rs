@@ -25,7 +25,7 @@ where
     let name = qualified::<T>(name)?;
     let call = move |args: &[AnyView<'_>]| {
         let name = name.as_str().unwrap_or_default();
-        function.invoke(&Callee { name, signature: F::SIGNATURE }, args)
+        function.invoke(&Callee::new(name, F::SIGNATURE), args)
     };
     Ok(DescribedFunction { function: Function::from_packed(call)?, signature: F::SIGNATURE })
 }
@@ -44,7 +44,7 @@ where
     let name = qualified::<T>("__ffi_init__")?;
     let call = move |args: &[AnyView<'_>]| {
         let name = name.as_str().unwrap_or_default();
-        keywords.bind(args, |args| function.invoke(&Callee { name, signature: F::SIGNATURE }, args))
+        keywords.bind(args, |args| function.invoke(&Callee::new(name, F::SIGNATURE), args))
     };
     Ok(DescribedFunction { function: Function::from_packed(call)?, signature: F::SIGNATURE })
 }

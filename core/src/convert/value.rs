@@ -6,6 +6,7 @@ use crate::any::{Any, AnyView};
 use crate::error::Result;
 use crate::store_forwarding;
 use crate::text::Writer;
+use crate::typed::Callee;
 
 /// A type with a spelling in signatures, schemas and messages.
 pub trait Described {
@@ -102,6 +103,17 @@ pub trait Param: Described {
     /// # Errors
     /// The errors of [`FromView::from_view`].
     fn param<'a>(view: &'a AnyView<'a>) -> Result<Option<Self::In<'a>>>;
+
+    /// Converts an argument of a call, for types that name the call in messages or compare its arguments.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn argument<'a>(
+        _: &'a Callee<'a>,
+        args: &'a [AnyView<'a>],
+        index: usize,
+    ) -> Result<Option<Self::In<'a>>> {
+        args.get(index).map_or(Ok(None), Self::param)
+    }
 }
 
 impl<T: AnyCompatible> Param for T {
@@ -172,6 +184,18 @@ impl<T: Param> Param for Option<T> {
             return Ok(Some(None));
         }
         Ok(T::param(view)?.map(Some))
+    }
+
+    #[inline(always)]
+    fn argument<'a>(
+        callee: &'a Callee<'a>,
+        args: &'a [AnyView<'a>],
+        index: usize,
+    ) -> Result<Option<Self::In<'a>>> {
+        if args.get(index).is_some_and(|view| view.is_none()) {
+            return Ok(Some(None));
+        }
+        Ok(T::argument(callee, args, index)?.map(Some))
     }
 }
 

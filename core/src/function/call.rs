@@ -70,7 +70,7 @@ impl Function {
         let call = move |args: &[AnyView<'_>]| {
             // SAFETY: made of a `str`.
             let name = unsafe { core::str::from_utf8_unchecked(shown.as_bytes()) };
-            function.invoke(&Callee { name, signature: F::SIGNATURE }, args)
+            function.invoke(&Callee::new(name, F::SIGNATURE), args)
         };
         Function::set_global(name, &Function::from_packed(call)?, false)
     }

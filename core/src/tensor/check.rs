@@ -1,9 +1,14 @@
 //! Checks of tensors that a function is given, in one line.
 
+use core::fmt;
+
 use super::{Element, Tensor, TensorRef};
-use crate::device;
-use crate::error::Result;
-use crate::{plain_bail, plain_ensure};
+use crate::device::{self, kind};
+use crate::error::{Error, Result};
+use crate::string::String;
+use crate::text::Writer;
+use crate::typed::Callee;
+use crate::{dtype, plain_error};
 
 /// Checks of one tensor, each of which returns the checks again or the first error.
 ///
@@ -26,19 +31,35 @@ use crate::{plain_bail, plain_ensure};
 /// # }
 /// ```
 ///
+/// Messages about an argument, an [`Input`](super::Input) or an [`Output`](super::Output), also have its number, the signature of the
+/// function, and what was given.
+///
 /// # Upstream
-/// The checks in code that TVM generates, whose messages go on with the number of the argument and the signature. `ferrite/kernel.h`
-/// has the same checks for C.
+/// The checks in code that TVM generates. `ferrite/kernel.h` has the same checks for C, with the same messages.
 #[derive(Clone, Copy)]
 pub struct TensorCheck<'a> {
     tensor: TensorRef<'a>,
     name: &'a str,
+    argument: Option<Argument<'a>>,
+}
+
+/// The place of a tensor among the arguments of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Argument<'a> {
+    pub(super) callee: &'a Callee<'a>,
+    pub(super) index: usize,
 }
 
 impl<'a> TensorRef<'a> {
     /// Begins checks of the tensor. Messages call it `name`.
     pub fn check(self, name: &'a str) -> TensorCheck<'a> {
-        TensorCheck { tensor: self, name }
+        TensorCheck { tensor: self, name, argument: None }
+    }
+
+    /// Begins checks of the tensor as an argument.
+    pub(super) fn check_argument(self, argument: Argument<'a>) -> TensorCheck<'a> {
+        let name = argument.callee.name_of(argument.index);
+        TensorCheck { tensor: self, name, argument: Some(argument) }
     }
 }
 
@@ -55,9 +76,12 @@ impl<'a> TensorCheck<'a> {
     /// # Errors
     /// ValueError.
     pub fn ndim(self, ndim: usize) -> Result<Self> {
-        let fits = self.tensor.ndim() == ndim;
-        plain_ensure!(fits, VALUE_ERROR, "Mismatched {}.ndim, expected {}", self.name, ndim);
-        Ok(self)
+        let actual = self.tensor.ndim();
+        self.pass(
+            actual == ndim,
+            || plain_error!(VALUE_ERROR, "Mismatched {}.ndim, expected {}", self.name, ndim),
+            |out| got_number(out, actual as i64),
+        )
     }
 
     /// Checks the type of the elements.
@@ -65,11 +89,21 @@ impl<'a> TensorCheck<'a> {
     /// # Errors
     /// TypeError.
     pub fn dtype<T: Element>(self) -> Result<Self> {
-        if self.tensor.dtype() != T::DTYPE {
-            let expected = crate::dtype::to_string(T::DTYPE)?;
-            plain_bail!(TYPE_ERROR, "Mismatched {}.dtype, expected {}", self.name, &expected);
-        }
-        Ok(self)
+        let actual = self.tensor.dtype();
+        self.pass(
+            actual == T::DTYPE,
+            || match dtype::to_string(T::DTYPE) {
+                Ok(expected) => {
+                    plain_error!(TYPE_ERROR, "Mismatched {}.dtype, expected {}", self.name, &expected)
+                }
+                Err(error) => error,
+            },
+            |out| {
+                if let Ok(actual) = dtype::to_string(actual) {
+                    got_text(out, actual.as_bytes());
+                }
+            },
+        )
     }
 
     /// Checks all extents, and with them the number of dimensions.
@@ -89,9 +123,80 @@ impl<'a> TensorCheck<'a> {
     /// # Errors
     /// ValueError, also if there is no such axis.
     pub fn dim(self, axis: usize, extent: i64) -> Result<Self> {
-        let fits = self.tensor.shape().get(axis) == Some(&extent);
-        plain_ensure!(fits, VALUE_ERROR, "Invalid {}.shape[{}], expected {}", self.name, axis, &extent);
-        Ok(self)
+        self.pass(
+            self.tensor.shape().get(axis) == Some(&extent),
+            || plain_error!(VALUE_ERROR, "Invalid {}.shape[{}], expected {}", self.name, axis, &extent),
+            |out| got_number(out, self.extent(axis)),
+        )
+    }
+
+    /// Checks that an axis has the extent of an axis of another tensor.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let (x, bias) = (Tensor::from_slice(&[0u8; 6], &[2, 3])?, Tensor::from_slice(&[0u8; 2], &[2])?);
+    /// let error = bias.check("bias").same_extent(0, x.check("x"), 1).map(drop).unwrap_err();
+    /// assert_eq!(error.message(), "Mismatched bias.shape[0], expected to match x.shape[1]");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// ValueError, also if there is no such axis.
+    pub fn same_extent(self, axis: usize, other: TensorCheck<'_>, other_axis: usize) -> Result<Self> {
+        let extent = self.tensor.shape().get(axis);
+        self.pass(
+            extent.is_some() && extent == other.tensor.shape().get(other_axis),
+            || {
+                plain_error!(
+                    VALUE_ERROR,
+                    "Mismatched {}.shape[{}], expected to match {}.shape[{}]",
+                    self.name,
+                    axis,
+                    other.name,
+                    other_axis
+                )
+            },
+            |out| {
+                out.put(b" = ");
+                out.put_number(other.extent(other_axis));
+                got_number(out, self.extent(axis));
+            },
+        )
+    }
+
+    /// Checks the number of dimensions, and returns the extents.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let x = Tensor::from_slice(&[0u8; 6], &[2, 3])?;
+    /// let [rows, columns] = x.check("x").extents()?;
+    /// assert_eq!((rows, columns), (2, 3));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// ValueError, also for a negative extent.
+    pub fn extents<const N: usize>(self) -> Result<[usize; N]> {
+        self.ndim(N)?;
+        let mut extents = [0; N];
+        for (axis, extent) in extents.iter_mut().enumerate() {
+            let actual = usize::try_from(self.extent(axis));
+            self.pass(
+                actual.is_ok(),
+                || plain_error!(VALUE_ERROR, "Invalid {}.shape[{}], expected 0 or more", self.name, axis),
+                |out| got_number(out, self.extent(axis)),
+            )?;
+            *extent = actual.unwrap_or(0);
+        }
+        Ok(extents)
     }
 
     /// Checks the stride of an axis, in elements. A tensor without strides has those of a compact one.
@@ -122,9 +227,11 @@ impl<'a> TensorCheck<'a> {
                 .and_then(|rest| rest.split_first())
                 .map(|(_, inner)| compact(inner)),
         };
-        let fits = actual == Some(stride);
-        plain_ensure!(fits, VALUE_ERROR, "Invalid {}.strides[{}], expected {}", self.name, axis, &stride);
-        Ok(self)
+        self.pass(
+            actual == Some(stride),
+            || plain_error!(VALUE_ERROR, "Invalid {}.strides[{}], expected {}", self.name, axis, &stride),
+            |out| got_number(out, actual.unwrap_or(0)),
+        )
     }
 
     /// Checks that the elements are contiguous in row-major order.
@@ -132,9 +239,11 @@ impl<'a> TensorCheck<'a> {
     /// # Errors
     /// ValueError.
     pub fn contiguous(self) -> Result<Self> {
-        let fits = self.tensor.is_contiguous();
-        plain_ensure!(fits, VALUE_ERROR, "Mismatched {}.strides, expected to be compact array", self.name);
-        Ok(self)
+        self.pass(
+            self.tensor.is_contiguous(),
+            || plain_error!(VALUE_ERROR, "Mismatched {}.strides, expected to be compact array", self.name),
+            |out| self.put_wrong_stride(out),
+        )
     }
 
     /// Checks the type of the device, one of [`device::kind`].
@@ -142,10 +251,16 @@ impl<'a> TensorCheck<'a> {
     /// # Errors
     /// ValueError.
     pub fn device_type(self, device_type: i32) -> Result<Self> {
-        let fits = self.tensor.device().device_type == device_type;
-        let name = device::type_name(device_type).unwrap_or("unknown");
-        plain_ensure!(fits, VALUE_ERROR, "Mismatched {}.device_type, expected {}", self.name, name);
-        Ok(self)
+        let actual = self.tensor.device().device_type;
+        let name_of = |device_type| device::type_name(device_type).unwrap_or("unknown");
+        self.pass(
+            actual == device_type,
+            || {
+                let expected = name_of(device_type);
+                plain_error!(VALUE_ERROR, "Mismatched {}.device_type, expected {}", self.name, expected)
+            },
+            |out| got_text(out, name_of(actual).as_bytes()),
+        )
     }
 
     /// Checks that the tensor is on the device of another one.
@@ -153,15 +268,108 @@ impl<'a> TensorCheck<'a> {
     /// # Errors
     /// ValueError.
     pub fn same_device(self, other: TensorCheck<'_>) -> Result<Self> {
-        let fits = self.tensor.device() == other.tensor.device();
-        plain_ensure!(
-            fits,
-            VALUE_ERROR,
-            "Mismatched {}.device, expected to match {}.device",
-            self.name,
-            other.name
-        );
-        Ok(self)
+        self.pass(
+            self.tensor.device() == other.tensor.device(),
+            || {
+                plain_error!(
+                    VALUE_ERROR,
+                    "Mismatched {}.device, expected to match {}.device",
+                    self.name,
+                    other.name
+                )
+            },
+            |_| {},
+        )
+    }
+
+    /// Checks all that a slice of the elements needs, and borrows them: the type, main memory, row-major order, and data that is
+    /// aligned for `T`.
+    ///
+    /// # Errors
+    /// TypeError for elements of another type, and ValueError.
+    pub fn as_slice<T: Element>(self) -> Result<&'a [T]> {
+        self.host_elements::<T>()?.tensor.as_slice()
+    }
+
+    /// Borrows the elements as [`as_slice`](Self::as_slice) does, and checks that each is an index: 0 or more, and less than `len`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let ids = Tensor::from_slice(&[2i32, 0, 7], &[3])?;
+    /// assert_eq!(ids.check("ids").indices::<i32>(8)?, [2, 0, 7]);
+    /// let error = ids.check("ids").indices::<i32>(4).map(drop).unwrap_err();
+    /// assert_eq!(error.to_string(), "IndexError: Invalid ids[2], expected 0 to less than 4");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`as_slice`](Self::as_slice); IndexError for another element.
+    pub fn indices<T: Element + Into<i64>>(self, len: usize) -> Result<&'a [T]> {
+        let elements = self.as_slice::<T>()?;
+        let wrong = elements
+            .iter()
+            .position(|element| usize::try_from((*element).into()).map_or(true, |index| index >= len));
+        let Some(place) = wrong else { return Ok(elements) };
+        self.pass(
+            false,
+            || plain_error!(INDEX_ERROR, "Invalid {}[{}], expected 0 to less than {}", self.name, place, len),
+            |out| got_number(out, elements[place].into()),
+        )?;
+        Ok(elements)
+    }
+
+    /// Checks all that a slice of the elements needs.
+    pub(super) fn host_elements<T: Element>(self) -> Result<Self> {
+        let checked = self.dtype::<T>()?.device_type(kind::CPU)?.contiguous()?;
+        if self.tensor.shape().contains(&0) {
+            return Ok(checked);
+        }
+        let checked = checked.pass(
+            !self.tensor.data_ptr().is_null(),
+            || {
+                plain_error!(
+                    VALUE_ERROR,
+                    "{} data pointer is NULL, expected non-NULL data pointer",
+                    self.name
+                )
+            },
+            |_| {},
+        )?;
+        let alignment = align_of::<T>() as u64;
+        checked.pass(
+            self.tensor.is_aligned(alignment),
+            || {
+                plain_error!(
+                    VALUE_ERROR,
+                    "Misaligned {}.data, expected data alignment={} bytes",
+                    self.name,
+                    alignment as usize
+                )
+            },
+            |out| {
+                got_text(out, b"an address with remainder ");
+                out.put_digits(self.tensor.start() % alignment);
+            },
+        )
+    }
+
+    /// Writes the last stride that is not the one of a compact tensor.
+    fn put_wrong_stride(self, out: &mut Writer<'_>) {
+        let mut compact = 1i64;
+        let extents = self.tensor.shape().iter().zip(self.tensor.strides().unwrap_or_default());
+        for (axis, (extent, stride)) in extents.enumerate().rev() {
+            if *extent != 1 && *stride != compact {
+                got_text(out, b"stride[");
+                out.put_digits(axis as u64);
+                out.put(b"] = ");
+                return out.put_number(*stride);
+            }
+            compact = compact.wrapping_mul(*extent);
+        }
     }
 
     /// Returns the extent of an axis, or 0 if there is no such axis.
@@ -169,10 +377,73 @@ impl<'a> TensorCheck<'a> {
         self.tensor.shape().get(axis).copied().unwrap_or(0)
     }
 
+    /// Returns the name of the tensor.
+    pub fn name(self) -> &'a str {
+        self.name
+    }
+
     /// Returns the tensor.
     pub fn tensor(self) -> TensorRef<'a> {
         self.tensor
     }
+
+    /// Makes a check of the function's own: `what` of the tensor is as `expected`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let x = Tensor::from_slice(&[0u8; 3], &[3])?;
+    /// let error = x.check("x").ensure(x.shape()[0] % 2 == 0, "shape[0]", format_args!("an even number")).map(drop);
+    /// assert_eq!(error.unwrap_err().message(), "Invalid x.shape[0], expected an even number");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// ValueError if the condition does not hold.
+    pub fn ensure(self, condition: bool, what: &str, expected: fmt::Arguments<'_>) -> Result<Self> {
+        let error = || match String::format(expected) {
+            Ok(expected) => {
+                plain_error!(VALUE_ERROR, "Invalid {}.{}, expected {}", self.name, what, &expected)
+            }
+            Err(error) => error,
+        };
+        self.pass(condition, error, |_| {})
+    }
+
+    /// Returns the checks again if the condition holds. Otherwise returns the error, with the place of the argument and what `got` writes,
+    /// if anything.
+    #[inline(always)]
+    pub(super) fn pass(
+        self,
+        condition: bool,
+        error: impl FnOnce() -> Error,
+        got: impl Fn(&mut Writer<'_>),
+    ) -> Result<Self> {
+        if condition { Ok(self) } else { Err(self.refusal(error(), &got)) }
+    }
+
+    #[cold]
+    fn refusal(self, error: Error, got: &dyn Fn(&mut Writer<'_>)) -> Error {
+        match self.argument {
+            Some(argument) => argument.callee.refused_argument(argument.index, &error, got),
+            None => error,
+        }
+    }
+}
+
+/// Writes a number that was given.
+fn got_number(out: &mut Writer<'_>, number: i64) {
+    out.put(b", got ");
+    out.put_number(number);
+}
+
+/// Writes a text that was given.
+fn got_text(out: &mut Writer<'_>, text: &[u8]) {
+    out.put(b", got ");
+    out.put_lossy(text);
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject};
 use crate::error::Result;
 use crate::{object_class, object_conversions, type_index};
 
+mod argument;
 mod borrowing;
 mod check;
 mod dlpack_export;
@@ -15,10 +16,14 @@ mod export_slot;
 #[cfg(feature = "alloc")]
 mod from_vec;
 mod owned;
+#[cfg_attr(feature = "client", path = "read_only/client.rs")]
+#[cfg_attr(not(feature = "client"), path = "read_only/library.rs")]
+mod read_only;
 mod reader;
 mod unsafe_view;
 mod view;
 
+pub use argument::{Input, Output};
 pub use check::TensorCheck;
 pub use dlpack_export::export;
 pub use dlpack_import::{DLPackForm, check_shape, import};

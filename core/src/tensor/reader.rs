@@ -134,6 +134,28 @@ impl<'a> TensorRef<'a> {
         base.wrapping_add(tensor.byte_offset)
     }
 
+    /// Returns the addresses of the first byte of the elements and of that behind the last one, for any strides. They are equal if there
+    /// are no elements.
+    pub(super) fn span(self) -> (u64, u64) {
+        let (mut low, mut high, mut compact) = (0i128, 0i128, 1i128);
+        for (axis, extent) in self.shape().iter().enumerate().rev() {
+            if *extent <= 0 {
+                return (self.start(), self.start());
+            }
+            let stride = self.strides().map_or(compact, |strides| strides[axis].into());
+            compact = compact.saturating_mul((*extent).into());
+            let reach = stride.saturating_mul(i128::from(*extent - 1));
+            (low, high) = (low.saturating_add(reach.min(0)), high.saturating_add(reach.max(0)));
+        }
+        let dtype = self.dtype();
+        let bytes = i128::from((u32::from(dtype.bits) * u32::from(dtype.lanes)).div_ceil(8));
+        let address = |elements: i128| {
+            let address = i128::from(self.start()).saturating_add(elements.saturating_mul(bytes));
+            u64::try_from(address.max(0)).unwrap_or(u64::MAX)
+        };
+        (address(low), address(high.saturating_add(1)))
+    }
+
     /// Borrows the elements of a contiguous tensor in host-accessible memory.
     ///
     /// # Errors

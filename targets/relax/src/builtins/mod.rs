@@ -98,7 +98,7 @@ macro_rules! builtin {
     };
     ($name:literal, $function:expr) => {{
         const CALLEE: &ferrite_core::typed::Callee<'static> =
-            &ferrite_core::typed::Callee { name: $name, signature: ferrite_core::typed::signature_of(&$function) };
+            &ferrite_core::typed::Callee::new($name, ferrite_core::typed::signature_of(&$function));
         fn body(args: &[ferrite_core::AnyView<'_>]) -> ferrite_core::Result<ferrite_core::Any> {
             ferrite_core::typed::TypedFn::invoke(&$function, CALLEE, args)
         }

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::ItemFn;
+use syn::{FnArg, ItemFn, Pat, PatType};
 
 use crate::attribute;
 use crate::function::check_signature;
@@ -17,9 +17,21 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
         None => format_ident!("{}", function.to_string().trim_start_matches("r#")),
     };
     let (items, doc) = (root.items(), attribute::doc(&item.attrs));
+    let names = item.sig.inputs.iter().map(name_of);
     Ok(quote! {
         #item
 
-        #items::export_function!(#name, #function, #doc);
+        #items::export_function!(#name, #function, #doc, [#(#names),*]);
     })
+}
+
+/// Returns the name of a parameter, or `argument` for a pattern.
+fn name_of(param: &FnArg) -> String {
+    match param {
+        FnArg::Typed(PatType { pat, .. }) => match &**pat {
+            Pat::Ident(name) => name.ident.to_string().trim_start_matches("r#").to_owned(),
+            _ => "argument".to_owned(),
+        },
+        FnArg::Receiver(_) => "self".to_owned(),
+    }
 }

@@ -1,0 +1,324 @@
+//! Tensors among the arguments of a call: those that a function reads, and those that it writes.
+
+use core::ops::Deref;
+
+use super::check::Argument;
+use super::{Element, TensorCheck, TensorRef, TensorView, read_only};
+use crate::any::AnyView;
+use crate::convert::{AnyCompatible, Described, Param, TypeText};
+use crate::error::Result;
+use crate::plain_error;
+use crate::typed::Callee;
+
+/// A parameter that a function reads, with the checks of [`TensorCheck`].
+///
+/// It takes tensor objects and DLTensor pointers, of any device, and keeps nothing alive. Its messages name the parameter and the
+/// function if the function is exported by the attribute `export`. What it lends must not be written while the function runs, except
+/// through an [`Output`], whose memory is its own.
+///
+/// # Examples
+/// ```
+/// use ferrite_core::tensor::{Input, Output};
+/// use ferrite_core::{Function, Result, Tensor};
+///
+/// fn double(x: Input<'_>, mut out: Output<'_>) -> Result<()> {
+///     let x = x.ndim(1)?;
+///     out.check().ndim(1)?.same_extent(0, x, 0)?;
+///     for (out, x) in out.as_mut_slice::<f32>()?.iter_mut().zip(x.as_slice::<f32>()?) {
+///         *out = 2.0 * x;
+///     }
+///     Ok(())
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let (x, out) = (Tensor::from_slice(&[1.0f32, 2.0], &[2])?, Tensor::from_slice(&[0.0f32; 2], &[2])?);
+/// let double = Function::from_typed(double)?;
+/// double.call::<()>((&x, &out))?;
+/// assert_eq!(out.as_slice::<f32>()?, [2.0, 4.0]);
+/// assert!(double.call::<()>((&x, &x)).is_err()); // the output overlaps the input
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Upstream
+/// A parameter `TensorView` of a function in C++, and the checks of `ferrite/kernel.h`.
+#[derive(Clone, Copy)]
+pub struct Input<'a>(TensorCheck<'a>);
+
+impl<'a> Deref for Input<'a> {
+    type Target = TensorCheck<'a>;
+
+    fn deref(&self) -> &TensorCheck<'a> {
+        &self.0
+    }
+}
+
+/// A parameter that a function writes. It shares no memory with another tensor among the arguments of the call, and is not read-only as
+/// far as its library knows, which is checked before the function begins.
+///
+/// Tensors inside of containers are not compared. The caller vouches that nobody else uses the elements during the call, as for every
+/// function that writes to a tensor.
+///
+/// # Examples
+/// See [`Input`].
+pub struct Output<'a>(TensorCheck<'a>);
+
+impl Output<'_> {
+    /// Begins checks of the tensor.
+    pub fn check(&self) -> TensorCheck<'_> {
+        self.0
+    }
+
+    /// Checks all that a slice of the elements needs, and borrows them for writing. They may be read first, to work in place.
+    ///
+    /// # Errors
+    /// The errors of [`TensorCheck::as_slice`].
+    pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
+        let tensor = self.0.host_elements::<T>()?.tensor();
+        // SAFETY: no argument overlaps the tensor, this is the only reference to its elements that the function has, and the caller
+        // of the function permits writing them.
+        unsafe { tensor.as_mut_slice() }
+    }
+}
+
+impl Described for Input<'_> {
+    const TYPE: &'static TypeText = TensorView::TEXT;
+
+    fn accepts(view: &AnyView<'_>) -> bool {
+        TensorView::accepts(view)
+    }
+}
+
+impl Described for Output<'_> {
+    const TYPE: &'static TypeText = TensorView::TEXT;
+
+    fn accepts(view: &AnyView<'_>) -> bool {
+        TensorView::accepts(view)
+    }
+}
+
+impl Param for Input<'_> {
+    type In<'a> = Input<'a>;
+
+    fn param<'a>(view: &'a AnyView<'a>) -> Result<Option<Input<'a>>> {
+        Ok(TensorRef::from_view(view).map(|tensor| Input(tensor.check("argument"))))
+    }
+
+    fn argument<'a>(
+        callee: &'a Callee<'a>,
+        args: &'a [AnyView<'a>],
+        index: usize,
+    ) -> Result<Option<Input<'a>>> {
+        let tensor = args.get(index).and_then(TensorRef::from_view);
+        Ok(tensor.map(|tensor| Input(tensor.check_argument(Argument { callee, index }))))
+    }
+}
+
+impl Param for Output<'_> {
+    type In<'a> = Output<'a>;
+
+    /// Refuses all values: an output is compared with the other arguments.
+    fn param<'a>(_: &'a AnyView<'a>) -> Result<Option<Output<'a>>> {
+        Ok(None)
+    }
+
+    fn argument<'a>(
+        callee: &'a Callee<'a>,
+        args: &'a [AnyView<'a>],
+        index: usize,
+    ) -> Result<Option<Output<'a>>> {
+        let Some(arg) = args.get(index) else { return Ok(None) };
+        let Some(tensor) = TensorRef::from_view(arg) else { return Ok(None) };
+        let check = tensor.check_argument(Argument { callee, index });
+        for (other_index, other) in args.iter().enumerate() {
+            let Some(other) = TensorRef::from_view(other).filter(|_| other_index != index) else { continue };
+            check.pass(
+                !overlap(tensor, other),
+                || {
+                    plain_error!(
+                        VALUE_ERROR,
+                        "Overlapping {}, expected memory apart from argument #{}",
+                        check.name(),
+                        other_index
+                    )
+                },
+                |out| out.put(b", got common bytes"),
+            )?;
+        }
+        check.pass(
+            !read_only::is_read_only(*arg)?,
+            || plain_error!(VALUE_ERROR, "Read-only {}, expected a writable tensor", check.name()),
+            |out| out.put(b", got one with the read-only flag"),
+        )?;
+        Ok(Some(Output(check)))
+    }
+}
+
+/// Returns whether an element of one tensor may share memory with one of the other.
+fn overlap(a: TensorRef<'_>, b: TensorRef<'_>) -> bool {
+    let ((a_start, a_end), (b_start, b_end)) = (a.span(), b.span());
+    a_start.max(b_start) < a_end.min(b_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::DLTensor;
+    use crate::{Function, Tensor};
+    use std::string::ToString;
+
+    fn fill(x: Input<'_>, mut out: Option<Output<'_>>) -> Result<i64> {
+        let sum = x.as_slice::<i32>()?.iter().sum();
+        if let Some(out) = &mut out {
+            out.as_mut_slice::<i32>()?.fill(sum);
+        }
+        Ok(sum.into())
+    }
+
+    /// Calls `fill` as an exported function does.
+    fn call(x: impl Into<TensorView>, out: Option<TensorView>) -> Result<i64> {
+        let names = &["x", "out"];
+        let callee = Callee { name: "fill", signature: crate::typed::signature_of(&fill), names };
+        let (x, out) = (x.into(), crate::Any::from(out));
+        use crate::typed::TypedFn;
+        fill.invoke(&callee, &[x.view(), out.view()])?.get()
+    }
+
+    /// Returns the tensor with other bytes before its first element and other extents.
+    fn moved(tensor: &Tensor, byte_offset: u64, shape: &mut [i64; 1], strides: &mut [i64; 1]) -> DLTensor {
+        let (shape, strides) = (shape.as_mut_ptr(), strides.as_mut_ptr());
+        DLTensor { byte_offset, shape, strides, ..*tensor.dl_tensor() }
+    }
+
+    fn view(tensor: &DLTensor) -> TensorView {
+        TensorView::new(core::ptr::NonNull::from(tensor))
+    }
+
+    #[test]
+    fn outputs_are_written_and_may_be_absent() -> Result<()> {
+        let (x, out) = (Tensor::from_slice(&[1, 2], &[2])?, Tensor::from_slice(&[0; 3], &[3])?);
+        assert_eq!((call(&x, None)?, call(&x, Some((&out).into()))?), (3, 3));
+        assert_eq!(out.as_slice::<i32>()?, [3; 3]);
+        Ok(())
+    }
+
+    #[test]
+    fn messages_have_the_place_of_the_argument() -> Result<()> {
+        let x = Tensor::from_slice(&[1.0f32], &[1])?;
+        assert_eq!(
+            call(&x, None).unwrap_err().to_string(),
+            "TypeError: Mismatched x.dtype on argument #0 when calling:\n  `fill(x: DLTensor*, out: Optional<DLTensor*>)`,\n  \
+             expected int32, got float32"
+        );
+        let unnamed = Function::from_typed(fill)?.call::<i64>((&x, ())).unwrap_err();
+        assert_eq!(
+            unnamed.to_string(),
+            "TypeError: Mismatched argument.dtype on argument #0 when calling:\n  `(0: DLTensor*, 1: Optional<DLTensor*>)`,\n  \
+             expected int32, got float32"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn shared_memory_is_refused_to_the_byte() -> Result<()> {
+        let memory = Tensor::from_slice(&[1; 8], &[8])?;
+        let (mut four, mut step) = ([4], [1]);
+        let low = moved(&memory, 0, &mut four, &mut step);
+        for (byte_offset, refused) in [(0, true), (12, true), (16, false)] {
+            let (mut shape, mut strides) = ([4], [1]);
+            let high = moved(&memory, byte_offset, &mut shape, &mut strides);
+            let outcome = [call(view(&low), Some(view(&high))), call(view(&high), Some(view(&low)))];
+            assert_eq!(outcome.map(|outcome| outcome.is_err()), [refused; 2], "{byte_offset}");
+        }
+        let error = call(view(&low), Some(view(&low))).unwrap_err().to_string();
+        assert!(error.starts_with("ValueError: Overlapping out on argument #1 when calling:"), "{error}");
+        assert!(error.ends_with("expected memory apart from argument #0, got common bytes"), "{error}");
+        Ok(())
+    }
+
+    #[test]
+    fn spans_follow_strides_of_any_sign() -> Result<()> {
+        let memory = Tensor::from_slice(&[1; 8], &[8])?;
+        // Elements 7, 5, 3 and 1, and element 0; then the same with element 1.
+        let (mut shape, mut strides) = ([4], [-2]);
+        let backward = moved(&memory, 28, &mut shape, &mut strides);
+        for (byte_offset, refused) in [(0, false), (4, true)] {
+            let (mut one, mut step) = ([1], [1]);
+            let out = moved(&memory, byte_offset, &mut one, &mut step);
+            let error = call(view(&backward), Some(view(&out))).unwrap_err().to_string();
+            assert_eq!(error.contains("Overlapping"), refused, "{error}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn read_only_tensors_are_refused() -> Result<()> {
+        let (x, out) = (Tensor::from_slice(&[1], &[1])?, Tensor::from_slice(&[0], &[1])?);
+        let managed = out.to_dlpack_versioned()?.as_ptr();
+        // SAFETY: the managed tensor is ours, and the import takes it over.
+        let out = unsafe {
+            (*managed).flags = crate::abi::DLPACK_FLAG_BITMASK_READ_ONLY;
+            Tensor::from_dlpack_versioned(managed, 0, false)?
+        };
+        let out = crate::Any::from(out);
+        let fill = Function::from_typed(fill)?;
+        let error = fill.call_packed(&[(&x).into(), out.view()]).unwrap_err().to_string();
+        assert!(error.starts_with("ValueError: Read-only argument on argument #1"), "{error}");
+        // Reading is fine.
+        assert_eq!(fill.call::<i64>((out, ()))?, 0);
+        Ok(())
+    }
+
+    #[test]
+    fn each_message_has_what_was_given() -> Result<()> {
+        let (x, y) = (Tensor::from_slice(&[1i32; 6], &[2, 3])?, Tensor::from_slice(&[1i32; 4], &[4])?);
+        let function = |x: Input<'_>, y: Input<'_>, check: i64| -> Result<()> {
+            match check {
+                0 => x.ndim(1).map(drop),
+                1 => x.shape(&[2, 4]).map(drop),
+                2 => y.same_extent(0, *x, 1).map(drop),
+                3 => x.stride(0, 4).map(drop),
+                4 => x.device_type(crate::device::kind::CUDA).map(drop),
+                5 => y.indices::<i32>(1).map(drop),
+                _ => y.ensure(false, "shape", format_args!("{}, got {}", 5, 4)).map(drop),
+            }
+        };
+        let function = Function::from_typed(function)?;
+        for (check, end) in [
+            "expected 1, got 2",
+            "expected 4, got 3",
+            "expected to match argument.shape[1] = 3, got 4",
+            "expected 4, got 3",
+            "expected cuda, got cpu",
+            "expected 0 to less than 1, got 1",
+            "expected 5, got 4",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let error = function.call::<()>((&x, &y, check as i64)).unwrap_err().to_string();
+            assert!(error.ends_with(&std::format!("`,\n  {end}")), "{error}");
+        }
+        let (mut shape, mut strides) = ([4], [2]);
+        let spread = moved(&Tensor::from_slice(&[1; 8], &[8])?, 0, &mut shape, &mut strides);
+        let error = call(view(&spread), None).unwrap_err().to_string();
+        assert!(error.ends_with("expected to be compact array, got stride[0] = 2"), "{error}");
+        let (mut shape, mut strides) = ([1], [1]);
+        let odd = moved(&y, 2, &mut shape, &mut strides);
+        let error = call(view(&odd), None).unwrap_err().to_string();
+        assert!(
+            error.ends_with("expected data alignment=4 bytes, got an address with remainder 2"),
+            "{error}"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn empty_tensors_share_nothing() -> Result<()> {
+        let memory = Tensor::from_slice(&[1; 8], &[8])?;
+        let (mut none, mut step) = ([0], [1]);
+        let empty = moved(&memory, 4, &mut none, &mut step);
+        assert_eq!(call(view(&empty), Some((&memory).into()))?, 0);
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! The read-only flag of tensors that were imported from DLPack, which the loaded library knows: Ferrite's exports it again, upstream's
+//! forgets it.
+
+use core::ptr;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use crate::abi::{DLPACK_FLAG_BITMASK_READ_ONLY, client};
+use crate::any::AnyView;
+use crate::error::Result;
+use crate::function::{Function, check_status};
+use crate::type_index;
+
+/// Returns whether the value is a tensor object over memory that its producer does not permit to write, as far as the library knows.
+///
+/// # Errors
+/// MemoryError.
+pub fn is_read_only(view: AnyView<'_>) -> Result<bool> {
+    let Some(object) = view.object_ptr().filter(|_| view.type_index() == type_index::TENSOR) else {
+        return Ok(false);
+    };
+    if !keeps_flags()? {
+        return Ok(false);
+    }
+    let mut exported = ptr::null_mut();
+    // SAFETY: the object is a live tensor. The export is ours, and released once.
+    unsafe {
+        check_status(client::TVMFFITensorToDLPackVersioned(object.as_ptr().cast(), &mut exported))?;
+        let flags = (*exported).flags;
+        if let Some(deleter) = (*exported).deleter {
+            deleter(exported);
+        }
+        Ok(flags & DLPACK_FLAG_BITMASK_READ_ONLY != 0)
+    }
+}
+
+/// Returns whether the library keeps the flags of imports: whether it is Ferrite's. Asks once, since an export may allocate.
+fn keeps_flags() -> Result<bool> {
+    const UNKNOWN: u8 = 2;
+    static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+    let answer = ANSWER.load(Ordering::Relaxed);
+    if answer != UNKNOWN {
+        return Ok(answer != 0);
+    }
+    let keeps = Function::find_global("ffi.ferrite.ServeRelease")?.is_some();
+    ANSWER.store(keeps.into(), Ordering::Relaxed);
+    Ok(keeps)
+}

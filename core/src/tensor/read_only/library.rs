@@ -1,0 +1,20 @@
+//! The read-only flag of tensors that were imported from DLPack, which is with the import.
+
+use crate::abi::DLPACK_FLAG_BITMASK_READ_ONLY;
+use crate::any::AnyView;
+use crate::error::Result;
+use crate::tensor::borrowing;
+use crate::type_index;
+
+/// Returns whether the value is a tensor object over memory that its producer does not permit to write.
+///
+/// # Errors
+/// None; the twin for clients of a loaded library has some.
+pub fn is_read_only(view: AnyView<'_>) -> Result<bool> {
+    let Some(object) = view.object_ptr().filter(|_| view.type_index() == type_index::TENSOR) else {
+        return Ok(false);
+    };
+    // SAFETY: the view borrows a live tensor.
+    let flags = unsafe { borrowing::inherited_flags(object.as_ptr()) };
+    Ok(flags & DLPACK_FLAG_BITMASK_READ_ONLY != 0)
+}
