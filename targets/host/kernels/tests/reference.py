@@ -298,3 +298,60 @@ def paged_attention_decode(query, key_cache, value_cache, block_tables, context_
         weights = softmax(np.einsum("hd,thd->ht", query[seq], keys) * scale)
         out[seq] = np.einsum("ht,thd->hd", weights, values)
     return out
+
+# ---- mixtures of experts --------------------------------------------------------------------------
+
+
+def histogram(ids, experts):
+    return np.bincount(ids.ravel(), minlength=experts)
+
+
+def align_blocks(ids, experts, block_size, slots, block_experts, _):
+    """Return the slots by expert, those of each in whole blocks, the expert of each block, and the entries in use."""
+    order, owners = [], []
+    for expert in range(experts):
+        of_expert = np.flatnonzero(ids.ravel() == expert)
+        blocks = -(-of_expert.size // block_size)
+        order += [*of_expert, *[ids.size] * (blocks * block_size - of_expert.size)]
+        owners += [expert] * blocks
+    used = len(order)
+    return filled(slots, order, ids.size), filled(block_experts, owners, -1), np.array([used])
+
+
+def filled(like, values, rest):
+    return np.concatenate([values, np.full(like.size - len(values), rest)]).astype(like.dtype)
+
+
+def permute(x, ids, experts, out, slots):
+    order = np.argsort(ids.ravel(), kind="stable")
+    return x[order // max(1, ids.shape[1])], order
+
+
+def unpermute(x, slots, weights):
+    rows = np.empty_like(x)
+    rows[slots] = x
+    return (rows.reshape(*weights.shape, x.shape[1]) * weights[..., None]).sum(1)
+
+
+# ---- logits ----------------------------------------------------------------------------------------
+
+
+def repetition_penalty(logits, tokens, penalties):
+    for row, penalty, of_row in zip(logits, penalties, tokens, strict=True):
+        seen = np.unique(of_row[of_row >= 0])
+        row[seen] = np.where(row[seen] > 0, row[seen] / penalty, row[seen] * penalty)
+    return logits
+
+
+def presence_frequency_penalty(logits, counts, presence, frequency):
+    return logits - (counts > 0) * presence[:, None] - counts * frequency[:, None]
+
+
+def logit_bias(logits, rows, tokens, bias):
+    np.add.at(logits, (rows, tokens), bias)
+    return logits
+
+
+def token_bitmask(logits, bitmask):
+    bits = np.unpackbits(bitmask.view("uint8"), axis=-1, bitorder="little")[:, : logits.shape[1]]
+    return np.where(bits, logits, -np.inf)
