@@ -270,18 +270,23 @@ FERRITE_INLINE_ int ferrite_check_ndim(const FerriteTensorArg* x, int32_t ndim) 
   return ferrite_refuse_number_(x, "Mismatched ", ".ndim", ndim, x->dl->ndim);
 }
 
-/* Writes the name of a type of elements, such as `float32`; -1 if there is none. */
-FERRITE_INLINE_ int ferrite_dtype_name_(DLDataType dtype, char name[64]) {
+/* Writes the name of a type of elements, such as `float32`, or its parts if the library has no name for it. */
+FERRITE_INLINE_ const char* ferrite_dtype_name_(DLDataType dtype, char name[64]) {
   TVMFFIAny text;
-  name[0] = '\0';
-  if (TVMFFIDataTypeToString(&dtype, &text) != 0) return -1;
-  if (text.type_index != kTVMFFIStr) { /* both forms of strings end with a NUL */
-    strncat(name, text.v_bytes, 63);
-    return 0;
+  char digits[24];
+  if (TVMFFIDataTypeToString(&dtype, &text) != 0) { /* the caller's error replaces this one */
+    strcpy(name, "type code ");
+    ferrite_append_(name, ferrite_decimal_(dtype.code, digits));
+    ferrite_append_(name, " of ");
+    ferrite_append_(name, ferrite_decimal_(dtype.bits, digits));
+    ferrite_append_(name, " bits");
+    return name;
   }
+  name[0] = '\0';
+  if (text.type_index != kTVMFFIStr) return strncat(name, text.v_bytes, 63); /* both forms of strings end with a NUL */
   strncat(name, ((const TVMFFIByteArray*)((const TVMFFIObject*)text.v_obj + 1))->data, 63);
   TVMFFIObjectDecRef(text.v_obj);
-  return 0;
+  return name;
 }
 
 /* Checks the type of the elements, such as kDLFloat, 32, 1: TypeError. */
@@ -293,8 +298,8 @@ FERRITE_INLINE_ int ferrite_check_dtype(const FerriteTensorArg* x, int code, int
   expected.code = (uint8_t)code;
   expected.bits = (uint8_t)bits;
   expected.lanes = (uint16_t)lanes;
-  if (ferrite_dtype_name_(expected, wanted) != 0 || ferrite_dtype_name_(*actual, given) != 0) return -1;
-  return ferrite_refuse_tensor_("TypeError", x, "Mismatched ", ".dtype", wanted, given);
+  return ferrite_refuse_tensor_("TypeError", x, "Mismatched ", ".dtype", ferrite_dtype_name_(expected, wanted),
+                                ferrite_dtype_name_(*actual, given));
 }
 
 /* Returns the name of a device type, such as "cuda", and "unknown" for numbers without one. */
@@ -581,8 +586,8 @@ FERRITE_INLINE_ int ferrite_dtype_of(const FerriteTensorArg* x) { return FERRITE
 FERRITE_INLINE_ int ferrite_check_whole_bytes(const FerriteTensorArg* x) {
   char given[64];
   if (x->dl->dtype.bits % 8 == 0 && x->dl->dtype.bits != 0 && x->dl->dtype.lanes == 1) return 0;
-  if (ferrite_dtype_name_(x->dl->dtype, given) != 0) return -1;
-  return ferrite_refuse_tensor_("TypeError", x, "Mismatched ", ".dtype", "numbers of whole bytes", given);
+  return ferrite_refuse_tensor_("TypeError", x, "Mismatched ", ".dtype", "numbers of whole bytes",
+                                ferrite_dtype_name_(x->dl->dtype, given));
 }
 
 FERRITE_INLINE_ int ferrite_check_kind_(const FerriteTensorArg* x, int dtype, int32_t ndim) {

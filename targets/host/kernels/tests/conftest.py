@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from pathlib import Path
 
 import pytest
 import tvm_ffi
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "python"))
 BUILD = Path(os.environ.get("FERRITE_KERNELS", Path(__file__).parent.parent / "build"))
 
 

@@ -36,6 +36,8 @@ class Operator:
     writes: tuple[int, ...] = ()
     # The type of the optional output, which is the last argument; None if there is no such output.
     out: str | None = "float32"
+    # Index of the input whose very memory the optional output may be.
+    over: int | None = None
     rtol: float = 1e-5
     atol: float = 1e-5
 
@@ -129,6 +131,10 @@ def layernorm_inputs(rng, rows, cols):
     return [normal(rng, rows, cols) * 3 + 1, normal(rng, cols), normal(rng, cols), 1e-5]
 
 
+def rmsnorm_inputs(rng, rows, cols):
+    return [normal(rng, rows, cols), normal(rng, cols), 1e-6]
+
+
 def rotary_inputs(rng, tokens, heads, kv_heads, head_size, rotary_dim):
     positions = rng.integers(0, 512, tokens, dtype="int64")
     angles = rng.uniform(0, 6, (512, rotary_dim // 2))
@@ -161,8 +167,8 @@ DECODE = [(3, 32, 8, 128, 16, 9), (2, 32, 32, 128, 16, 4), (1, 1, 1, 1, 1, 1), (
 
 # The operators that every language has.
 COMMON = [
-    Operator("layernorm2d", layernorm_inputs, ROWS, reference.layernorm2d),
-    Operator("rmsnorm", lambda rng, rows, cols: [normal(rng, rows, cols), normal(rng, cols), 1e-6], ROWS, reference.rmsnorm),
+    Operator("layernorm2d", layernorm_inputs, ROWS, reference.layernorm2d, over=0),
+    Operator("rmsnorm", rmsnorm_inputs, ROWS, reference.rmsnorm, over=0),
     Operator(
         "silu_and_mul",
         lambda rng, rows, cols: [normal(rng, rows, 2 * cols) * 4],

@@ -4,7 +4,20 @@ import ml_dtypes  # noqa: F401 - gives numpy the type bfloat16
 import numpy as np
 import pytest
 import reference
-from operators import COMMON, ROTARY, ROWS, TOPK, Operator, cases, check, distinct, layernorm_inputs, normal, rotary_inputs
+from operators import (
+    COMMON,
+    ROTARY,
+    ROWS,
+    TOPK,
+    Operator,
+    cases,
+    check,
+    distinct,
+    layernorm_inputs,
+    normal,
+    rmsnorm_inputs,
+    rotary_inputs,
+)
 
 SHAPES = [(4096,), (3, 17), (2, 3, 5, 7), (1,), (), (0,), (3, 0, 2), (70001,)]
 WITH_COLUMNS = [size for size in ROWS if size[1]]
@@ -23,16 +36,12 @@ def with_residual(inputs):
     return lambda rng, rows, cols: [normal(rng, rows, cols), *inputs(rng, rows, cols)]
 
 
-def rmsnorm_inputs(rng, rows, cols):
-    return [normal(rng, rows, cols), normal(rng, cols), 1e-6]
-
-
 def groupnorm_inputs(rng, batch, channels, length, groups):
     return [normal(rng, batch, channels, length) + 1, groups, normal(rng, channels), normal(rng, channels), 1e-5]
 
 
 def activation(name):
-    return Operator(name, lambda rng, *shape: [np.asarray(normal(rng, *shape) * 4)], SHAPES, getattr(reference, name))
+    return Operator(name, lambda rng, *shape: [np.asarray(normal(rng, *shape) * 4)], SHAPES, getattr(reference, name), over=0)
 
 
 def gated(name):
@@ -42,12 +51,16 @@ def gated(name):
 
 MAPS = [
     Operator(
-        "layernorm2d_residual", with_residual(layernorm_inputs), ROWS, reference.layernorm2d_residual, writes=(1,), atol=2e-5
+        "layernorm2d_residual", with_residual(layernorm_inputs), ROWS, reference.layernorm2d_residual, writes=(1,), over=0, atol=2e-5
     ),
-    Operator("rmsnorm_residual", with_residual(rmsnorm_inputs), ROWS, reference.rmsnorm_residual, writes=(1,)),
-    Operator("l2norm", lambda rng, rows, cols: [normal(rng, rows, cols), 1e-12], ROWS, reference.l2norm),
+    Operator("rmsnorm_residual", with_residual(rmsnorm_inputs), ROWS, reference.rmsnorm_residual, writes=(1,), over=0),
+    Operator("l2norm", lambda rng, rows, cols: [normal(rng, rows, cols), 1e-12], ROWS, reference.l2norm, over=0),
     Operator(
-        "groupnorm", groupnorm_inputs, [(2, 320, 256, 32), (3, 6, 17, 2), (1, 1, 1, 1), (0, 4, 4, 2), (2, 4, 0, 2)], reference.groupnorm
+        "groupnorm",
+        groupnorm_inputs,
+        [(2, 320, 256, 32), (3, 6, 17, 2), (1, 1, 1, 1), (0, 4, 4, 2), (2, 4, 0, 2)],
+        reference.groupnorm,
+        over=0,
     ),
     *map(activation, ("relu", "sigmoid", "silu", "tanh", "gelu", "gelu_tanh")),
     *map(gated, ("relu", "sigmoid", "gelu", "gelu_tanh")),
@@ -62,13 +75,14 @@ MAPS = [
         writes=(1,),
         out=None,
     ),
-    Operator("softmax", matrix, [(2, 32000), *ROWS], reference.softmax, atol=1e-7),
-    Operator("log_softmax", matrix, [(2, 32000), *ROWS], reference.log_softmax),
+    Operator("softmax", matrix, [(2, 32000), *ROWS], reference.softmax, over=0, atol=1e-7),
+    Operator("log_softmax", matrix, [(2, 32000), *ROWS], reference.log_softmax, over=0),
     Operator(
         "causal_softmax",
         lambda rng, heads, queries, keys: [normal(rng, heads, queries, keys), 0.125],
         [(8, 128, 256), (2, 3, 3), (1, 1, 1), (2, 0, 4), (0, 3, 4), (3, 5, 17)],
         reference.causal_softmax,
+        over=0,
         atol=1e-7,
     ),
 ]
@@ -92,7 +106,7 @@ ORDERS = [
     *map(reduction, ("mean_rows", "var_rows", "max_rows", "min_rows", "logsumexp_rows")),
     Operator("prod_rows", lambda rng, *size: [1 + normal(rng, *size) / 64], ROWS, reference.prod_rows),
     reduction("norm_rows", atol=1e-4),
-    reduction("cumsum_rows", atol=1e-4),
+    reduction("cumsum_rows", over=0, atol=1e-4),
     reduction("argmax_rows", WITH_COLUMNS, out="int32"),
     reduction("argmin_rows", WITH_COLUMNS, out="int32"),
     ordered("sort_rows", False),
@@ -130,6 +144,7 @@ SAMPLING = [
         lambda rng, rows, cols: [normal(rng, rows, cols), numbers(rng, 0.2, 2, rows)],
         VOCAB,
         reference.temperature_softmax,
+        over=0,
         atol=1e-7,
     ),
     Operator(
@@ -137,10 +152,11 @@ SAMPLING = [
         lambda rng, rows, cols: [probabilities(rng, rows, cols), min(cols, 7)],
         VOCAB,
         reference.top_k_probabilities,
+        over=0,
         atol=1e-7,
     ),
-    Operator("top_p_probabilities", share_inputs, VOCAB, reference.top_p_probabilities, atol=1e-7),
-    Operator("min_p_probabilities", share_inputs, VOCAB, reference.min_p_probabilities, atol=1e-7),
+    Operator("top_p_probabilities", share_inputs, VOCAB, reference.top_p_probabilities, over=0, atol=1e-7),
+    Operator("min_p_probabilities", share_inputs, VOCAB, reference.min_p_probabilities, over=0, atol=1e-7),
     Operator(
         "sample_probabilities",
         lambda rng, rows, cols: [probabilities(rng, rows, cols), numbers(rng, 0, 1, rows)],
@@ -153,7 +169,7 @@ SAMPLING = [
 
 # ---- paged caches --------------------------------------------------------------------------------
 
-CACHES = [(20, 8, 16, 8, 128), (3, 2, 4, 1, 17), (1, 1, 1, 1, 1), (0, 2, 2, 2, 2), (0, 0, 4, 2, 8)]
+CACHES = [(20, 8, 16, 8, 128), (3, 2, 4, 2, 17), (1, 1, 1, 1, 1), (0, 2, 2, 2, 2), (0, 0, 4, 2, 8)]
 
 
 def elements(rng, dtype, *shape):
