@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "kernels.hpp"
+#include "row_loops.hpp"
 #include "vector_math.hpp"
 
 namespace kernels {
@@ -37,12 +37,8 @@ struct Heads {
 struct Rows {
   const float* data;
   int64_t stride;
-  const float* operator[](int64_t row) const { return data + row * stride; }
+  const float* row(int64_t i) const { return data + i * stride; }
 };
-
-template <class T> KERNELS_CLONES void widen_row(const T* x, int64_t count, float* out) {
-  for (int64_t i = 0; i < count; ++i) out[i] = float(x[i]);
-}
 
 inline Rows widen_rows(const float* x, int64_t stride, int64_t, int64_t, float*) { return Rows{x, stride}; }
 
@@ -51,35 +47,11 @@ template <class T> Rows widen_rows(const T* x, int64_t stride, int64_t rows, int
   return Rows{space, size};
 }
 
-// Writes the products of a query with four keys.
-KERNELS_INLINE void dot_4(const float* q, const Rows& keys, int64_t token, int64_t size, float scale, float* scores) {
-  const float *k0 = keys[token], *k1 = keys[token + 1], *k2 = keys[token + 2], *k3 = keys[token + 3];
-  float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-  for (int64_t i = 0; i < size; ++i) {
-    s0 += q[i] * k0[i];
-    s1 += q[i] * k1[i];
-    s2 += q[i] * k2[i];
-    s3 += q[i] * k3[i];
-  }
-  scores[token] = s0 * scale;
-  scores[token + 1] = s1 * scale;
-  scores[token + 2] = s2 * scale;
-  scores[token + 3] = s3 * scale;
-}
-
-KERNELS_INLINE float dot(const float* q, const float* k, int64_t size) {
-  float sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < size; ++i) sum += q[i] * k[i];
-  return sum;
-}
-
 // Writes a head's scores of a chunk.
-KERNELS_CLONES static void score(const float* q, Rows keys, int64_t tokens, int64_t size, float scale, float* scores) {
+inline void score(const float* query, const Rows& keys, int64_t tokens, int64_t size, float scale, float* scores) {
   int64_t token = 0;
-  for (; token + 4 <= tokens; token += 4) dot_4(q, keys, token, size, scale, scores);
-  for (; token < tokens; ++token) scores[token] = dot(q, keys[token], size) * scale;
+  for (; token + 4 <= tokens; token += 4) dot_4(query, keys.row(token), keys.stride, size, scale, scores + token);
+  for (; token < tokens; ++token) scores[token] = dot(query, keys.row(token), size) * scale;
 }
 
 // Turns scores into weights, and multiplies the sums so far by the returned factor, if there is a new largest score.
@@ -95,21 +67,6 @@ KERNELS_CLONES static float weigh(float* scores, int64_t tokens, float* largest,
   return factor;
 }
 
-// Adds the weighted values of a chunk to a head's sums.
-KERNELS_CLONES static void add_values(const float* weights, Rows values, int64_t tokens, int64_t size, float factor,
-                                      float* sums) {
-  for (int64_t i = 0; i < size; ++i) sums[i] *= factor;
-  int64_t token = 0;
-  for (; token + 4 <= tokens; token += 4) {
-    const float *v0 = values[token], *v1 = values[token + 1], *v2 = values[token + 2], *v3 = values[token + 3];
-    const float* w = weights + token;
-    for (int64_t i = 0; i < size; ++i) sums[i] += w[0] * v0[i] + w[1] * v1[i] + w[2] * v2[i] + w[3] * v3[i];
-  }
-  for (; token < tokens; ++token) {
-    for (int64_t i = 0; i < size; ++i) sums[i] += weights[token] * values[token][i];
-  }
-}
-
 // Attends to the chunk of `tokens` tokens that begins at `token`, all in one block.
 template <class T>
 void attend_chunk(const Cache& cache, int64_t seq, int64_t kv_head, int64_t token, int64_t tokens, float scale, Heads* heads) {
@@ -122,7 +79,9 @@ void attend_chunk(const Cache& cache, int64_t seq, int64_t kv_head, int64_t toke
   for (int64_t head = 0; head < heads->count; ++head) {
     score(heads->query + head * cache.key_size, keys, tokens, cache.key_size, scale, heads->scores);
     float factor = weigh(heads->scores, tokens, &heads->largest[head], &heads->totals[head]);
-    add_values(heads->scores, values, tokens, cache.value_size, factor, heads->sums + head * cache.value_size);
+    float* sums = heads->sums + head * cache.value_size;
+    for (int64_t i = 0; factor != 1.0f && i < cache.value_size; ++i) sums[i] *= factor;
+    add_rows(heads->scores, values.data, values.stride, tokens, cache.value_size, sums);
   }
 }
 

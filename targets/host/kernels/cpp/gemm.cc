@@ -39,14 +39,13 @@ Tile choose_tile() {
 
 // Multiplies compact matrices of one type. Sums of a narrow type are in scratch memory until they are complete.
 template <class T> bool multiply_typed(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* out) {
-  auto left = [=](int64_t row, int64_t step) { return float(a[row * k + step]); };
-  auto right = [=](int64_t column, int64_t step) { return float(b[step * n + column]); };
+  const Dense<T> left{a, k}, right{b, n};
   if constexpr (sizeof(T) == sizeof(float)) {
     return multiply<Order::kSteps>(m, n, k, left, right, out);
   } else {
     Scratch sums(static_cast<size_t>(m * n) * sizeof(float));
     if (sums.failed() || !multiply<Order::kSteps>(m, n, k, left, right, sums.data<float>())) return false;
-    for (int64_t i = 0; i < m * n; ++i) out[i] = narrow<T>(sums.data<float>()[i]);
+    narrow_row(sums.data<float>(), m * n, out);
     return true;
   }
 }
@@ -110,9 +109,7 @@ FERRITE_EXPORT(
   bool done = false;
   with_float_type(x.dtype(), [&](auto type) {
     using T = decltype(type);
-    done = multiply<Order::kSums>(
-        m, n, k, [&](int64_t row, int64_t step) { return float(x.data<T>()[row * k + step]); },
-        [&](int64_t column, int64_t step) { return float(weight.data<T>()[column * k + step]); }, out.data<float>());
+    done = multiply<Order::kSums>(m, n, k, Dense<T>{x.data<T>(), k}, Dense<T>{weight.data<T>(), k}, out.data<float>());
   });
   return done ? out.finish(result) : out_of_memory();
 }

@@ -11,7 +11,7 @@
 #ifndef FERRITE_GEMM_HPP_
 #define FERRITE_GEMM_HPP_
 
-#include "kernels.hpp"
+#include "row_loops.hpp"
 
 namespace kernels {
 
@@ -30,23 +30,43 @@ constexpr int64_t kTaskColumns = 256;
 // The largest tile, for edges.
 constexpr int64_t kTileSize = 12 * 32;
 
-// What follows what in the memory of a factor: the values of one sum, or those of one step of all sums.
+// What a row of a factor in memory is: the values of one row of the product (or column, for b), or those of one step of all of
+// them.
 enum class Order { kSums, kSteps };
 
-// Copies a factor, read by `at(sum, step)`, into panels of `width` sums: panels[panel][step][sum]. Sums beyond `sums` are 0.
-template <Order order, class At> void pack(int64_t sums, int64_t depth, int64_t width, float* panels, At&& at) {
-  parallel_for(ceil_div(sums, width), depth * width, [&](int64_t panel) {
-    float* to = panels + panel * width * depth;
-    int64_t first = panel * width, count = minimum(width, sums - first);
-    if (count < width) memset(to, 0, static_cast<size_t>(width * depth) * sizeof(float));
+// A factor of `T` in memory. A factor of another kind has this function, too.
+template <class T> struct Dense {
+  const T* data;
+  int64_t stride;
+  // Writes `count` elements of a row, from element `first` on, as float32.
+  void read(int64_t row, int64_t first, int64_t count, float* to) const { widen_row(data + row * stride + first, count, to); }
+};
+
+// Copies `steps` steps from `step` of up to `width` sums from `first` into a panel: to[step][sum], 0 beyond `count` sums.
+template <class Factor>
+void pack_sums(const Factor& factor, int64_t first, int64_t count, int64_t width, int64_t step, int64_t steps, float* to) {
+  float row[kDepth];
+  for (int64_t sum = 0; sum < count; ++sum) {
+    factor.read(first + sum, step, steps, row);
+    for (int64_t i = 0; i < steps; ++i) to[i * width + sum] = row[i];
+  }
+}
+template <class Factor>
+void pack_steps(const Factor& factor, int64_t first, int64_t count, int64_t width, int64_t step, int64_t steps, float* to) {
+  for (int64_t i = 0; i < steps; ++i) factor.read(step + i, first, count, to + i * width);
+}
+
+// Copies a part of a factor into panels of `width` sums.
+template <Order order, class Factor>
+void pack(const Factor& factor, int64_t first, int64_t sums, int64_t width, int64_t step, int64_t steps, float* panels) {
+  parallel_for(ceil_div(sums, width), steps * width, [&](int64_t panel) {
+    float* to = panels + panel * width * steps;
+    int64_t begin = panel * width, count = minimum(width, sums - begin);
+    if (count < width) memset(to, 0, static_cast<size_t>(width * steps) * sizeof(float));
     if (order == Order::kSums) {
-      for (int64_t sum = 0; sum < count; ++sum) {
-        for (int64_t step = 0; step < depth; ++step) to[step * width + sum] = at(first + sum, step);
-      }
+      pack_sums(factor, first + begin, count, width, step, steps, to);
     } else {
-      for (int64_t step = 0; step < depth; ++step) {
-        for (int64_t sum = 0; sum < count; ++sum) to[step * width + sum] = at(first + sum, step);
-      }
+      pack_steps(factor, first + begin, count, width, step, steps, to);
     }
   });
 }
@@ -80,22 +100,69 @@ inline void multiply_panels(int64_t m, int64_t n, int64_t depth, const float* a,
   });
 }
 
-// Writes the product of a [m, k] and b [k, n] to c, compact: `a(row, step)` and `b(column, step)` read elements, `b_order` says
-// how b lies in memory. False if there is no memory for the panels.
-template <Order b_order, class A, class B> bool multiply(int64_t m, int64_t n, int64_t k, A&& a, B&& b, float* c) {
+// ---- few rows ------------------------------------------------------------------------------
+
+// Up to this number of rows, copies into panels cost more than they save.
+constexpr int64_t kFewRows = 6;
+
+// Columns of a task, and steps or columns that are read at once.
+constexpr int64_t kFewColumns = 512;
+constexpr int64_t kRead = 8;
+
+// Multiplies by rows of b that are steps: adds each, times the elements of a, to the rows of c.
+template <class B> void add_steps(int64_t m, int64_t n, int64_t k, const float* a, const B& b, int64_t left, float* c) {
+  float rows[kRead * kFewColumns];
+  int64_t width = minimum(kFewColumns, n - left);
+  for (int64_t row = 0; row < m; ++row) memset(c + row * n + left, 0, static_cast<size_t>(width) * sizeof(float));
+  for (int64_t step = 0; step < k; step += kRead) {
+    int64_t steps = minimum(kRead, k - step);
+    for (int64_t i = 0; i < steps; ++i) b.read(step + i, left, width, rows + i * width);
+    for (int64_t row = 0; row < m; ++row) add_rows(a + row * k + step, rows, width, steps, width, c + row * n + left);
+  }
+}
+
+// Multiplies by rows of b that are columns: sums up the products with each row of a.
+template <class B> void dot_columns(int64_t m, int64_t n, int64_t k, const float* a, const B& b, int64_t column, float* c) {
+  float part[4 * kDepth];
+  for (int64_t row = 0; row < m; ++row) c[row * n + column] = 0;
+  for (int64_t step = 0; step < k; step += 4 * kDepth) {
+    int64_t steps = minimum(4 * kDepth, k - step);
+    b.read(column, step, steps, part);
+    for (int64_t row = 0; row < m; ++row) c[row * n + column] += dot(a + row * k + step, part, steps);
+  }
+}
+
+template <Order b_order, class A, class B>
+bool multiply_few(int64_t m, int64_t n, int64_t k, const A& a, const B& b, float* c) {
+  Scratch rows(static_cast<size_t>(m * k) * sizeof(float));
+  if (rows.failed()) return false;
+  for (int64_t row = 0; row < m; ++row) a.read(row, 0, k, rows.data<float>() + row * k);
+  if (b_order == Order::kSteps) {
+    parallel_for(ceil_div(n, kFewColumns), m * k * kFewColumns,
+                 [&](int64_t task) { add_steps(m, n, k, rows.data<float>(), b, task * kFewColumns, c); });
+  } else {
+    parallel_for(n, m * k, [&](int64_t column) { dot_columns(m, n, k, rows.data<float>(), b, column, c); });
+  }
+  return true;
+}
+
+// ---- all sizes -----------------------------------------------------------------------------
+
+// Writes the product of a [m, k], whose rows are rows in memory, and b [k, n] to c, compact. False if there is no memory.
+template <Order b_order, class A, class B> bool multiply(int64_t m, int64_t n, int64_t k, const A& a, const B& b, float* c) {
   if (k == 0) memset(c, 0, static_cast<size_t>(m * n) * sizeof(float));
   if (m == 0 || n == 0 || k == 0) return true;
+  if (m <= kFewRows) return multiply_few<b_order>(m, n, k, a, b, c);
   int64_t depth = minimum(k, kDepth), columns = minimum(n, kColumns);
   Scratch a_panels(static_cast<size_t>((m + tile().rows) * depth) * sizeof(float));
   Scratch b_panels(static_cast<size_t>((columns + tile().columns) * depth) * sizeof(float));
   if (a_panels.failed() || b_panels.failed()) return false;
   for (int64_t step = 0; step < k; step += depth) {
     int64_t steps = minimum(depth, k - step);
-    pack<Order::kSums>(m, steps, tile().rows, a_panels.data<float>(), [&](int64_t row, int64_t i) { return a(row, step + i); });
+    pack<Order::kSums>(a, 0, m, tile().rows, step, steps, a_panels.data<float>());
     for (int64_t left = 0; left < n; left += columns) {
       int64_t width = minimum(columns, n - left);
-      pack<b_order>(width, steps, tile().columns, b_panels.data<float>(),
-                    [&](int64_t column, int64_t i) { return b(left + column, step + i); });
+      pack<b_order>(b, left, width, tile().columns, step, steps, b_panels.data<float>());
       multiply_panels(m, width, steps, a_panels.data<float>(), b_panels.data<float>(), step != 0, c + left, n);
     }
   }

@@ -178,7 +178,8 @@ void unpack_group(const uint8_t* packed, int64_t count, float scale, float* out)
 
 #define DEQUANTIZE(name, body, code, scales)                                                               \
   FERRITE_EXPORT(name, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT, \
-                 "codes: Tensor([rows, cols], " code "), scales: Tensor(" scales ", float32), "            \
+                 "codes: Tensor([rows, cols], " code "), scales: Tensor(" scales                           \
+                 ", float32), "                                                                            \
                  "out: Tensor([rows, cols], float32) = None",                                              \
                  "Multiplies codes by their scales.") {                                                    \
     return body(args, result);                                                                             \
