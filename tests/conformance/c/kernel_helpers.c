@@ -90,6 +90,13 @@ static void test_numbers(void) {
   CHECK_OK(ferrite_arg_bool(&args, 0, &flag));
   CHECK_INT(flag, 0);
   CHECK_ERROR_TEXT(ferrite_arg_bool(&args, 2, &flag), "TypeError", "Mismatched type" WHEN("2") "boolean, got float");
+  values[0] = any_int(5);
+  CHECK_OK(ferrite_arg_int_in(&args, 0, "k", 5, 5, &integer));
+  CHECK(integer == 5);
+  CHECK_ERROR_TEXT(ferrite_arg_int_in(&args, 0, "k", -9, 4, &integer), "ValueError", "Invalid k" WHEN("0") "-9 to 4, got 5");
+  CHECK_ERROR_TEXT(ferrite_arg_int_in(&args, 0, "k", 6, 7, &integer), "ValueError", "Invalid k" WHEN("0") "6 to 7, got 5");
+  CHECK_ERROR_TEXT(ferrite_arg_int_in(&args, 2, "k", 0, 9, &integer), "TypeError", "Mismatched type" WHEN("2") "int, got float");
+  values[0] = any_int(0);
   CHECK_INT(ferrite_arg_is_none(&args, 3), 1);
   CHECK_INT(ferrite_arg_is_none(&args, 0), 0);
 }
@@ -183,6 +190,248 @@ static void test_memory(void) {
   CHECK_ERROR_TEXT(ferrite_check_data(&x), "ValueError", "x data pointer is NULL" WHEN("0") "non-NULL data pointer");
   a.shape[1] = 0;
   CHECK_OK(ferrite_check_data(&x));
+}
+
+/* Extents that have a rule, types without a name, and addresses. */
+static void test_rules(void) {
+  TVMFFIAny values[1];
+  FerriteArgs args = args_of(values, 1);
+  FerriteTensorArg x;
+  matrix a;
+  matrix_init(&a);
+  values[0] = any_tensor(&a);
+  CHECK_OK(ferrite_arg_tensor(&args, 0, "x", &x));
+  CHECK_OK(ferrite_check_divisible(&x, 1, 3));
+  CHECK_ERROR_TEXT(ferrite_check_divisible(&x, 1, 2), "ValueError",
+                   "Invalid x.shape[1]" WHEN("0") "to be divisible by 2, got 3");
+  CHECK_OK(ferrite_check_at_least(&x, 1, 3));
+  CHECK_ERROR_TEXT(ferrite_check_at_least(&x, 1, 4), "ValueError", "Invalid x.shape[1]" WHEN("0") "at least 4, got 3");
+  CHECK_OK(ferrite_check_at_most(&x, 1, 3));
+  CHECK_ERROR_TEXT(ferrite_check_at_most(&x, 1, 2), "ValueError", "Invalid x.shape[1]" WHEN("0") "at most 2, got 3");
+  CHECK_OK(ferrite_check_alignment(&x, 4));
+  a.dl.byte_offset = 2;
+  CHECK_ERROR_TEXT(ferrite_check_alignment(&x, 4), "ValueError",
+                   "Misaligned Tensor data" WHEN("0") "data alignment=4 bytes, got an address with remainder ");
+  a.dl.byte_offset = 0;
+
+  CHECK_INT(ferrite_dtype_of(&x), FERRITE_F32);
+  CHECK_OK(ferrite_check_whole_bytes(&x));
+  a.dl.dtype.lanes = 2;
+  CHECK_ERROR_TEXT(ferrite_check_whole_bytes(&x), "TypeError",
+                   "Mismatched x.dtype" WHEN("0") "numbers of whole bytes, got float32x2");
+  a.dl.dtype.lanes = 1;
+  a.dl.dtype.bits = 4;
+  a.dl.dtype.code = kDLInt;
+  CHECK_ERROR_TEXT(ferrite_check_whole_bytes(&x), "TypeError", "numbers of whole bytes, got int4");
+  a.dl.dtype.code = 120;
+  CHECK_ERROR_TEXT(ferrite_check_dtype(&x, kDLFloat, 32, 1), "TypeError", WHEN("0") "float32, got type code 120 of 4 bits");
+}
+
+/* Elements that say where to read or write. */
+static void test_elements(void) {
+  TVMFFIAny values[1];
+  FerriteArgs args = args_of(values, 1);
+  FerriteTensorArg x;
+  matrix a;
+  int32_t small[6];
+  int64_t large[6];
+  int i;
+  matrix_init(&a);
+  for (i = 0; i < 6; i++) large[i] = small[i] = i - 1;
+  values[0] = any_tensor(&a);
+  CHECK_OK(ferrite_arg_tensor(&args, 0, "x", &x));
+  a.dl.data = small;
+  a.dl.dtype.code = kDLInt;
+  CHECK_OK(ferrite_check_elements(&x, -1, 4));
+  CHECK_OK(ferrite_check_element(&x, 5, 4, 4));
+  CHECK_ERROR_TEXT(ferrite_check_elements(&x, 0, 4), "IndexError", "Invalid x[0]" WHEN("0") "0 to 4, got -1");
+  CHECK_ERROR_TEXT(ferrite_check_elements(&x, -1, 3), "IndexError", "Invalid x[5]" WHEN("0") "-1 to 3, got 4");
+  a.dl.data = large;
+  a.dl.dtype.bits = 64;
+  large[3] = (int64_t)1 << 40;
+  CHECK_ERROR_TEXT(ferrite_check_elements(&x, -1, 4), "IndexError", "Invalid x[3]" WHEN("0") "-1 to 4, got 1099511627776");
+}
+
+/* ---- outputs and what they may overlap --------------------------------------------------- */
+
+static void test_overlap(void) {
+  TVMFFIAny values[3];
+  FerriteArgs args = args_of(values, 3);
+  FerriteTensorArg x, y;
+  matrix a, b;
+  matrix_init(&a);
+  matrix_init(&b);
+  values[0] = any_tensor(&a);
+  values[1] = any_tensor(&b);
+  values[2] = any_none();
+  CHECK_OK(ferrite_arg_tensor(&args, 0, "x", &x));
+  CHECK_OK(ferrite_arg_tensor(&args, 1, "y", &y));
+  CHECK_OK(ferrite_check_output(&y, NULL));
+  b.dl.data = a.data;
+  CHECK_INT(ferrite_overlaps(&x, &y), 1);
+  CHECK_ERROR_TEXT(ferrite_check_apart(&y, NULL), "ValueError",
+                   "Overlapping y" WHEN("1") "memory apart from argument #0, got common bytes");
+  CHECK_OK(ferrite_check_apart(&y, &x));
+  b.shape[0] = 1;
+  CHECK_ERROR_TEXT(ferrite_check_apart(&y, &x), "ValueError", "memory apart from argument #0");
+  b.dl.byte_offset = 12;
+  CHECK_ERROR_TEXT(ferrite_check_output(&y, NULL), "ValueError", "memory apart from argument #0");
+  a.shape[0] = 1;
+  CHECK_INT(ferrite_overlaps(&x, &y), 0);
+  a.dl.byte_offset = 12;
+  b.dl.byte_offset = 0;
+  CHECK_INT(ferrite_overlaps(&x, &y), 0);
+  a.shape[0] = 2;
+  a.strides[0] = -3; /* row 1 is before the first element */
+  CHECK_INT(ferrite_overlaps(&x, &y), 1);
+  b.shape[0] = 0;
+  CHECK_INT(ferrite_overlaps(&x, &y), 0);
+  b.shape[0] = 1;
+  b.dl.device.device_type = kDLCUDA;
+  CHECK_OK(ferrite_check_apart(&y, NULL));
+}
+
+static void release_nothing(DLManagedTensorVersioned* tensor) { (void)tensor; }
+
+/* Upstream's library does not keep the flag. */
+static void test_read_only(void) {
+  TVMFFIObjectHandle ferrite = global_function("ffi.ferrite.ServeRelease"), tensor = NULL;
+  DLManagedTensorVersioned managed;
+  TVMFFIAny values[1];
+  FerriteArgs args = args_of(values, 1);
+  FerriteTensorArg x;
+  matrix a;
+  matrix_init(&a);
+  memset(&managed, 0, sizeof(managed));
+  managed.version.major = DLPACK_MAJOR_VERSION;
+  managed.dl_tensor = a.dl;
+  managed.deleter = release_nothing;
+  managed.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
+  values[0] = any_tensor(&a);
+  CHECK_OK(ferrite_arg_tensor(&args, 0, "x", &x));
+  CHECK_OK(ferrite_check_writable(&x));
+  CHECK_OK(TVMFFITensorFromDLPackVersioned(&managed, 0, 0, &tensor));
+  values[0] = any_object(tensor);
+  values[0].type_index = kTVMFFITensor;
+  CHECK_OK(ferrite_arg_tensor(&args, 0, "x", &x));
+  if (ferrite != NULL) {
+    CHECK_ERROR_TEXT(ferrite_check_writable(&x), "ValueError",
+                     "Read-only x" WHEN("0") "a writable tensor, got one with the read-only flag");
+    TVMFFIObjectDecRef(ferrite);
+  }
+  TVMFFIObjectDecRef(tensor);
+}
+
+/* ---- tensors with their checks ----------------------------------------------------------- */
+
+static void test_take(void) {
+  FerriteExtent rows = FERRITE_ANY_EXTENT, cols = FERRITE_ANY_EXTENT, two = ferrite_extent(2);
+  TVMFFIAny values[2];
+  FerriteArgs args = args_of(values, 2);
+  FerriteTensorArg x, y;
+  matrix a, b;
+  matrix_init(&a);
+  matrix_init(&b);
+  values[0] = any_tensor(&a);
+  values[1] = any_tensor(&b);
+  CHECK_OK(ferrite_take_2(&args, 0, "x", FERRITE_F32, &rows, &cols, &x));
+  CHECK(rows.value == 2 && cols.value == 3 && cols.tensor == &x && cols.axis == 1);
+  CHECK_OK(ferrite_take_2(&args, 1, "y", FERRITE_F32, &two, &cols, &y));
+  b.shape[1] = 4;
+  CHECK_ERROR_TEXT(ferrite_take_2(&args, 1, "y", FERRITE_F32, &rows, &cols, &y), "ValueError",
+                   "Mismatched y.shape[1]" WHEN("1") "to match x.shape[1] = 3, got 4");
+  b.shape[1] = 3;
+  b.shape[0] = 1;
+  CHECK_ERROR_TEXT(ferrite_take_2(&args, 1, "y", FERRITE_F32, &two, &cols, &y), "ValueError",
+                   "Invalid y.shape[0]" WHEN("1") "2, got 1");
+  b.shape[0] = -1;
+  rows = ferrite_extent(-1);
+  CHECK_ERROR_TEXT(ferrite_take_2(&args, 1, "y", FERRITE_F32, &rows, &cols, &y), "ValueError",
+                   "Invalid y.shape[0]" WHEN("1") "at least 0, got -1");
+  b.shape[0] = 2;
+  CHECK_ERROR_TEXT(ferrite_take_1(&args, 1, "y", FERRITE_F32, &cols, &y), "ValueError", "Mismatched y.ndim" WHEN("1") "1, got 2");
+  CHECK_ERROR_TEXT(ferrite_take_2(&args, 1, "y", FERRITE_BF16, &rows, &cols, &y), "TypeError", "bfloat16, got float32");
+  CHECK_OK(ferrite_take_2(&args, 1, "y", FERRITE_ANY_DTYPE, &rows, &cols, &y));
+  CHECK_OK(ferrite_take_any(&args, 1, "y", FERRITE_F32, &y));
+  b.strides[0] = 4;
+  CHECK_ERROR_TEXT(ferrite_take_any(&args, 1, "y", FERRITE_F32, &y), "ValueError", "Mismatched y.strides");
+  b.shape[1] = 0; /* without elements, strides say nothing */
+  CHECK_OK(ferrite_take_any(&args, 1, "y", FERRITE_F32, &y));
+  matrix_init(&b);
+  b.dl.data = NULL;
+  CHECK_ERROR_TEXT(ferrite_take_any(&args, 1, "y", FERRITE_F32, &y), "ValueError", "y data pointer is NULL");
+  b.dl.data = (char*)b.data + 1;
+  CHECK_ERROR_TEXT(ferrite_take_any(&args, 1, "y", FERRITE_F32, &y), "ValueError", "Misaligned Tensor data");
+  b.dl.device.device_type = kDLCUDA;
+  CHECK_ERROR_TEXT(ferrite_take_any(&args, 1, "y", FERRITE_F32, &y), "ValueError", "cpu, got cuda");
+}
+
+static void test_take_more_axes(void) {
+  FerriteExtent one = ferrite_extent(1), two = ferrite_extent(2), three = ferrite_extent(3), any = FERRITE_ANY_EXTENT;
+  TVMFFIAny values[1];
+  FerriteArgs args = args_of(values, 1);
+  FerriteTensorArg x;
+  FerriteOut out;
+  int64_t shape[4];
+  matrix a;
+  matrix_init(&a);
+  shape[0] = 1;
+  shape[1] = 2;
+  shape[2] = 1;
+  shape[3] = 3;
+  a.dl.shape = shape;
+  a.dl.strides = NULL;
+  a.dl.ndim = 4;
+  values[0] = any_tensor(&a);
+  CHECK_OK(ferrite_take_4(&args, 0, "x", FERRITE_F32, &one, &two, &one, &three, &x));
+  a.dl.ndim = 3;
+  CHECK_OK(ferrite_take_3(&args, 0, "x", FERRITE_F32, &one, &two, &any, &x));
+  CHECK(any.value == 1);
+  CHECK_OK(ferrite_out_3(&args, 0, "x", FERRITE_F32, &one, &two, &one, &out));
+  CHECK(out.made == NULL);
+  a.dl.ndim = 1;
+  CHECK_OK(ferrite_out_1(&args, 0, "x", FERRITE_F32, &one, &out));
+  CHECK_ERROR_TEXT(ferrite_out_1(&args, 0, "x", FERRITE_F32, &two, &out), "ValueError", "Invalid x.shape[0]" WHEN("0") "2, got 1");
+}
+
+static void test_out(void) {
+  FerriteExtent two = ferrite_extent(2), three = ferrite_extent(3);
+  TVMFFIAny values[2], result = any_garbage(kTVMFFINone);
+  FerriteArgs args = args_of(values, 2);
+  FerriteTensorArg x;
+  FerriteOut out;
+  matrix a, b;
+  matrix_init(&a);
+  matrix_init(&b);
+  values[0] = any_tensor(&a);
+  values[1] = any_tensor(&b);
+  CHECK_OK(ferrite_arg_tensor(&args, 0, "x", &x));
+  CHECK_OK(ferrite_out_2(&args, 1, "out", FERRITE_F32, &two, &three, &out));
+  CHECK(out.made == NULL && ferrite_data(&out.tensor) == b.data);
+  CHECK_OK(ferrite_return_out(&result, &out));
+  CHECK_INT(result.type_index, kTVMFFINone);
+  b.dl.data = a.data;
+  CHECK_ERROR_TEXT(ferrite_out_2(&args, 1, "out", FERRITE_F32, &two, &three, &out), "ValueError", "Overlapping out" WHEN("1"));
+  CHECK_OK(ferrite_out_like(&args, 1, "out", &x, &out));
+  b.dl.data = b.data;
+  b.shape[0] = 1;
+  CHECK_ERROR_TEXT(ferrite_out_like(&args, 1, "out", &x, &out), "ValueError",
+                   "Mismatched out.shape[0]" WHEN("1") "to match x.shape[0] = 2, got 1");
+  b.shape[0] = 2;
+  b.dl.dtype.bits = 64;
+  CHECK_ERROR_TEXT(ferrite_out_like(&args, 1, "out", &x, &out), "TypeError", "Mismatched out.dtype" WHEN("1") "float32, got float64");
+
+  values[1] = any_none();
+  CHECK_OK(ferrite_out_like(&args, 1, "out", &x, &out));
+  CHECK(out.made != NULL && out.tensor.dl->shape[1] == 3);
+  ferrite_drop_out(&out);
+  CHECK(out.made == NULL);
+  ferrite_drop_out(&out);
+  CHECK_OK(ferrite_out_2(&args, 1, "out", FERRITE_I64, &three, &two, &out));
+  CHECK(out.tensor.dl->dtype.bits == 64 && out.tensor.dl->dtype.code == kDLInt && out.tensor.dl->shape[0] == 3);
+  CHECK_OK(ferrite_return_out(&result, &out));
+  CHECK(result.type_index == kTVMFFITensor && result.v_obj == out.made);
+  release_any(&result);
 }
 
 static void test_device_names(void) {
@@ -296,6 +545,13 @@ int main(void) {
   test_strings_and_objects();
   test_tensors();
   test_memory();
+  test_rules();
+  test_elements();
+  test_overlap();
+  test_read_only();
+  test_take();
+  test_take_more_axes();
+  test_out();
   test_device_names();
   test_results();
   test_allocation();
