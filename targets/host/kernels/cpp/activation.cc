@@ -15,10 +15,10 @@ template <class T> KERNELS_CLONES void silu_and_mul_row(const T* x, int64_t cols
 
 }  // namespace
 
-FERRITE_EXPORT(
-    silu_and_mul, FERRITE_PARAMS_2(FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT,
-    "x: Tensor([rows, 2 * cols], float32 | float16 | bfloat16), out: Tensor([rows, cols], x.dtype) = None",
-    "Multiplies the right half of each row by silu of the left half: a / (1 + exp(-a)) * b. Runs on the device of x.") {
+FERRITE_EXPORT(silu_and_mul, FERRITE_PARAMS_2(FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT,
+               "x: Tensor([rows, 2 * cols], T), out: Tensor([rows, cols], T) = None",
+               "Multiplies the right half of each row by silu of the left half: a / (1 + exp(-a)) * b. Runs on the device of "
+               "x." KERNELS_TYPES) {
   Call call(args, Place::kAnyDevice);
   Dim rows, width;
   Tensor x = call.floats(0, "x", {&rows, &width});

@@ -4,10 +4,10 @@
 namespace kernels {
 namespace {
 
-#define PAGED_ARGUMENTS                                                           \
-  "query: Tensor([seqs, heads, head_size], float32 | float16 | bfloat16), "       \
-  "key_cache: Tensor([blocks, block_size, kv_heads, head_size], query.dtype), "   \
-  "value_cache: Tensor([blocks, block_size, kv_heads, head_size], query.dtype), " \
+#define PAGED_ARGUMENTS                                                 \
+  "query: Tensor([seqs, heads, head_size], T), "                        \
+  "key_cache: Tensor([blocks, block_size, kv_heads, head_size], T), "   \
+  "value_cache: Tensor([blocks, block_size, kv_heads, head_size], T), " \
   "block_tables: Tensor([seqs, max_blocks], int32), context_lens: Tensor([seqs], int32), scale: float, "
 
 // The arguments that both kernels have.
@@ -24,8 +24,10 @@ struct Paged {
     Tensor tables = call->tensor(3, "block_tables", kInt32, {&seqs, &max_blocks});
     Tensor lengths = call->tensor(4, "context_lens", kInt32, {&seqs});
     scale = static_cast<float>(call->number(5));
-    call->elements(lengths, 0, max_blocks * block_size);
-    call->require(heads == 0 || (kv_heads > 0 && heads % kv_heads == 0), "heads is not a multiple of kv_heads");
+    call->at_least(keys, 1, 1);
+    call->at_least(keys, 2, 1);
+    call->divisible(query, 1, kv_heads);
+    call->context(tables, lengths, blocks, block_size);
     if (call->failed()) return;
     cache = Cache{keys.data<void>(),
                   values.data<void>(),
@@ -38,7 +40,6 @@ struct Paged {
                   head_size,
                   head_size,
                   head_size};
-    call->require(blocks_exist(cache, seqs, blocks), "block_tables names a block outside key_cache");
   }
 };
 
@@ -61,9 +62,9 @@ FERRITE_EXPORT(
     paged_attention_decode,
     FERRITE_PARAMS_7(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_FLOAT,
                      FERRITE_OUT),
-    FERRITE_RETURNS_OUT, PAGED_ARGUMENTS "out: Tensor([seqs, heads, head_size], query.dtype) = None",
+    FERRITE_RETURNS_OUT, PAGED_ARGUMENTS "out: Tensor([seqs, heads, head_size], T) = None",
     "Attends from one token of each sequence to the context_lens tokens in its blocks; zeros for a sequence without tokens. "
-    "heads is a multiple of kv_heads.") {
+    "heads is a multiple of kv_heads." KERNELS_TYPES) {
   Call call(args);
   Paged paged(&call);
   Output out = call.output(6, "out", paged.query.dtype(), {&paged.seqs, &paged.heads, &paged.head_size});
@@ -86,7 +87,7 @@ FERRITE_EXPORT(
     "log_sums: Tensor([seqs, heads, splits], float32)",
     "Attends as paged_attention_decode does, to each of `splits` parts of the tokens by itself: writes its result, and the "
     "logarithm of its sum of exp(score), which is -inf for a part without tokens. attention_combine makes one result of "
-    "them.") {
+    "them." KERNELS_TYPES) {
   Call call(args);
   Paged paged(&call);
   Dim splits;

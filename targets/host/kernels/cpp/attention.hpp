@@ -124,7 +124,7 @@ template <class T> Heads begin_heads(const Cache& cache, int64_t count, const T*
 // `result` is the number (seq * heads + head) * splits + split. False if there is no memory.
 template <class T, class Finish>
 bool attention(const Cache& cache, const T* query, int64_t seqs, int64_t heads, int64_t splits, float scale, Finish&& finish) {
-  if (heads == 0 || splits == 0 || cache.kv_heads == 0) return true;
+  if (heads == 0 || splits == 0) return true;
   const int64_t group = heads / cache.kv_heads,
                 work = cache.max_blocks * cache.block_size * group * (cache.key_size + cache.value_size);
   std::atomic<bool> failed{false};
@@ -163,17 +163,6 @@ template <class T> bool attention_split(const Cache& cache, const T* query, int6
     write_mean(cache, state, head, partial + result * cache.value_size);
     log_sums[result] = state.totals[head] > 0 ? state.largest[head] + __builtin_logf(state.totals[head]) : -__builtin_inff();
   });
-}
-
-// Checks the numbers of blocks that the lengths of the sequences need.
-inline bool blocks_exist(const Cache& cache, int64_t seqs, int64_t blocks) {
-  for (int64_t seq = 0; seq < seqs; ++seq) {
-    for (int64_t i = 0; i * cache.block_size < cache.lengths[seq]; ++i) {
-      int64_t block = cache.tables[seq * cache.max_blocks + i];
-      if (block < 0 || block >= blocks) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace kernels

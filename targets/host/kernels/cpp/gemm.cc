@@ -57,10 +57,9 @@ const Tile& tile() {
   return chosen;
 }
 
-FERRITE_EXPORT(
-    gemm, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT,
-    "a: Tensor([m, k], float32 | float16 | bfloat16), b: Tensor([k, n], a.dtype), out: Tensor([m, n], a.dtype) = None",
-    "Multiplies matrices, with sums of float32. Runs on the device of a.") {
+FERRITE_EXPORT(gemm, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT,
+               "a: Tensor([m, k], T), b: Tensor([k, n], T), out: Tensor([m, n], T) = None",
+               "Multiplies matrices, with sums of float32. Runs on the device of a." KERNELS_TYPES) {
   Call call(args, Place::kAnyDevice);
   Dim m, k, n;
   Tensor a = call.floats(0, "a", {&m, &k});
@@ -77,9 +76,9 @@ FERRITE_EXPORT(
 }
 
 FERRITE_EXPORT(batched_gemm, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT,
-               "a: Tensor([batch, m, k], float32 | float16 | bfloat16), b: Tensor([batch, k, n], a.dtype), "
-               "out: Tensor([batch, m, n], a.dtype) = None",
-               "Multiplies the matrices of two batches, with sums of float32.") {
+               "a: Tensor([batch, m, k], T), b: Tensor([batch, k, n], T), "
+               "out: Tensor([batch, m, n], T) = None",
+               "Multiplies the matrices of two batches, with sums of float32." KERNELS_TYPES) {
   Call call(args);
   Dim batch, m, k, n;
   Tensor a = call.floats(0, "a", {&batch, &m, &k});
@@ -96,10 +95,9 @@ FERRITE_EXPORT(batched_gemm, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FE
   return failed ? out_of_memory() : out.finish(result);
 }
 
-FERRITE_EXPORT(
-    linear, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT,
-    "x: Tensor([m, k], float32 | float16 | bfloat16), weight: Tensor([n, k], x.dtype), out: Tensor([m, n], float32) = None",
-    "Multiplies x by the transpose of weight, as a linear layer does. The result is float32.") {
+FERRITE_EXPORT(linear, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT,
+               "x: Tensor([m, k], T), weight: Tensor([n, k], T), out: Tensor([m, n], float32) = None",
+               "Multiplies x by the transpose of weight, as a linear layer does. The result is float32." KERNELS_TYPES) {
   Call call(args);
   Dim m, k, n;
   Tensor x = call.floats(0, "x", {&m, &k});

@@ -134,9 +134,9 @@ FERRITE_EXPORT(gemm_fp8, SCALED_TYPES, FERRITE_RETURNS_OUT, SCALED_ARGUMENTS("fl
 }
 
 FERRITE_EXPORT(gemm_w4a16, FERRITE_PARAMS_4(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT,
-               "x: Tensor([m, 2 * half], float32 | float16 | bfloat16), weight: Tensor([n, half], uint8), "
+               "x: Tensor([m, 2 * half], T), weight: Tensor([n, half], uint8), "
                "scales: Tensor([n, groups], float32), out: Tensor([m, n], float32) = None",
-               "Multiplies x by the transpose of the weights that quantize_int4_per_group packed.") {
+               "Multiplies x by the transpose of the weights that quantize_int4_per_group packed." KERNELS_TYPES) {
   Call call(args);
   Dim m, k, n, groups;
   Tensor x = call.floats(0, "x", {&m, &k});

@@ -30,11 +30,17 @@
 // Inlines a helper into the clones, so that it is compiled for their processors.
 #define KERNELS_INLINE inline __attribute__((always_inline))
 
+// For the documentation of kernels whose signature has tensors of T.
+#define KERNELS_TYPES " T is float32, float16 or bfloat16."
+
 namespace kernels {
 
 // Work, in elements or multiplications, from which a loop is split among threads: below, starting them costs more than they
 // save.
 constexpr int64_t kParallelWork = int64_t{1} << 17;
+
+KERNELS_INLINE int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+KERNELS_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // ---- extents and types ---------------------------------------------------------------------
 
@@ -155,10 +161,9 @@ class Call {
   void writes(const Tensor& x, const Tensor* same = nullptr) {
     if (failed_) return;
     if (x.on_host()) return keep(ferrite_check_output(x.arg_, same != nullptr ? same->arg_ : nullptr));
-    // Elements on devices have no addresses to compare: `data` may be a buffer's handle.
     for (int32_t i = 0; i < count_; ++i) {
       bool other = &tensors_[i] != x.arg_ && (same == nullptr || &tensors_[i] != same->arg_);
-      require(!other || tensors_[i].dl->data != x.dl()->data, "an output on a device is also an input");
+      if (other) keep(check_other_buffer(*x.arg_, tensors_[i]));
     }
   }
 
@@ -183,9 +188,10 @@ class Call {
     if (!failed_) keep(ferrite_arg_float(args_, index, &value));
     return value;
   }
-  int64_t integer(int32_t index) {
+  // Reads an integer from `low` to `high`.
+  int64_t integer(int32_t index, const char* name, int64_t low, int64_t high) {
     int64_t value = 0;
-    if (!failed_) keep(ferrite_arg_int(args_, index, &value));
+    if (!failed_) keep(ferrite_arg_int_in(args_, index, name, low, high, &value));
     return value;
   }
   bool boolean(int32_t index) {
@@ -194,10 +200,6 @@ class Call {
     return value != 0;
   }
 
-  // Refuses the call with a ValueError unless `holds`.
-  void require(bool holds, const char* message) {
-    if (!failed_ && !holds) keep(ferrite_fail("ValueError", message));
-  }
   // Checks an extent.
   void at_least(const Tensor& x, int32_t axis, int64_t least) {
     if (!failed_) keep(ferrite_check_at_least(x.arg_, axis, least));
@@ -211,6 +213,18 @@ class Call {
   // Checks that all elements, of int32 or int64, are from `low` to `high`.
   void elements(const Tensor& x, int64_t low, int64_t high) {
     if (!failed_) keep(ferrite_check_elements(x.arg_, low, high));
+  }
+
+  // Checks the lengths of sequences, and the blocks in which their tokens are; the rest of a row of the tables may be anything.
+  void context(const Tensor& tables, const Tensor& lengths, int64_t blocks, int64_t block_size) {
+    if (failed_) return;
+    const int64_t seqs = tables.dl()->shape[0], max_blocks = tables.dl()->shape[1];
+    elements(lengths, 0, max_blocks * block_size);
+    for (int64_t seq = 0; seq < seqs && !failed_; ++seq) {
+      const int64_t used = ceil_div(lengths.data<int32_t>()[seq], block_size);
+      for (int64_t i = 0; i < used && !failed_; ++i)
+        keep(ferrite_check_element(tables.arg_, seq * max_blocks + i, 0, blocks - 1));
+    }
   }
 
  private:
@@ -262,7 +276,15 @@ class Call {
   // Elements in main memory are aligned; on a device a tensor begins where its buffer does.
   static int check_address(const FerriteTensorArg& x) {
     if (x.dl->device.device_type == kDLCPU) return ferrite_check_alignment(&x, (x.dl->dtype.bits + 7) / 8);
-    return x.dl->byte_offset == 0 ? 0 : ferrite_fail("ValueError", "a tensor on a device has a byte_offset, expected 0");
+    const int64_t offset = static_cast<int64_t>(x.dl->byte_offset);
+    return offset == 0 ? 0 : ferrite_refuse_number_(&x, "Invalid ", ".byte_offset", 0, offset);
+  }
+
+  // Elements on a device have no addresses to compare: `data` may be the handle of a buffer.
+  static int check_other_buffer(const FerriteTensorArg& x, const FerriteTensorArg& other) {
+    if (x.dl->data != other.dl->data || ferrite_numel(&x) == 0) return 0;
+    return ferrite_refuse_tensor_("ValueError", &x, "Overlapping ", nullptr, "a buffer that is no other argument's",
+                                  "a common one");
   }
 
   Output allocate(DLDataType dtype, std::initializer_list<Dim*> dims) {
@@ -313,9 +335,6 @@ template <class F> void parallel_for(int64_t count, int64_t work_each, F&& f) {
 #pragma omp parallel for schedule(static) if (count > 1 && count * (work_each + 1) >= kParallelWork)
   for (int64_t i = 0; i < count; ++i) f(i);
 }
-
-KERNELS_INLINE int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
-KERNELS_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace kernels
 

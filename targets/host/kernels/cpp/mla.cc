@@ -6,9 +6,9 @@
 namespace kernels {
 namespace {
 
-#define MLA_ARGUMENTS                                                    \
-  "query: Tensor([seqs, heads, latent], float32 | float16 | bfloat16), " \
-  "cache: Tensor([blocks, block_size, latent], query.dtype), "           \
+#define MLA_ARGUMENTS                                \
+  "query: Tensor([seqs, heads, latent], T), "        \
+  "cache: Tensor([blocks, block_size, latent], T), " \
   "block_tables: Tensor([seqs, max_blocks], int32), context_lens: Tensor([seqs], int32), scale: float, "
 
 // The arguments that both kernels have.
@@ -24,7 +24,8 @@ struct Latent {
     Tensor tables = call->tensor(2, "block_tables", kInt32, {&seqs, &max_blocks});
     Tensor lengths = call->tensor(3, "context_lens", kInt32, {&seqs});
     scale = static_cast<float>(call->number(4));
-    call->elements(lengths, 0, max_blocks * block_size);
+    call->at_least(tokens, 1, 1);
+    call->context(tables, lengths, blocks, block_size);
     if (call->failed()) return;
     cache = Cache{tokens.data<void>(),
                   tokens.data<void>(),
@@ -37,21 +38,20 @@ struct Latent {
                   latent,
                   latent,
                   latent};
-    call->require(blocks_exist(cache, seqs, blocks), "block_tables names a block outside cache");
   }
 };
 
 }  // namespace
 
-FERRITE_EXPORT(
-    mla_decode,
-    FERRITE_PARAMS_7(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_FLOAT, FERRITE_INT, FERRITE_OUT),
-    FERRITE_RETURNS_OUT, MLA_ARGUMENTS "value_size: int, out: Tensor([seqs, heads, value_size], query.dtype) = None",
-    "Attends from one token of each sequence to the latent vectors of its tokens; zeros for a sequence without tokens.") {
+FERRITE_EXPORT(mla_decode,
+               FERRITE_PARAMS_7(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_FLOAT, FERRITE_INT,
+                                FERRITE_OUT),
+               FERRITE_RETURNS_OUT, MLA_ARGUMENTS "value_size: int, out: Tensor([seqs, heads, value_size], T) = None",
+               "Attends from one token of each sequence to the latent vectors of its tokens; zeros for a sequence without "
+               "tokens." KERNELS_TYPES) {
   Call call(args);
   Latent mla(&call);
-  Dim value_size(call.integer(5));
-  call.require(value_size >= 0 && value_size <= mla.latent, "value_size is not from 0 to the size of the latent vectors");
+  Dim value_size(call.integer(5, "value_size", 0, mla.latent));
   Output out = call.output(6, "out", mla.query.dtype(), {&mla.seqs, &mla.heads, &value_size});
   if (call.failed()) return -1;
   mla.cache.value_size = value_size;
@@ -70,7 +70,8 @@ FERRITE_EXPORT(mla_decode_split_k,
                MLA_ARGUMENTS
                "partial: Tensor([seqs, heads, splits, value_size], float32), "
                "log_sums: Tensor([seqs, heads, splits], float32)",
-               "Attends as mla_decode does, to each of `splits` parts of the tokens by itself: see paged_attention_split_k.") {
+               "Attends as mla_decode does, to each of `splits` parts of the tokens by itself: see "
+               "paged_attention_split_k." KERNELS_TYPES) {
   Call call(args);
   Latent mla(&call);
   Dim splits, value_size;

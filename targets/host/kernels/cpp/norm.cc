@@ -30,9 +30,10 @@ KERNELS_CLONES void layernorm_row(const T* x, const T* weight, const T* bias, in
 }  // namespace
 
 FERRITE_EXPORT(rmsnorm, FERRITE_PARAMS_4(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_FLOAT, FERRITE_OUT), FERRITE_RETURNS_OUT,
-               "x: Tensor([rows, cols], float32 | float16 | bfloat16), weight: Tensor([cols], x.dtype), eps: float, "
-               "out: Tensor([rows, cols], x.dtype) = None",
-               "Divides each row by the root of its mean square plus eps, and multiplies by weight. Runs on the device of x.") {
+               "x: Tensor([rows, cols], T), weight: Tensor([cols], T), eps: float, "
+               "out: Tensor([rows, cols], T) = None",
+               "Divides each row by the root of its mean square plus eps, and multiplies by weight. Runs on the device of "
+               "x." KERNELS_TYPES) {
   Call call(args, Place::kAnyDevice);
   Dim rows, cols;
   Tensor x = call.floats(0, "x", {&rows, &cols});
@@ -53,9 +54,9 @@ FERRITE_EXPORT(rmsnorm, FERRITE_PARAMS_4(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE
 FERRITE_EXPORT(
     layernorm2d, FERRITE_PARAMS_5(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_FLOAT, FERRITE_OUT),
     FERRITE_RETURNS_OUT,
-    "x: Tensor([rows, cols], float32 | float16 | bfloat16), weight: Tensor([cols], x.dtype), bias: Tensor([cols], x.dtype), "
-    "eps: float, out: Tensor([rows, cols], x.dtype) = None",
-    "Gives each row mean 0 and variance 1, of which eps is part, multiplies by weight and adds bias.") {
+    "x: Tensor([rows, cols], T), weight: Tensor([cols], T), bias: Tensor([cols], T), "
+    "eps: float, out: Tensor([rows, cols], T) = None",
+    "Gives each row mean 0 and variance 1, of which eps is part, multiplies by weight and adds bias." KERNELS_TYPES) {
   Call call(args);
   Dim rows, cols;
   Tensor x = call.floats(0, "x", {&rows, &cols});

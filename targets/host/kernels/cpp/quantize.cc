@@ -167,13 +167,13 @@ void unpack_group(const uint8_t* packed, int64_t count, float scale, float* out)
   }
 }
 
-#define QUANTIZE(name, body, code, scales, doc)                                                             \
-  FERRITE_EXPORT(name, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR), FERRITE_NONE,      \
-                 "x: Tensor([rows, cols], float32 | float16 | bfloat16), codes: Tensor([rows, cols], " code \
-                 "), "                                                                                      \
-                 "scales: Tensor(" scales ", float32)",                                                     \
-                 doc) {                                                                                     \
-    return body(args, result);                                                                              \
+#define QUANTIZE(name, body, code, scales, doc)                                                        \
+  FERRITE_EXPORT(name, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR), FERRITE_NONE, \
+                 "x: Tensor([rows, cols], T), codes: Tensor([rows, cols], " code                       \
+                 "), "                                                                                 \
+                 "scales: Tensor(" scales ", float32)",                                                \
+                 doc KERNELS_TYPES) {                                                                                \
+    return body(args, result);                                                                         \
   }
 
 #define DEQUANTIZE(name, body, code, scales)                                                               \
@@ -207,10 +207,10 @@ DEQUANTIZE(dequantize_fp8_per_token, dequantize_token<Float8E4M3>, "float8_e4m3f
 DEQUANTIZE(dequantize_fp8_per_group, dequantize_grouped<Float8E4M3>, "float8_e4m3fn", "[rows, groups]")
 
 FERRITE_EXPORT(quantize_int4_per_group, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR), FERRITE_NONE,
-               "x: Tensor([rows, 2 * half], float32 | float16 | bfloat16), packed: Tensor([rows, half], uint8), "
+               "x: Tensor([rows, 2 * half], T), packed: Tensor([rows, half], uint8), "
                "scales: Tensor([rows, groups], float32)",
                "Quantises to int4 with a scale for each of `groups` equal parts of a row, the largest magnitude / 7. A byte "
-               "has two codes, the lower half first; a code is the value plus 8.") {
+               "has two codes, the lower half first; a code is the value plus 8." KERNELS_TYPES) {
   Call call(args);
   Dim rows, cols, groups;
   Tensor x = call.floats(0, "x", {&rows, &cols});

@@ -15,8 +15,8 @@ template <class T> KERNELS_CLONES float sum_row(const T* x, int64_t cols) {
 }  // namespace
 
 FERRITE_EXPORT(sum_rows, FERRITE_PARAMS_2(FERRITE_TENSOR, FERRITE_OUT), FERRITE_RETURNS_OUT,
-               "x: Tensor([rows, cols], float32 | float16 | bfloat16), out: Tensor([rows], x.dtype) = None",
-               "Adds up each row in float32. Runs on the device of x.") {
+               "x: Tensor([rows, cols], T), out: Tensor([rows], T) = None",
+               "Adds up each row in float32. Runs on the device of x." KERNELS_TYPES) {
   Call call(args, Place::kAnyDevice);
   Dim rows, cols;
   Tensor x = call.floats(0, "x", {&rows, &cols});

@@ -21,10 +21,11 @@ template <class T> KERNELS_CLONES void rotate(T* heads, int64_t count, int64_t h
 
 FERRITE_EXPORT(
     rotary_embedding, FERRITE_PARAMS_4(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TENSOR), FERRITE_NONE,
-    "positions: Tensor([tokens], int64), query: Tensor([tokens, heads, head_size], float32 | float16 | bfloat16), "
-    "key: Tensor([tokens, kv_heads, head_size], query.dtype), cos_sin_cache: Tensor([max_position, rotary_dim], query.dtype)",
+    "positions: Tensor([tokens], int64), query: Tensor([tokens, heads, head_size], T), "
+    "key: Tensor([tokens, kv_heads, head_size], T), cos_sin_cache: Tensor([max_position, rotary_dim], T)",
     "Rotates query and key in place: the first rotary_dim values of each head, halves paired as in NeoX, by the angles in row "
-    "positions[token] of cos_sin_cache. On a device the positions are not checked. Runs on the device of positions.") {
+    "positions[token] of cos_sin_cache. On a device the positions are not checked. Runs on the device of "
+    "positions." KERNELS_TYPES) {
   Call call(args, Place::kAnyDevice);
   Dim tokens, heads, kv_heads, head_size, max_position, rotary_dim;
   Tensor positions = call.tensor(0, "positions", kInt64, {&tokens});

@@ -31,7 +31,8 @@ KERNELS_CLONES [[maybe_unused]] static float dot(const float* x, const float* y,
 }
 
 // Writes the products of a row with four others, `stride` apart, times a scale.
-KERNELS_CLONES [[maybe_unused]] static void dot_4(const float* x, const float* y, int64_t stride, int64_t count, float scale, float* out) {
+KERNELS_CLONES [[maybe_unused]] static void dot_4(const float* x, const float* y, int64_t stride, int64_t count, float scale,
+                                                  float* out) {
   const float *y1 = y + stride, *y2 = y1 + stride, *y3 = y2 + stride;
   float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 #pragma omp simd reduction(+ : s0, s1, s2, s3)
@@ -48,8 +49,8 @@ KERNELS_CLONES [[maybe_unused]] static void dot_4(const float* x, const float* y
 }
 
 // Adds rows, `stride` apart, times their weights.
-KERNELS_CLONES [[maybe_unused]] static void add_rows(const float* weights, const float* rows, int64_t stride, int64_t row_count, int64_t count,
-                                    float* out) {
+KERNELS_CLONES [[maybe_unused]] static void add_rows(const float* weights, const float* rows, int64_t stride, int64_t row_count,
+                                                     int64_t count, float* out) {
   int64_t row = 0;
   for (; row + 4 <= row_count; row += 4) {
     const float *r0 = rows + row * stride, *r1 = r0 + stride, *r2 = r1 + stride, *r3 = r2 + stride, *w = weights + row;

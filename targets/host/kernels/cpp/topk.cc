@@ -39,10 +39,10 @@ void take_largest(float* probabilities, int64_t count, int64_t k, bool renormali
 }  // namespace
 
 FERRITE_EXPORT(topk_softmax, FERRITE_PARAMS_4(FERRITE_TENSOR, FERRITE_BOOL, FERRITE_TENSOR, FERRITE_TENSOR), FERRITE_NONE,
-               "gating: Tensor([tokens, experts], float32 | float16 | bfloat16), renormalize: bool, "
+               "gating: Tensor([tokens, experts], T), renormalize: bool, "
                "weights: Tensor([tokens, k], float32), indices: Tensor([tokens, k], int32)",
                "Writes the k largest probabilities of softmax(gating) and their experts, the largest first; of equal ones the "
-               "lower number. With renormalize, the k add up to 1.") {
+               "lower number. With renormalize, the k add up to 1." KERNELS_TYPES) {
   Call call(args);
   Dim tokens, experts, k;
   Tensor gating = call.floats(0, "gating", {&tokens, &experts});

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference
 from dlpack import array_of, tensor
-from operators import COMMON, DECODE, Operator, call, cases, check, decode_inputs, normal, widened
+from operators import COMMON, DECODE, Operator, call, cases, check, decode_inputs, normal
 
 # ---- the operators that every language has, in each type of elements ------------------------------
 
@@ -146,6 +146,14 @@ def edges(dtype) -> np.ndarray:
     return np.concatenate(parts).astype("float32").reshape(1, -1)
 
 
+def rounded(dtype):
+    return lambda x: x.astype("float32").astype(dtype).astype("float64")
+
+
+def in_format(dtype):
+    return lambda rng, *shape: [normal(rng, *shape).astype(dtype)]
+
+
 def random_floats() -> np.ndarray:
     """Return float32 of random bits: all exponents, infinities and NaN."""
     return np.random.default_rng(3).integers(0, 2**32, (16, 65536), "uint32").view("float32")
@@ -168,16 +176,21 @@ def test_cast_to_format(cpp, short, values):
         assert_same(actual, x.astype(FORMATS[short]))
 
 
-@pytest.mark.parametrize("short", FORMATS)
-@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (1, 1), (3, 17)])
-def test_cast_shapes(cpp, short, shape):
-    x = normal(np.random.default_rng(1), *shape)
-    out = np.zeros(shape, FORMATS[short])
-    assert call(cpp, f"cast_f32_to_{short}", x, out) is None
-    assert_same(out, x.astype(FORMATS[short]))
-    back = np.zeros(shape, "float32")
-    assert call(cpp, f"cast_{short}_to_f32", out, back) is None
-    assert_same(back, out.astype("float32"))
+SHAPES = [(3, 17), (0, 5), (5, 0), (1, 1)]
+CASTS = [
+    *(
+        Operator(
+            f"cast_f32_to_{short}", lambda rng, *shape: [normal(rng, *shape)], SHAPES, rounded(dtype), out=dtype, rtol=0, atol=0
+        )
+        for short, dtype in FORMATS.items()
+    ),
+    *(Operator(f"cast_{short}_to_f32", in_format(dtype), SHAPES, lambda x: x, rtol=0, atol=0) for short, dtype in FORMATS.items()),
+]
+
+
+@pytest.mark.parametrize("operator, size", cases(CASTS))
+def test_cast(cpp, operator, size):
+    check(cpp, operator, size)
 
 
 # ---- quantisation --------------------------------------------------------------------------------
@@ -224,16 +237,83 @@ def check_codes(codes: np.ndarray, scaled: np.ndarray, code: str) -> None:
     assert (np.abs(codes - scaled) <= step / 2 + 1e-4 * np.maximum(1, step)).all()
 
 
-@pytest.mark.parametrize("groups, shape", [(1, (4, 4096)), (32, (4, 4096)), (2, (3, 12)), (1, (1, 2)), (1, (0, 8)), (1, (5, 0))])
-def test_int4(cpp, groups, shape):
-    x = normal(np.random.default_rng(6), *shape)
-    packed, scales = np.zeros((shape[0], shape[1] // 2), "uint8"), np.zeros((shape[0], groups), "float32")
-    assert call(cpp, "quantize_int4_per_group", x, packed, scales) is None
-    blocks = np.abs(x.reshape(shape[0], groups, shape[1] // groups)).max(-1, initial=0)
-    np.testing.assert_allclose(scales, blocks / 7, rtol=1e-6)
-    back = array_of(call(cpp, "dequantize_int4_per_group", packed, scales, None), "float32")
-    np.testing.assert_allclose(back, unpack(packed, scales.astype("float64")), rtol=1e-6)
-    assert (np.abs(back - x) <= np.repeat(scales, shape[1] // groups, 1) * 0.5001).all()
+def quantize_inputs(code: str, kind: str):
+    def inputs(rng, rows, cols):
+        x = normal(rng, rows, cols)
+        return [x, np.zeros(x.shape, CODES[code][0]), np.zeros(scale_shape(x, kind), "float32")]
+
+    return inputs
+
+
+def quantized(code: str, kind: str):
+    """Return the function in float32, as the largest element decides about the rounding of all."""
+
+    def function(x, _codes, scales):
+        wide = grouped(x.astype("float32"), kind)
+        most = np.abs(wide).max(-1, initial=0)
+        scaled = wide * np.divide(np.float32(CODES[code][1]), most, out=np.zeros_like(most), where=most > 0)[:, None]
+        codes = np.rint(scaled) if code == "int8" else scaled.astype("float8_e4m3fn").astype("float32")
+        return codes.reshape(x.shape), (most / CODES[code][1]).reshape(scales.shape)
+
+    return function
+
+
+def dequantize_inputs(code: str, kind: str):
+    def inputs(rng, rows, cols):
+        codes = rng.integers(-100, 100, (rows, cols)).astype(CODES[code][0])
+        shape = scale_shape(codes, kind)
+        return [codes, scales(rng, int(np.prod(shape))).reshape(shape)]
+
+    return inputs
+
+
+def dequantized(kind: str):
+    return lambda codes, scales: (grouped(codes.astype("float64"), kind) * scales.reshape(-1, 1)).reshape(codes.shape)
+
+
+def int4_inputs(groups: int):
+    return lambda rng, rows, half: [
+        normal(rng, rows, 2 * half),
+        np.zeros((rows, half), "uint8"),
+        np.zeros((rows, groups), "float32"),
+    ]
+
+
+def pack(x, _packed, scales):
+    """Return int4 codes, two a byte, and their scales."""
+    groups = x.astype("float32").reshape(len(x), scales.shape[1], x.shape[1] // scales.shape[1])
+    most = np.abs(groups).max(-1, initial=0)
+    codes = np.rint(groups * (np.float32(7) / most)[..., None]).astype("int64").reshape(x.shape) + 8
+    return codes[:, ::2] | codes[:, 1::2] << 4, most / 7
+
+
+def packed_inputs(groups: int):
+    return lambda rng, rows, half: [
+        rng.integers(0, 256, (rows, half), "uint8"),
+        scales(rng, rows * groups).reshape(rows, groups),
+    ]
+
+
+QUANTIZATION = [
+    *(
+        Operator(f"quantize_{code}_{kind}", quantize_inputs(code, kind), ROWS, quantized(code, kind), writes=(1, 2), out=None)
+        for code in CODES
+        for kind in GROUPS
+    ),
+    *(
+        Operator(f"dequantize_{code}_{kind}", dequantize_inputs(code, kind), ROWS, dequantized(kind))
+        for code in CODES
+        for kind in GROUPS
+    ),
+    Operator("quantize_int4_per_group", int4_inputs(2), [(3, 6), (4, 2048), (1, 2), (0, 8)], pack, writes=(1, 2), out=None),
+    Operator("quantize_int4_per_group", int4_inputs(1), [(3, 17), (1, 1)], pack, writes=(1, 2), out=None),
+    Operator("dequantize_int4_per_group", packed_inputs(4), [(3, 8), (4, 2048), (0, 8), (5, 0)], unpack),
+]
+
+
+@pytest.mark.parametrize("operator, size", cases(QUANTIZATION))
+def test_quantization(cpp, operator, size):
+    check(cpp, operator, size)
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -252,21 +332,71 @@ def test_quantize_extremes(cpp, code):
 # ---- attention -----------------------------------------------------------------------------------
 
 
-def split_and_combine(module, name: str, inputs: list, splits: int, size: int) -> np.ndarray:
-    seqs, heads = inputs[0].shape[:2]
-    partial, log_sums = np.full((seqs, heads, splits, size), 7, "float32"), np.full((seqs, heads, splits), 7, "float32")
-    assert call(module, name, *inputs, partial, log_sums) is None
-    assert not np.isnan(log_sums).any() and not np.isnan(partial).any()
-    return array_of(call(module, "attention_combine", partial, log_sums, None), "float32")
+def split_inputs(inputs, value_size):
+    """Return inputs of an operator, with outputs for a number of splits, the last of the sizes."""
+
+    def with_outputs(rng, *size):
+        values = inputs(rng, *size[:-1])
+        shape = (*values[0].shape[:2], size[-1])
+        return [*values, np.full((*shape, value_size(*size[:-1])), 7, "float32"), np.full(shape, 7, "float32")]
+
+    return with_outputs
 
 
-@pytest.mark.parametrize("splits", [1, 3, 8, 64])
-@pytest.mark.parametrize("size", [one for one in DECODE])
-def test_paged_split_k(cpp, size, splits):
-    inputs = decode_inputs(np.random.default_rng(9), *size)
-    expected = reference.paged_attention_decode(*map(widened, inputs))
-    actual = split_and_combine(cpp, "paged_attention_split_k", inputs, splits, size[3])
-    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+def split(attend, tables_at: int):
+    """Return the function for splits of an attention: the results of parts of the tokens, and the logarithms of their sums."""
+
+    def function(*inputs):
+        *values, partial, log_sums = inputs
+        lengths = values[tables_at + 1]
+        query, keys, scale = values[0], values[1], values[tables_at + 2]
+        for part in range(log_sums.shape[2]):
+            for seq, length in enumerate(lengths):
+                size = -(-length // log_sums.shape[2])
+                tokens = np.arange(min(part * size, length), min((part + 1) * size, length))
+                partial[seq, :, part], log_sums[seq, :, part] = attend(values, seq, tokens, query, keys, scale, partial.shape[-1])
+        return partial, log_sums
+
+    return function
+
+
+def attend_tokens(query, keys, values, scale):
+    """Attend from [heads, size] to [tokens, heads, size]: the result, and the logarithm of the sum of exp(score)."""
+    if len(keys) == 0:
+        return np.zeros((len(query), values.shape[-1])), np.full(len(query), -np.inf)
+    scores = np.einsum("hd,thd->ht", query, keys) * scale
+    return np.einsum("ht,thd->hd", reference.softmax(scores), values), np.logaddexp.reduce(scores, -1)
+
+
+def rows_of(cache, tables, seq, tokens, heads):
+    """Return the rows of some tokens of a sequence, for each head of the query."""
+    rows = cache[tables[seq]].reshape(-1, *cache.shape[2:])[tokens]
+    return rows.repeat(heads // cache.shape[2], 1)
+
+
+def attend_paged(values, seq, tokens, query, keys, scale, _size):
+    rows = [rows_of(cache, values[3], seq, tokens, query.shape[1]) for cache in (keys, values[2])]
+    return attend_tokens(query[seq], *rows, scale)
+
+
+def attend_latent(values, seq, tokens, query, cache, scale, size):
+    rows = rows_of(cache[:, :, None], values[2], seq, tokens, query.shape[1])
+    return attend_tokens(query[seq], rows, rows[..., :size], scale)
+
+
+def combine_inputs(rng, seqs, heads, splits, size):
+    log_sums = normal(rng, seqs, heads, splits) * 3
+    log_sums[rng.uniform(size=log_sums.shape) < 0.3] = -np.inf
+    return [normal(rng, seqs, heads, splits, size), log_sums]
+
+
+def combine(partial, log_sums):
+    most = np.where(np.isinf(log_sums), -1e30, log_sums).max(-1, keepdims=True, initial=-1e30)
+    weights = np.exp(log_sums - most)
+    total = weights.sum(-1)[..., None]
+    return np.divide(
+        (partial * weights[..., None]).sum(2), total, out=np.zeros(partial.shape[:2] + partial.shape[3:]), where=total > 0
+    )
 
 
 def mla_inputs(rng, seqs, heads, latent, block_size, max_blocks, dtype="float32"):
@@ -306,18 +436,50 @@ LATENT = [
 ]
 
 
-@pytest.mark.parametrize("operator, size", cases(LATENT))
-def test_mla_decode(cpp, operator, size):
+SPLITS = (3, 1, 8, 64)
+SPLIT = [
+    Operator(
+        "paged_attention_split_k",
+        split_inputs(decode_inputs, lambda *size: size[3]),
+        [(*size, splits) for size in DECODE for splits in SPLITS],
+        split(attend_paged, 3),
+        writes=(6, 7),
+        out=None,
+    ),
+    Operator(
+        "mla_decode_split_k",
+        split_inputs(lambda rng, *size: mla_inputs(rng, *size[:-1]), lambda *size: size[-1]),
+        [(*size, splits) for size in MLA for splits in SPLITS],
+        split(attend_latent, 2),
+        writes=(5, 6),
+        out=None,
+    ),
+    Operator(
+        "attention_combine", combine_inputs, [(2, 3, 4, 5), (3, 32, 8, 128), (1, 1, 1, 1), (2, 2, 0, 4), (0, 4, 2, 8)], combine
+    ),
+]
+
+
+@pytest.mark.parametrize("operator, size", cases([*LATENT, *SPLIT]))
+def test_attention(cpp, operator, size):
     check(cpp, operator, size)
 
 
-@pytest.mark.parametrize("splits", [1, 5, 32])
-@pytest.mark.parametrize("size", MLA)
-def test_mla_split_k(cpp, size, splits):
-    inputs = mla_inputs(np.random.default_rng(4), *size[:-1])
-    expected = mla(inputs[0].astype("float64"), inputs[1].astype("float64"), *inputs[2:], size[-1])
-    actual = split_and_combine(cpp, "mla_decode_split_k", inputs, splits, size[-1])
-    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+def split_and_combine(module, name: str, inputs: list, splits: int, size: int) -> np.ndarray:
+    seqs, heads = inputs[0].shape[:2]
+    partial, log_sums = np.full((seqs, heads, splits, size), 7, "float32"), np.full((seqs, heads, splits), 7, "float32")
+    call(module, name, *inputs, partial, log_sums)
+    return array_of(call(module, "attention_combine", partial, log_sums, None), "float32")
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+def test_splits_combine_to_the_whole(cpp, splits):
+    inputs = decode_inputs(np.random.default_rng(9), *DECODE[0])
+    whole = array_of(call(cpp, "paged_attention_decode", *inputs, None), "float32")
+    np.testing.assert_allclose(split_and_combine(cpp, "paged_attention_split_k", inputs, splits, 128), whole, rtol=1e-5, atol=1e-6)
+    inputs = mla_inputs(np.random.default_rng(4), *MLA[0][:-1])
+    whole = array_of(call(cpp, "mla_decode", *inputs, 512, None), "float32")
+    np.testing.assert_allclose(split_and_combine(cpp, "mla_decode_split_k", inputs, splits, 512), whole, rtol=1e-5, atol=1e-6)
 
 
 def test_large_scores_do_not_overflow(cpp):
@@ -327,3 +489,7 @@ def test_large_scores_do_not_overflow(cpp):
     tables, lengths = np.zeros((1, 1), "int32"), np.full(1, 4, "int32")
     out = array_of(call(cpp, "paged_attention_decode", query, cache, cache, tables, lengths, 1.0, None), "float32")
     np.testing.assert_array_equal(out, np.full((1, 1, 8), 3, "float32"))
+
+
+# The table of all operators, for the tests of bad input.
+OPERATORS = [*COMMON, *PRODUCTS, *CASTS, *QUANTIZATION, *LATENT, *SPLIT]

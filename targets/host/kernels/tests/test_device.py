@@ -106,7 +106,7 @@ def test_types_without_a_kernel(cpp, opencl):
 
 def test_output_that_is_an_input(cpp, opencl):
     square = opencl.tensor(np.ones((4, 4), "float32"))
-    with pytest.raises(ValueError, match="an output on a device is also an input"):
+    with pytest.raises(ValueError, match="Overlapping out on argument #2(.|\n)*expected a buffer that is no other argument's"):
         cpp.gemm(square, square, square)
     x = opencl.tensor(np.full((2, 4), 3, "float32"))
     cpp.rmsnorm(x, opencl.tensor(np.ones(4, "float32")), 0.0, x)
