@@ -6,19 +6,17 @@
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */
-#include <omp.h>
-
 #include "kernels.h"
 
 enum {
   TILE_ROWS = 6,
   TILE_COLS = 16,
-  /* Rows of `b` at a time: a panel of 16 KiB stays in the first cache. */
+  /* Rows of `b` in a panel: its 16 KiB stay in the first cache. */
   DEPTH = 256,
-  /* Rows of `a` at a time: 96 KiB stay in the second. */
-  BLOCK_ROWS = 16 * TILE_ROWS,
-  /* Fewer rows than this are not worth packing `b`. */
-  FEW_ROWS = 4,
+  /* Rows of `a` that meet a panel: their 240 KiB stay in the second. */
+  BLOCK_ROWS = 40 * TILE_ROWS,
+  /* Fewer rows than this are not worth packing. */
+  FEW_ROWS = 12,
 };
 
 /* Several floats, which compilers keep in one register, or in a few where registers are shorter. */
@@ -26,7 +24,6 @@ typedef float Lane __attribute__((vector_size(32), aligned(4)));
 enum { LANE = 8, LANES = TILE_COLS / LANE };
 
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t rounded_up(int64_t a, int64_t step) { return (a + step - 1) / step * step; }
 
 /* ---- packing ------------------------------------------------------------------------------ */
 
@@ -37,12 +34,14 @@ static void pack_strip(float* out, const float* a, int64_t step, int64_t rows, i
   }
 }
 
-/* Packs up to TILE_COLS columns of `b` row by row. */
+/* Packs up to TILE_COLS columns of `b` row by row. Copies of a constant size are a few instructions. */
 static void pack_panel(float* out, const float* b, int64_t step, int64_t cols, int64_t depth) {
-  for (int64_t p = 0; p < depth; ++p, out += TILE_COLS) {
-    memset(out, 0, TILE_COLS * sizeof(*out));
-    memcpy(out, b + p * step, (size_t)cols * sizeof(*out));
+  if (cols == TILE_COLS) {
+    for (int64_t p = 0; p < depth; ++p) memcpy(out + p * TILE_COLS, b + p * step, TILE_COLS * sizeof(*out));
+    return;
   }
+  memset(out, 0, (size_t)(depth * TILE_COLS) * sizeof(*out));
+  for (int64_t p = 0; p < depth; ++p) memcpy(out + p * TILE_COLS, b + p * step, (size_t)cols * sizeof(*out));
 }
 
 /* ---- tiles -------------------------------------------------------------------------------- */
@@ -59,7 +58,7 @@ VECTOR static void multiply_tile(float* restrict tile, const float* restrict a, 
 }
 
 /* Adds the part of a tile that is inside the product. */
-static void add_tile(float* out, int64_t step, const float* tile, int64_t rows, int64_t cols) {
+VECTOR static void add_tile(float* restrict out, int64_t step, const float* restrict tile, int64_t rows, int64_t cols) {
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t col = 0; col < cols; ++col) out[row * step + col] += tile[row * TILE_COLS + col];
   }
@@ -74,48 +73,42 @@ typedef struct {
   int64_t m, k, n;
 } Product;
 
-/* Adds a[first.., at..] * b[at.., ..] to some rows of the product; `panels` are packed, `strips` is space for the rows. */
-static void multiply_rows(const Product* g, int64_t first, int64_t at, int64_t depth, const float* panels, float* strips) {
-  const int64_t rows = smaller(BLOCK_ROWS, g->m - first);
-  float tile[TILE_ROWS * TILE_COLS];
+/* Adds a[first.., at..] * b[at.., col..] to a block of the product; `strips` are those rows of `a`, packed. */
+static void multiply_block(const Product* g, const float* strips, int64_t first, int64_t col, int64_t at, int64_t depth) {
+  const int64_t rows = smaller(BLOCK_ROWS, g->m - first), cols = smaller(TILE_COLS, g->n - col);
+  float panel[DEPTH * TILE_COLS], tile[TILE_ROWS * TILE_COLS];
+  pack_panel(panel, g->b + at * g->n + col, g->n, cols, depth);
   for (int64_t row = 0; row < rows; row += TILE_ROWS) {
-    pack_strip(strips + row * depth, g->a + (first + row) * g->k + at, g->k, smaller(TILE_ROWS, rows - row), depth);
-  }
-  for (int64_t col = 0; col < g->n; col += TILE_COLS) {
-    for (int64_t row = 0; row < rows; row += TILE_ROWS) {
-      multiply_tile(tile, strips + row * depth, panels + col * depth, depth);
-      add_tile(g->out + (first + row) * g->n + col, g->n, tile, smaller(TILE_ROWS, rows - row), smaller(TILE_COLS, g->n - col));
-    }
+    multiply_tile(tile, strips + row * depth, panel, depth);
+    add_tile(g->out + (first + row) * g->n + col, g->n, tile, smaller(TILE_ROWS, rows - row), cols);
   }
 }
 
 static int multiply_packed(const Product* g) {
-  const int64_t cols = rounded_up(g->n, TILE_COLS);
-  float* panels = malloc((size_t)(cols * DEPTH) * sizeof(float));
-  float* strips = malloc((size_t)(BLOCK_ROWS * DEPTH) * sizeof(float) * (size_t)omp_get_max_threads());
-  const int failed = panels == NULL || strips == NULL;
-  for (int64_t at = 0; at < g->k && !failed; at += DEPTH) {
+  const int64_t rows = (g->m + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
+  float* strips = malloc((size_t)(rows * DEPTH) * sizeof(float));
+  if (strips == NULL) return ferrite_fail("MemoryError", "out of memory for the packed rows of a product");
+  for (int64_t at = 0; at < g->k; at += DEPTH) {
     const int64_t depth = smaller(DEPTH, g->k - at);
 #pragma omp parallel if (g->m * g->n * depth > PARALLEL)
     {
 #pragma omp for
-      for (int64_t col = 0; col < g->n; col += TILE_COLS) {
-        pack_panel(panels + col * depth, g->b + at * g->n + col, g->n, smaller(TILE_COLS, g->n - col), depth);
+      for (int64_t row = 0; row < g->m; row += TILE_ROWS) {
+        pack_strip(strips + row * depth, g->a + row * g->k + at, g->k, smaller(TILE_ROWS, g->m - row), depth);
       }
-#pragma omp for
+#pragma omp for collapse(2)
       for (int64_t first = 0; first < g->m; first += BLOCK_ROWS) {
-        multiply_rows(g, first, at, depth, panels, strips + BLOCK_ROWS * DEPTH * omp_get_thread_num());
+        for (int64_t col = 0; col < g->n; col += TILE_COLS) multiply_block(g, strips + first * depth, first, col, at, depth);
       }
     }
   }
-  free(panels);
   free(strips);
-  return failed ? ferrite_fail("MemoryError", "out of memory for the packed matrices of a product") : 0;
+  return 0;
 }
 
 /* ---- products of few rows ----------------------------------------------------------------- */
 
-/* Columns that a thread makes at a time. */
+/* Columns that a thread makes at a time: four rows of `b`, 16 KiB, stay in the first cache for all rows of `a`. */
 enum { FEW_COLS = 1024 };
 
 /* Adds four rows of `b`, each times its number, to a part of the product. */
@@ -130,12 +123,14 @@ VECTOR static void add_one(float* restrict out, float a, const float* b, int64_t
 }
 
 static void multiply_few_columns(const Product* g, int64_t first, int64_t cols) {
-  for (int64_t row = 0; row < g->m; ++row) {
-    float* out = g->out + row * g->n + first;
-    const float* a = g->a + row * g->k;
-    int64_t p = 0;
-    for (; p + 4 <= g->k; p += 4) add_four(out, a + p, g->b + p * g->n + first, g->n, cols);
-    for (; p < g->k; ++p) add_one(out, a[p], g->b + p * g->n + first, cols);
+  float* out = g->out + first;
+  const float* b = g->b + first;
+  int64_t p = 0;
+  for (; p + 4 <= g->k; p += 4) {
+    for (int64_t row = 0; row < g->m; ++row) add_four(out + row * g->n, g->a + row * g->k + p, b + p * g->n, g->n, cols);
+  }
+  for (; p < g->k; ++p) {
+    for (int64_t row = 0; row < g->m; ++row) add_one(out + row * g->n, g->a[row * g->k + p], b + p * g->n, cols);
   }
 }
 

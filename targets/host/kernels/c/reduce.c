@@ -81,7 +81,7 @@ static int run_place(const FerriteArgs* args, TVMFFIAny* result, Reduction* extr
 #pragma omp parallel for if (rows.value * n > PARALLEL)
   for (int64_t row = 0; row < rows.value; ++row) {
     const float* at = f32(&x) + row * n;
-    i32(&out.tensor)[row] = place_of(at, n, extreme(at, n));
+    i32(&out.tensor)[row] = column_of(at, n, extreme(at, n));
   }
   return ferrite_return_out(result, &out);
 }

@@ -33,10 +33,16 @@ ROW_FUNCTION float min_row(const float* x, int64_t cols) {
   return lowest;
 }
 
-/* Returns the first place of a value; 0 if it is nowhere, which happens in rows of elements that are not numbers. */
-static inline int32_t place_of(const float* x, int64_t cols, float value) {
-  for (int64_t i = 0; i < cols; ++i) {
-    if (x[i] == value) return (int32_t)i;
+/* Returns the first column that has a value; 0 if there is none, as in rows without numbers. Compares 64 columns at a time. */
+ROW_FUNCTION int32_t column_of(const float* x, int64_t cols, float value) {
+  int64_t at = 0;
+  for (int found = 0; at + 64 <= cols; at += 64) {
+#pragma omp simd reduction(| : found)
+    for (int i = 0; i < 64; ++i) found |= x[at + i] == value;
+    if (found) break;
+  }
+  for (; at < cols; ++at) {
+    if (x[at] == value) return (int32_t)at;
   }
   return 0;
 }

@@ -151,7 +151,7 @@ FERRITE_EXPORT(sample_greedy, FERRITE_PARAMS_2(FERRITE_TENSOR, FERRITE_OUT), FER
 #pragma omp parallel for if (rows.value * n > PARALLEL)
   for (int64_t row = 0; row < rows.value; ++row) {
     const float* at = f32(&logits) + row * n;
-    i32(&out.tensor)[row] = place_of(at, n, max_row(at, n));
+    i32(&out.tensor)[row] = column_of(at, n, max_row(at, n));
   }
   return ferrite_return_out(result, &out);
 }

@@ -35,12 +35,21 @@ static inline void order_pairs(int64_t* restrict low, int64_t* restrict high, in
   }
 }
 
-/* Sorts a power of two of keys. Runs of `size` keys become sorted, every other one downward, until one run is left. */
+/* Orders all pairs of one distance. */
+static inline __attribute__((always_inline)) void order_stage(int64_t* keys, int64_t count, int64_t size, int64_t distance) {
+  for (int64_t at = 0; at < count; at += 2 * distance) order_pairs(keys + at, keys + at + distance, distance, (at & size) == 0);
+}
+
+/*
+ * Sorts a power of two of keys. Runs of `size` keys become sorted, every other one downward, until one run is left. Loops of constant
+ * length are there for the distances that are shorter than a register.
+ */
 VECTOR static void bitonic_network(int64_t* keys, int64_t count) {
   for (int64_t size = 2; size <= count; size *= 2) {
-    for (int64_t distance = size / 2; distance > 0; distance /= 2) {
-      for (int64_t at = 0; at < count; at += 2 * distance) order_pairs(keys + at, keys + at + distance, distance, (at & size) == 0);
-    }
+    for (int64_t distance = size / 2; distance > 4; distance /= 2) order_stage(keys, count, size, distance);
+    if (size > 4) order_stage(keys, count, size, 4);
+    if (size > 2) order_stage(keys, count, size, 2);
+    order_stage(keys, count, size, 1);
   }
 }
 
