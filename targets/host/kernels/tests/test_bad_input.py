@@ -15,12 +15,13 @@ import pytest
 import test_c
 import test_cpp
 import test_device as test_device_kernels
+import test_rust
 from conftest import BUILD, load, on_ferrite
 from dlpack import READ_ONLY, array_of, tensor
 from operators import Operator, call, inputs_of
 from signatures import Parameter, parameters
 
-TABLES = {"c": test_c.OPERATORS, "cpp": test_cpp.OPERATORS}
+TABLES = {"c": test_c.OPERATORS, "cpp": test_cpp.OPERATORS, "rust": test_rust.OPERATORS}
 
 
 def exports(language: str) -> set[str]:
@@ -53,7 +54,7 @@ class Call:
         assert f"`{self.operator.name}(" in message, message
         if parameter is not None:
             assert f"on argument #{parameter.index} when" in message, message
-            assert re.search("expected .+, got ." if "NULL" not in text else "expected non-NULL", message), message
+            assert re.search("[Ee]xpected .+(, | but )got ." if "NULL" not in text else "expected non-NULL", message), message
 
     @property
     def tensors(self) -> Iterator[tuple[Parameter, np.ndarray]]:
@@ -85,9 +86,9 @@ def test_the_call_itself_is_good(good):
 def test_count(good):
     count = len(good.arguments)
     for wrong in (count - 1, count + 1, 0):
-        with pytest.raises(
-            TypeError, match=f"Expected {count} arguments when calling:\n  `{good.operator.name}\\(.*`, got {wrong}"
-        ):
+        in_c = f"Expected {count} arguments when calling:\n  `{good.operator.name}\\(.*`, got {wrong}"
+        in_rust = f"Mismatched number of arguments when calling: `{good.operator.name}\\(.*Expected {count} but got {wrong}"
+        with pytest.raises(TypeError, match=f"{in_c}|{in_rust}"):
             call(good.module, good.operator.name, *[1] * wrong)
 
 
@@ -95,7 +96,7 @@ def test_type(good):
     for parameter in good.parameters:
         good.refuses(TypeError, "Mismatched type", parameter, **{parameter.name: "text"})
         if not parameter.optional:
-            good.refuses(TypeError, "Mismatched type.*\n.*\n.*got None", parameter, **{parameter.name: None})
+            good.refuses(TypeError, "Mismatched type(.|\n)*got `?None", parameter, **{parameter.name: None})
 
 
 def test_dtype(good):
@@ -126,6 +127,8 @@ def test_rank(good):
 def test_extent(good):
     shared = [symbol for one in good.parameters if one.is_tensor for axis in range(len(one.shape)) for symbol in one.symbols(axis)]
     for parameter, array in good.tensors:
+        if parameter.dtype == "T" and parameter.shape == ("...",):  # a signature without shapes
+            continue
         for axis in range(array.ndim):
             if parameter.shape != ("...",) and all(shared.count(symbol) < 2 for symbol in parameter.symbols(axis)):
                 continue
@@ -160,7 +163,7 @@ def test_alignment(good):
         start = 1 - memory.ctypes.data % 8 + 8
         memory[start : start + array.nbytes] = array.reshape(-1).view("uint8")
         askew = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-        text = rf"Misaligned Tensor data.*\n.*\n.*data alignment={array.itemsize} bytes, got an address with remainder 1"
+        text = rf"Misaligned (Tensor |{parameter.name}.)data.*\n.*\n.*data alignment={array.itemsize} bytes, got an address with remainder 1"
         good.refuses(ValueError, text, parameter, **{parameter.name: askew})
 
 
@@ -189,14 +192,17 @@ def test_overlap(good):
 
 
 def test_same_memory(good):
-    """An operator of single elements or rows may write where it reads."""
+    """An operator of single elements or rows may write where it reads, except in Rust, where memory has one writer and no reader."""
     if good.operator.over is None:
         return
     source, out = good.parameters[good.operator.over], good.parameters[-1]
     expected = good.arguments[-1].copy()
     same = good.arguments[source.index].copy()
     good()
-    if good.operator.writes:
+    if good.module is load("rust"):
+        good.refuses(ValueError, "Overlapping out", out, **{source.name: same, out.name: same})
+        return
+    if good.operator.writes:  # called again, it would work on its own results
         return
     good(**{source.name: same, out.name: same})
     np.testing.assert_array_equal(same, expected)
