@@ -33,20 +33,6 @@ struct Heads {
   float *keys, *values;
 };
 
-// The same chunk as float32: the cache itself, or a converted copy in `space`.
-struct Rows {
-  const float* data;
-  int64_t stride;
-  const float* row(int64_t i) const { return data + i * stride; }
-};
-
-inline Rows widen_rows(const float* x, int64_t stride, int64_t, int64_t, float*) { return Rows{x, stride}; }
-
-template <class T> Rows widen_rows(const T* x, int64_t stride, int64_t rows, int64_t size, float* space) {
-  for (int64_t row = 0; row < rows; ++row) widen_row(x + row * stride, size, space + row * size);
-  return Rows{space, size};
-}
-
 // Writes a head's scores of a chunk.
 inline void score(const float* query, const Rows& keys, int64_t tokens, int64_t size, float scale, float* scores) {
   int64_t token = 0;

@@ -38,6 +38,10 @@ enum class Order { kSums, kSteps };
 template <class T> struct Dense {
   const T* data;
   int64_t stride;
+  // Returns elements of some rows; `space` has space for them.
+  Rows rows(int64_t row, int64_t rows, int64_t first, int64_t count, float* space) const {
+    return widen_rows(data + row * stride + first, stride, rows, count, space);
+  }
   // Writes `count` elements of a row, from element `first` on, as float32.
   void read(int64_t row, int64_t first, int64_t count, float* to) const { widen_row(data + row * stride + first, count, to); }
 };
@@ -103,21 +107,22 @@ inline void multiply_panels(int64_t m, int64_t n, int64_t depth, const float* a,
 // ---- few rows ------------------------------------------------------------------------------
 
 // Up to this number of rows, copies into panels cost more than they save.
-constexpr int64_t kFewRows = 6;
+constexpr int64_t kFewRows = 8;
 
-// Columns of a task, and steps or columns that are read at once.
-constexpr int64_t kFewColumns = 512;
-constexpr int64_t kRead = 8;
+// Columns of a task, and steps that are read at once: in the first-level cache they stay for all rows of a.
+constexpr int64_t kFewColumns = 1024;
+constexpr int64_t kFewSteps = 4;
 
 // Multiplies by rows of b that are steps: adds each, times the elements of a, to the rows of c.
 template <class B> void add_steps(int64_t m, int64_t n, int64_t k, const float* a, const B& b, int64_t left, float* c) {
-  float rows[kRead * kFewColumns];
+  float space[kFewSteps * kFewColumns];
   int64_t width = minimum(kFewColumns, n - left);
   for (int64_t row = 0; row < m; ++row) memset(c + row * n + left, 0, static_cast<size_t>(width) * sizeof(float));
-  for (int64_t step = 0; step < k; step += kRead) {
-    int64_t steps = minimum(kRead, k - step);
-    for (int64_t i = 0; i < steps; ++i) b.read(step + i, left, width, rows + i * width);
-    for (int64_t row = 0; row < m; ++row) add_rows(a + row * k + step, rows, width, steps, width, c + row * n + left);
+  for (int64_t step = 0; step < k; step += kFewSteps) {
+    int64_t steps = minimum(kFewSteps, k - step);
+    Rows rows = b.rows(step, steps, left, width, space);
+    for (int64_t row = 0; row < m; ++row)
+      add_rows(a + row * k + step, rows.data, rows.stride, steps, width, c + row * n + left);
   }
 }
 
@@ -137,7 +142,7 @@ bool multiply_few(int64_t m, int64_t n, int64_t k, const A& a, const B& b, float
   Scratch rows(static_cast<size_t>(m * k) * sizeof(float));
   if (rows.failed()) return false;
   for (int64_t row = 0; row < m; ++row) a.read(row, 0, k, rows.data<float>() + row * k);
-  if (b_order == Order::kSteps) {
+  if constexpr (b_order == Order::kSteps) {
     parallel_for(ceil_div(n, kFewColumns), m * k * kFewColumns,
                  [&](int64_t task) { add_steps(m, n, k, rows.data<float>(), b, task * kFewColumns, c); });
   } else {

@@ -14,6 +14,21 @@ template <> inline void widen_row<float>(const float* x, int64_t count, float* o
   memcpy(out, x, static_cast<size_t>(count) * sizeof(float));
 }
 
+// Rows of float32, `stride` apart: those of a matrix, or a converted copy.
+struct Rows {
+  const float* data;
+  int64_t stride;
+  const float* row(int64_t i) const { return data + i * stride; }
+};
+
+inline Rows widen_rows(const float* x, int64_t stride, int64_t, int64_t, float*) { return Rows{x, stride}; }
+
+// Converts rows, of `size` elements, into `space`.
+template <class T> Rows widen_rows(const T* x, int64_t stride, int64_t rows, int64_t size, float* space) {
+  for (int64_t row = 0; row < rows; ++row) widen_row(x + row * stride, size, space + row * size);
+  return Rows{space, size};
+}
+
 // Rounds a row of float32.
 template <class T> KERNELS_CLONES void narrow_row(const float* x, int64_t count, T* out) {
   for (int64_t i = 0; i < count; ++i) out[i] = narrow<T>(x[i]);

@@ -43,7 +43,9 @@ def test_common(cpp, operator, size):
 
 # ---- matrices ------------------------------------------------------------------------------------
 
+# Some rows and many, more steps than a panel has, more columns than a block has, edges of tiles, and none.
 MATRICES = [(64, 256, 192), (1, 300, 64), (1, 2, 1), (3, 18, 5), (17, 34, 33), (0, 4, 4), (4, 0, 4), (4, 4, 0), (130, 600, 257)]
+MATRICES += [(3, 1100, 1029), (10, 300, 2100)]
 TYPES = ["float32", "float16", "bfloat16"]
 
 
