@@ -27,7 +27,7 @@ logs=$target/ci
 declare -A ABOUT
 about() { ABOUT[$1]=$2; } # about NAME TEXT: what the function check_NAME below checks, in one line
 
-for part in sets setup run tools build unit platforms conformance programs devices embedded robustness bench; do
+for part in sets setup run tools build unit platforms conformance programs kernels devices embedded robustness bench; do
   # shellcheck source=/dev/null
   . "tests/ci/$part.sh"
 done

@@ -10,14 +10,14 @@ LANE_ONE=(
   core-size full-size boards model-tool platform instructions quickstart install cli stubs size msrv loom
 )
 LANE_TWO=(
-  upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel rust-objects relax relax-tvm-tests releases drift
+  upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel kernels rust-objects relax relax-tvm-tests releases drift
   tvm-client tilelang gpu-opencl gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu gpu-tvm-tests tsan asan
 )
 
 # The second set: checks that take long.
 SECOND_SET=(
   clippy-features other-boards miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 musl guide model-guide gpu-guide book-pages rtos reproducible forks fuzz
-  feature-size gpu-checked xgrammar inspected deny package deb cinstall manylinux release actionlint
+  feature-size gpu-checked xgrammar kernels-torch inspected deny package deb cinstall manylinux release actionlint
 )
 
 # Checks that run only when named: parts of "test", and checks that need more of the network than package registries.

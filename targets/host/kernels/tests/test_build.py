@@ -133,16 +133,30 @@ def test_compilers_that_are_missing(work, monkeypatch, name, language, variable)
     assert not (work / "cache").exists()
 
 
+# Calls the C compiler with the words of nvcc that it knows.
+FAKE_NVCC = """#!{python}
+import os, sys
+words = sys.argv[1:]
+with open("{log}", "a") as log:
+    print(*words, file=log)
+if words == ["--version"]:
+    sys.exit(0)
+words = [word.replace("-Xcompiler=", "") for word in words if not word.startswith(("-std=", "-arch="))]
+at = words.index("-c") + 1 if "-c" in words else len(words)
+os.execvp("cc", ["cc", *words[:at], *(["-x", "c"] if "-c" in words else []), *words[at:]])
+"""
+
+
 def test_cuda_is_compiled_by_nvcc(work, monkeypatch):
-    fake = work / "fake-nvcc"
-    fake.write_text(f'#!/bin/sh\necho "$@" >>{work}/nvcc\n[ "$1" = --version ] && exit\ncase "$*" in *-shared*) shift; exec cc "-shared" {work}/o.o -o "${{@: -1}}";; esac\n'.replace("/bin/sh", "/bin/bash")
-                    + f'for word; do [ "$previous" = -MF ] && echo "x: y" >"$word"; previous=$word; done\nexec cc -fPIC -c -I{work} $(printf "%s\\n" "$@" | grep ^-I) {work}/answer.c -o "${{@: -1}}"\n'.replace("-o \"", f"-o {work}/o.o #"))
-    fake.chmod(0o755)
-    monkeypatch.setenv("NVCC", str(fake))
-    (work / "kernel.cu").write_text("__global__ void kernel() {}\n")
-    assert ferrite_kernels.build(work / "kernel.cu", ["-arch=sm_90"]).answer() == 42
-    calls = (work / "nvcc").read_text().splitlines()
-    assert calls[0] == "--version" and "-Xcompiler=-fPIC" in calls[1] and "-arch=sm_90" in calls[1] and "kernel.cu" in calls[1]
+    nvcc = work / "fake-nvcc"
+    nvcc.write_text(FAKE_NVCC.format(python=sys.executable, log=work / "calls"))
+    nvcc.chmod(0o755)
+    monkeypatch.setenv("NVCC", str(nvcc))
+    (work / "answer.c").rename(work / "answer.cu")
+    assert ferrite_kernels.build(work / "answer.cu", ["-arch=sm_90"]).answer() == 42
+    version, compile_, link = (work / "calls").read_text().splitlines()
+    assert version == "--version" and "-Xcompiler=-fPIC" in compile_ and "-arch=sm_90" in compile_ and "answer.cu" in compile_
+    assert "-shared" in link.split() and "-arch=sm_90" in link
 
 
 @pytest.mark.parametrize("sources", [[], "kernel.py", ["crate/Cargo.toml", "answer.c"]])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Sequence
 
 import ferrite_kernels
 
 from .library import Library, Operator, operator
-from .operators import written
 
 
 class Adaptor:
@@ -29,16 +29,24 @@ class Adaptor:
         if name.startswith("_"):
             raise AttributeError(name)
         found = operator(name, self._libraries)
-        writes = written(name, found.parameters)
+        signature = found.signature
 
         def call(*positional: Any, **named: Any) -> Any:
-            values = found.arguments(positional, named)
-            result = self.run(found, values, [at for at in writes if at < len(values) and values[at] is not None])
-            return given(values, writes) if result is None else result
+            values = signature.arguments(positional, named)
+            result = self.run(found, values, [at for at in signature.writes if values[at] is not None])
+            return given(values, signature.writes) if result is None else result
 
         call.__name__ = call.__qualname__ = name
         setattr(self, name, call)
         return call
+
+    def described(self, name: str, values: Sequence[Any]) -> tuple[tuple[int, ...], Any]:
+        """Return shape and type of a result: by the signature of the operator, or of the one of that name in another library."""
+        every = (*self._libraries, ferrite_kernels.c, ferrite_kernels.cpp)
+        for library in every:
+            with contextlib.suppress(LookupError, AttributeError, OSError):
+                return operator(name, (library,)).signature.result(values)
+        return operator(name, self._libraries).signature.result(values)
 
     def run(self, found: Operator, values: list[Any], writes: list[int]) -> Any:
         """Call an operator with all its arguments, of which it writes those at these positions."""
@@ -47,11 +55,11 @@ class Adaptor:
 
 def given(values: Sequence[Any], writes: Sequence[int]) -> Any:
     """Return the outputs that the caller gave: one, a tuple of several, or None."""
-    outputs = tuple(values[at] for at in writes if at < len(values) and values[at] is not None)
+    outputs = tuple(values[at] for at in writes if values[at] is not None)
     return outputs[0] if len(outputs) == 1 else outputs or None
 
 
 def refuse(found: Operator, position: int, field: str, expected: str, got: str) -> ValueError:
     """Return an error about an argument in the words of `ferrite/kernel.h`."""
-    where = f"{field.format(found.parameters[position])} on argument #{position} when calling:\n  `{found.signature}`"
+    where = f"{field.format(found.signature.names[position])} on argument #{position} when calling:\n  `{found.signature.text}`"
     return ValueError(f"{where},\n  expected {expected}, got {got}")

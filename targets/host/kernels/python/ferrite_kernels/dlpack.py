@@ -85,16 +85,6 @@ def allocator(empty: Callable[[tuple[int, ...], str, tuple[int, int]], Any]) -> 
     return _Allocate(allocate)
 
 
-_of_frameworks: dict[Any, Any] = {}
-
-
-def allocator_of(framework: Any) -> Any:
-    """Return the allocator that calls a module's `empty`, which CuPy and others have, on the current device."""
-    if framework not in _of_frameworks:
-        _of_frameworks[framework] = allocator(lambda shape, dtype, _: framework.empty(shape, dtype=dtype))
-    return _of_frameworks[framework]
-
-
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 _FLOAT8 = {7: "e3m4", 8: "e4m3", 9: "e4m3b11fnuz", 10: "e4m3fn", 11: "e4m3fnuz", 12: "e5m2", 13: "e5m2fnuz", 14: "e8m0fnu"}
 

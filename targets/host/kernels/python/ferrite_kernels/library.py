@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from pathlib import Path
-from typing import Any, Iterable, Sequence
+from typing import Iterable
 
 import tvm_ffi
+
+from .signature import Signature
 
 # Folder of the libraries, which wins over those where `make` and a wheel put them.
 VARIABLE = "FERRITE_KERNELS"
@@ -47,36 +47,15 @@ class Library:
             function = self._module.get_function(name) if self._module.implements_function(name) else None
             if function is None:
                 raise AttributeError(f"the kernels in {self._name} have no operator {name}")
-            self._operators[name] = Operator(name, function, self._module.get_function_metadata(name) or {})
+            self._operators[name] = Operator(name, function, Signature(name, self._module.get_function_metadata(name) or {}))
         return self._operators[name]
 
 
 class Operator:
-    """A function of a library with its parameters, as far as the metadata has them: names, and those that may be left out."""
+    """A function of a library with its signature."""
 
-    def __init__(self, name: str, function: tvm_ffi.Function, metadata: dict[str, str]) -> None:
-        self.name, self.function = name, function
-        types = types_in(metadata.get("type_schema", ""))
-        self.signature = metadata.get("signature", name)
-        names = names_in(self.signature)
-        self.parameters = tuple(names if len(names) == len(types) else (f"_{at}" for at in range(len(types))))
-        self._optional = frozenset(name for name, kind in zip(self.parameters, types) if kind == "Optional")
-
-    def arguments(self, positional: Sequence[Any], named: dict[str, Any]) -> list[Any]:
-        """Return the arguments in their order, with None for optional ones that are left out; TypeError as for functions of Python."""
-        if not self.parameters:
-            return list(positional)
-        if len(positional) > len(self.parameters):
-            raise TypeError(f"{self.name}() takes {len(self.parameters)} arguments, {len(positional)} given")
-        values = dict(zip(self.parameters, positional))
-        for name, value in named.items():
-            if name in values or name not in self.parameters:
-                raise TypeError(f"{self.name}() {'got twice' if name in values else 'has no'} argument {name!r}")
-            values[name] = value
-        for name in self.parameters:
-            if name not in values and name not in self._optional:
-                raise TypeError(f"{self.name}() lacks the argument {name!r}")
-        return [values.get(name) for name in self.parameters]
+    def __init__(self, name: str, function: tvm_ffi.Function, signature: Signature) -> None:
+        self.name, self.function, self.signature = name, function, signature
 
 
 def operator(name: str, libraries: Iterable[Library]) -> Operator:
@@ -99,17 +78,3 @@ def find(name: str) -> Path:
             return Path(folder) / file
     places = " or ".join(str(folder) for folder in folders)
     raise OSError(f"{file} is not in {places}: build it by `make`, or name its folder by {VARIABLE}")
-
-
-def types_in(schema: str) -> list[str]:
-    """Return the names of the types of a function's parameters."""
-    named = json.loads(schema or "{}").get("named_args", {})
-    return [parameter["type"] for parameter in named.get("params", [])]
-
-
-def names_in(signature: str) -> list[str]:
-    """Return the names in a signature: x and by of `scale(x: Tensor([m, n], float32), by: float)`."""
-    text = signature.partition("(")[2].rpartition(")")[0]
-    while (flat := re.sub(r"\([^()]*\)|\[[^][]*\]", "", text)) != text:
-        text = flat
-    return [part.split(":")[0].strip() for part in text.split(",") if part.strip()]

@@ -32,7 +32,7 @@ class Protocol(Adaptor):
         framework = namespace(arrays[0]) if arrays else None
         with contextlib.ExitStack() as scope:
             if framework is not None:
-                scope.enter_context(dlpack.allocating_by(dlpack.allocator_of(framework)))
+                scope.enter_context(dlpack.allocating_by(dlpack.allocator(lambda shape, dtype, _: framework.empty(shape, dtype=dtype))))
                 scope.enter_context(stream_of(framework, arrays[0]))
             result = found.function(*(tvm_ffi.from_dlpack(value) if hasattr(value, "__dlpack__") else value for value in values))
         return framework.from_dlpack(result) if isinstance(result, tvm_ffi.Tensor) else result

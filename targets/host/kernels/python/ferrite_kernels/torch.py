@@ -15,11 +15,8 @@ from typing import Any, Callable
 
 import torch
 
-import ferrite_kernels
-
 from .adaptor import Adaptor, refuse
 from .library import Operator
-from .operators import RESULTS
 
 
 class Torch(Adaptor):
@@ -45,8 +42,8 @@ def registered(name: str, schema: str, setup: Callable[..., None], backward: Cal
         return getattr(_adaptor, name)(*args)
 
     def fake(*args: Any) -> torch.Tensor:
-        shape, dtype = RESULTS[name](*args)
-        return args[0].new_empty(shape, dtype=dtype)
+        shape, dtype = _adaptor.described(name, args)
+        return args[0].new_empty(shape, dtype=dtype if isinstance(dtype, torch.dtype) else getattr(torch, dtype))
 
     library = torch.library.custom_op(f"ferrite_kernels::{name}", call, mutates_args=(), schema=schema)
     library.register_fake(fake)
