@@ -9,23 +9,23 @@ use crate::error::Result;
 use crate::function::serve_safe_call;
 use crate::string::String;
 use crate::text::{Writer, write_json_escaped};
-use crate::typed::{Callee, TypedFn};
+use crate::typed::{Callee, Signature, TypedFn};
 
 /// Exports a typed Rust function from a kernel library.
 ///
 /// `export_function!(add_one, kernels::add_one, "Adds one to each element.")` emits the symbols `__tvm_ffi_add_one`,
 /// `__tvm_ffi__metadata_add_one` (upstream's type-schema JSON) and `__tvm_ffi__doc_add_one`, so that
 /// `ffi.ModuleLoadFromFile` finds the function. Errors and panics of the function are raised in the caller. The names of the
-/// parameters may follow, for messages: `export_function!(scale, scale, "Multiplies x.", ["x", "by"])`.
+/// parameters may follow, for messages: `export_function!(scale, scale, "Multiplies x.", "x, by")`.
 ///
 /// # Upstream
 /// `TVM_FFI_DLL_EXPORT_TYPED_FUNC` and `TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC` in `function.h`.
 #[macro_export]
 macro_rules! export_function {
     ($name:ident, $function:expr, $doc:expr) => {
-        $crate::export_function!($name, $function, $doc, []);
+        $crate::export_function!($name, $function, $doc, "");
     };
-    ($name:ident, $function:expr, $doc:expr, [$($param:expr),*]) => {
+    ($name:ident, $function:expr, $doc:expr, $names:expr) => {
         #[allow(unsafe_code, reason = "the symbols have the C ABI")]
         const _: () = {
             use ::core::ffi::{c_int, c_void};
@@ -39,7 +39,7 @@ macro_rules! export_function {
                 result: *mut TVMFFIAny,
             ) -> c_int {
                 // SAFETY: the loader calls exported symbols by the safe call convention.
-                unsafe { $crate::export::call(stringify!($name), &[$($param),*], &$function, args, n, result) }
+                unsafe { $crate::export::call(stringify!($name), $names, &$function, args, n, result) }
             }
 
             #[unsafe(export_name = concat!("__tvm_ffi__metadata_", stringify!($name)))]
@@ -50,7 +50,16 @@ macro_rules! export_function {
                 result: *mut TVMFFIAny,
             ) -> c_int {
                 // SAFETY: as above.
-                unsafe { $crate::export::metadata(stringify!($name), &[$($param),*], &$function, args, n, result) }
+                unsafe {
+                    $crate::export::metadata(
+                        stringify!($name),
+                        $names,
+                        $crate::typed::signature_of(&$function),
+                        args,
+                        n,
+                        result,
+                    )
+                }
             }
 
             #[unsafe(export_name = concat!("__tvm_ffi__doc_", stringify!($name)))]
@@ -72,17 +81,53 @@ macro_rules! export_function {
 /// # Safety
 /// The last three arguments must be those of a safe call.
 #[doc(hidden)]
+#[inline(always)]
 pub unsafe fn call<Args, F: TypedFn<Args>>(
-    name: &str,
-    names: &[&str],
+    name: &'static str,
+    names: &'static str,
     function: &F,
     args: *const TVMFFIAny,
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
     let callee = Callee { name, signature: F::SIGNATURE, names };
-    // SAFETY: the caller passes on the arguments of a safe call.
-    unsafe { serve_safe_call(args, count, result, &|args| function.invoke(&callee, args)) }
+    let function: *const F = function;
+    // SAFETY: the caller passes on the arguments of a safe call; the function lives during it.
+    unsafe { serve_export((&callee, function.cast(), invoke::<Args, F>), args, count, result) }
+}
+
+/// A function, and what calls it with the callee of its messages.
+type Exported<'a> =
+    (&'a Callee<'a>, *const (), unsafe fn(*const (), &Callee<'_>, &[AnyView<'_>]) -> Result<Any>);
+
+/// Invokes a function of type `F`.
+///
+/// # Safety
+/// `function` must point to one.
+unsafe fn invoke<Args, F: TypedFn<Args>>(
+    function: *const (),
+    callee: &Callee<'_>,
+    args: &[AnyView<'_>],
+) -> Result<Any> {
+    // SAFETY: the caller's promise.
+    unsafe { &*function.cast::<F>() }.invoke(callee, args)
+}
+
+/// Implements [`serve_safe_call`] once for all exports of a library, which would otherwise have a copy each.
+///
+/// # Safety
+/// The requirements of [`serve_safe_call`]; the function must be of the type that is called.
+#[inline(never)]
+unsafe fn serve_export(
+    (callee, function, invoke): Exported<'_>,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller vouches for the function.
+    let body = |args: &[AnyView<'_>]| unsafe { invoke(function, callee, args) };
+    // SAFETY: passed on.
+    unsafe { serve_safe_call(args, count, result, &body) }
 }
 
 /// Implements the metadata symbol of an exported function. Returns 0, or -1 with an error raised.
@@ -90,20 +135,22 @@ pub unsafe fn call<Args, F: TypedFn<Args>>(
 /// # Safety
 /// The last three arguments must be those of a safe call.
 #[doc(hidden)]
-pub unsafe fn metadata<Args, F: TypedFn<Args>>(
+#[cold]
+#[inline(never)]
+pub unsafe fn metadata(
     name: &str,
-    names: &[&str],
-    _: &F,
+    names: &str,
+    signature: &'static Signature<'static>,
     args: *const TVMFFIAny,
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
     let body = |_: &[AnyView<'_>]| -> Result<Any> {
-        let text = metadata_text(&|out| F::SIGNATURE.write_schema(out))?;
+        let text = metadata_text(&|out| signature.write_schema(out))?;
         if names.is_empty() {
             return Ok(text.into_any());
         }
-        let signature = String::compose(&|out| F::SIGNATURE.write_call(name, names, out))?;
+        let signature = String::compose(&|out| signature.write_call(name, names, out))?;
         with_signature(&text, &signature).map(String::into_any)
     };
     // SAFETY: the caller passes on the arguments of a safe call.
@@ -115,6 +162,8 @@ pub unsafe fn metadata<Args, F: TypedFn<Args>>(
 /// # Safety
 /// The last three arguments must be those of a safe call.
 #[doc(hidden)]
+#[cold]
+#[inline(never)]
 pub unsafe fn doc(text: &str, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
     let body = |_: &[AnyView<'_>]| -> Result<Any> { Ok(String::new(text)?.into_any()) };
     // SAFETY: the caller passes on the arguments of a safe call.
@@ -161,11 +210,14 @@ mod tests {
 
     #[test]
     fn metadata_has_the_names_of_parameters() -> Result<()> {
-        let scale = |x: i64, by: Option<f64>| x as f64 * by.unwrap_or(1.0);
+        fn scale(x: i64, by: Option<f64>) -> f64 {
+            x as f64 * by.unwrap_or(1.0)
+        }
+        let signature = crate::typed::signature_of(&scale);
         let mut result = TVMFFIAny::NONE;
         // SAFETY: no arguments, and a result.
         let text = unsafe {
-            assert_eq!(metadata("scale", &["x", "by"], &scale, core::ptr::null(), 0, &mut result), 0);
+            assert_eq!(metadata("scale", "x, by", signature, core::ptr::null(), 0, &mut result), 0);
             Any::from_raw(result).get::<String>()?
         };
         assert!(

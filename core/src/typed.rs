@@ -41,6 +41,11 @@ impl<T: IntoResult, E: Into<Error>> IntoResult for core::result::Result<T, E> {
     }
 }
 
+/// Returns the name of a parameter, if there are names.
+fn name_in(names: &str, index: usize) -> Option<&str> {
+    names.split(", ").nth(index).filter(|name| !name.is_empty())
+}
+
 /// Parameter and result types of a function, for messages and schemas.
 pub struct Signature<'a> {
     params: &'a [TargetTexts],
@@ -88,19 +93,19 @@ impl<'a> Signature<'a> {
     }
 
     /// Writes a call with the names of the parameters, such as `scale(x: int, by: float)`.
-    pub(crate) fn write_call(&self, name: &str, names: &[&str], out: &mut Writer<'_>) {
+    pub(crate) fn write_call(&self, name: &str, names: &str, out: &mut Writer<'_>) {
         out.put(name.as_bytes());
         self.write_params(names, out);
     }
 
     /// Writes the parameters for messages, such as `(0: int, 1: str)`, or `(x: int, y: str)` if they have names.
-    fn write_params(&self, names: &[&str], out: &mut Writer<'_>) {
+    fn write_params(&self, names: &str, out: &mut Writer<'_>) {
         out.put(b"(");
         for (index, param) in self.params.iter().enumerate() {
             if index > 0 {
                 out.put(b", ");
             }
-            match names.get(index) {
+            match name_in(names, index) {
                 Some(name) => out.put(name.as_bytes()),
                 None => out.put_digits(index as u64),
             }
@@ -112,7 +117,7 @@ impl<'a> Signature<'a> {
 
     /// Writes the signature for messages, such as `(0: int, 1: str) -> void`.
     fn write(&self, out: &mut Writer<'_>) {
-        self.write_params(&[], out);
+        self.write_params("", out);
         out.put(b" -> ");
         if let Some(result) = &self.result {
             result.write_name(out);
@@ -127,19 +132,19 @@ pub struct Callee<'a> {
     pub name: &'a str,
     /// The signature of the function.
     pub signature: &'a Signature<'a>,
-    /// The names of the parameters; empty if they are unknown.
-    pub names: &'a [&'a str],
+    /// The names of the parameters, with `, ` between them; empty if they are unknown.
+    pub names: &'a str,
 }
 
 impl<'a> Callee<'a> {
     /// Describes a function whose parameters have no names.
     pub const fn new(name: &'a str, signature: &'a Signature<'a>) -> Callee<'a> {
-        Callee { name, signature, names: &[] }
+        Callee { name, signature, names: "" }
     }
 
     /// Returns the name of a parameter, or `argument` if it is unknown.
     pub fn name_of(&self, index: usize) -> &'a str {
-        self.names.get(index).copied().unwrap_or("argument")
+        name_in(self.names, index).unwrap_or("argument")
     }
 
     /// Returns the error of a check of an argument, with its place between what is wrong and what was expected, as in code that TVM
@@ -170,21 +175,6 @@ impl<'a> Callee<'a> {
             }
         })
     }
-    /// Converts the argument at `index` to `T`.
-    #[cfg_attr(feature = "speed", inline(always))]
-    fn argument<'call, T: Param>(
-        &'call self,
-        args: &'call [AnyView<'call>],
-        index: usize,
-    ) -> Result<T::In<'call>> {
-        let Some(arg) = args.get(index) else { return Err(self.refused_count(args.len())) };
-        match T::argument(self, args, index)? {
-            Some(value) => Ok(value),
-            // Of a copy: where this is inlined, only refusals then need a callee in memory.
-            None => Err({ *self }.wrong_type(index, *arg)),
-        }
-    }
-
     /// Returns the error of [`wrong_count`](Self::wrong_count), and does not need the callee in memory before, as above.
     #[cfg_attr(feature = "speed", inline(always))]
     fn refused_count(&self, count: usize) -> Error {
@@ -234,6 +224,31 @@ impl<'a> Callee<'a> {
         out.put(self.name.as_bytes());
         self.signature.write(out);
         out.put(b"`. Expected ");
+    }
+}
+
+/// A call of a typed function.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// The called function.
+    pub callee: &'a Callee<'a>,
+    /// The arguments.
+    pub args: &'a [AnyView<'a>],
+}
+
+impl<'a> Call<'a> {
+    /// Converts the argument at `index` to `T`, whatever the others are.
+    ///
+    /// # Errors
+    /// TypeError for a wrong number or type of arguments; the errors of [`Param::param`].
+    #[cfg_attr(feature = "speed", inline(always))]
+    pub fn convert<T: Param + ?Sized>(&self, index: usize) -> Result<T::In<'a>> {
+        let Some(arg) = self.args.get(index) else { return Err(self.callee.refused_count(self.args.len())) };
+        match T::param(arg)? {
+            Some(value) => Ok(value),
+            // Of a copy: where this is inlined, only refusals then need a callee in memory.
+            None => Err({ *self.callee }.wrong_type(index, *arg)),
+        }
     }
 }
 
@@ -289,7 +304,9 @@ macro_rules! typed_functions {
                 ) -> Out {
                     function($($value),*)
                 }
-                call(self, $(callee.argument::<$argument>(args, $index)?),*).into_result()
+                #[allow(unused_variables, reason = "a function without parameters converts nothing")]
+                let all = Call { callee, args };
+                call(self, $($argument::argument(&all, $index)?),*).into_result()
             }
         }
     )*};

@@ -78,7 +78,7 @@ pub fn empty_like(tensor: &Tensor) -> Result<Tensor> {
 ///
 /// /// Returns the sum of each row, or writes it to `out`.
 /// fn sums(x: Input<'_>, out: Option<Output<'_>>) -> Result<Option<Tensor>> {
-///     let ([rows, columns], elements) = (x.extents()?, x.as_slice::<f32>()?);
+///     let ([rows, columns], elements) = x.array::<f32, 2>()?;
 ///     env::tensor::output(out, x.tensor(), &[rows], |out: &mut [f32]| {
 ///         for (row, out) in out.iter_mut().enumerate() {
 ///             *out = elements[row * columns..][..columns].iter().sum();
@@ -99,19 +99,35 @@ pub fn empty_like(tensor: &Tensor) -> Result<Tensor> {
 /// # Errors
 /// Those of the checks of the caller's tensor: its shape and whether its elements are a slice of `T`. Errors of [`empty`].
 pub fn output<T: Element>(
-    out: Option<Output<'_>>,
+    mut out: Option<Output<'_>>,
     like: TensorRef<'_>,
     shape: &[usize],
     write: impl FnOnce(&mut [T]),
 ) -> Result<Option<Tensor>> {
-    if let Some(mut out) = out {
-        let mut checked = out.check().ndim(shape.len())?;
-        for (axis, extent) in shape.iter().enumerate() {
-            checked = checked.dim(axis, *extent as i64)?;
-        }
-        write(out.as_mut_slice()?);
-        return Ok(None);
+    let mut made = None;
+    write(output_elements(&mut out, &mut made, like, shape)?);
+    Ok(made)
+}
+
+/// Returns the elements of the caller's tensor, or of a new one, which it stores.
+#[inline(never)]
+fn output_elements<'a, T: Element>(
+    out: &'a mut Option<Output<'_>>,
+    made: &'a mut Option<Tensor>,
+    like: TensorRef<'_>,
+    shape: &[usize],
+) -> Result<&'a mut [T]> {
+    if let Some(out) = out {
+        return out.elements_mut(shape);
     }
+    let made = made.insert(empty_of(shape, T::DTYPE, like.device())?);
+    // SAFETY: the tensor is new, so that nothing else uses its elements.
+    unsafe { made.as_mut_slice() }
+}
+
+/// Creates a tensor as [`empty`] does.
+#[inline(never)]
+fn empty_of(shape: &[usize], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
     const MOST: usize = 8;
     let mut extents = [0; MOST];
     let Some(extents) = extents.get_mut(..shape.len()) else {
@@ -120,8 +136,5 @@ pub fn output<T: Element>(
     for (extent, wanted) in extents.iter_mut().zip(shape) {
         *extent = *wanted as i64;
     }
-    let tensor = empty(extents, T::DTYPE, like.device())?;
-    // SAFETY: the tensor is new, so that nothing else uses its elements.
-    write(unsafe { tensor.as_mut_slice()? });
-    Ok(Some(tensor))
+    empty(extents, dtype, device)
 }

@@ -6,7 +6,7 @@ use crate::any::{Any, AnyView};
 use crate::error::Result;
 use crate::store_forwarding;
 use crate::text::Writer;
-use crate::typed::Callee;
+use crate::typed::Call;
 
 /// A type with a spelling in signatures, schemas and messages.
 pub trait Described {
@@ -107,12 +107,8 @@ pub trait Param: Described {
     /// Converts an argument of a call, for types that name the call in messages or compare its arguments.
     #[doc(hidden)]
     #[inline(always)]
-    fn argument<'a>(
-        _: &'a Callee<'a>,
-        args: &'a [AnyView<'a>],
-        index: usize,
-    ) -> Result<Option<Self::In<'a>>> {
-        args.get(index).map_or(Ok(None), Self::param)
+    fn argument<'a>(call: &'a Call<'a>, index: usize) -> Result<Self::In<'a>> {
+        call.convert::<Self>(index)
     }
 }
 
@@ -187,15 +183,11 @@ impl<T: Param> Param for Option<T> {
     }
 
     #[inline(always)]
-    fn argument<'a>(
-        callee: &'a Callee<'a>,
-        args: &'a [AnyView<'a>],
-        index: usize,
-    ) -> Result<Option<Self::In<'a>>> {
-        if args.get(index).is_some_and(|view| view.is_none()) {
-            return Ok(Some(None));
+    fn argument<'a>(call: &'a Call<'a>, index: usize) -> Result<Option<T::In<'a>>> {
+        if call.args.get(index).is_some_and(|view| view.is_none()) {
+            return Ok(None);
         }
-        Ok(T::argument(callee, args, index)?.map(Some))
+        T::argument(call, index).map(Some)
     }
 }
 

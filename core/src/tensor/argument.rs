@@ -1,14 +1,11 @@
 //! Tensors among the arguments of a call: those that a function reads, and those that it writes.
 
-use core::ops::Deref;
-
-use super::check::Argument;
 use super::{Element, TensorCheck, TensorRef, TensorView, read_only};
 use crate::any::AnyView;
 use crate::convert::{AnyCompatible, Described, Param, TypeText};
 use crate::error::Result;
 use crate::plain_error;
-use crate::typed::Callee;
+use crate::typed::Call;
 
 /// A parameter that a function reads, with the checks of [`TensorCheck`].
 ///
@@ -22,9 +19,8 @@ use crate::typed::Callee;
 /// use ferrite_core::{Function, Result, Tensor};
 ///
 /// fn double(x: Input<'_>, mut out: Output<'_>) -> Result<()> {
-///     let x = x.ndim(1)?;
-///     out.check().ndim(1)?.same_extent(0, x, 0)?;
-///     for (out, x) in out.as_mut_slice::<f32>()?.iter_mut().zip(x.as_slice::<f32>()?) {
+///     let ([len], x) = x.array::<f32, 1>()?;
+///     for (out, x) in out.elements_mut(&[len])?.iter_mut().zip(x) {
 ///         *out = 2.0 * x;
 ///     }
 ///     Ok(())
@@ -43,13 +39,40 @@ use crate::typed::Callee;
 /// # Upstream
 /// A parameter `TensorView` of a function in C++, and the checks of `ferrite/kernel.h`.
 #[derive(Clone, Copy)]
-pub struct Input<'a>(TensorCheck<'a>);
+pub struct Input<'a> {
+    call: &'a Call<'a>,
+    /// Index of the argument, which is a tensor.
+    index: usize,
+}
 
-impl<'a> Deref for Input<'a> {
-    type Target = TensorCheck<'a>;
+impl<'a> Input<'a> {
+    /// Borrows the tensor.
+    pub fn tensor(self) -> TensorRef<'a> {
+        // SAFETY: the argument is a tensor, which was checked when it was converted.
+        unsafe { TensorRef::from_view(self.call.args.get_unchecked(self.index)).unwrap_unchecked() }
+    }
 
-    fn deref(&self) -> &TensorCheck<'a> {
-        &self.0
+    /// Begins checks of the tensor.
+    pub fn check(self) -> TensorCheck<'a> {
+        self.tensor().check_argument(self.call, self.index)
+    }
+
+    /// Makes the checks of [`TensorCheck::array`].
+    ///
+    /// # Errors
+    /// Those of [`TensorCheck::array`].
+    #[inline(never)]
+    pub fn array<T: Element, const N: usize>(self) -> Result<([usize; N], &'a [T])> {
+        self.check().array()
+    }
+
+    /// Makes the checks of [`TensorCheck::elements`].
+    ///
+    /// # Errors
+    /// Those of [`TensorCheck::elements`].
+    #[inline(never)]
+    pub fn elements<T: Element>(self, shape: &[usize]) -> Result<&'a [T]> {
+        self.check().elements(shape)
     }
 }
 
@@ -61,20 +84,41 @@ impl<'a> Deref for Input<'a> {
 ///
 /// # Examples
 /// See [`Input`].
-pub struct Output<'a>(TensorCheck<'a>);
+pub struct Output<'a>(Input<'a>);
 
 impl Output<'_> {
     /// Begins checks of the tensor.
     pub fn check(&self) -> TensorCheck<'_> {
-        self.0
+        self.0.check()
+    }
+
+    /// Checks the number of dimensions and all that a slice of the elements needs, and returns the extents and the elements, to be
+    /// written.
+    ///
+    /// # Errors
+    /// The errors of [`TensorCheck::array`].
+    pub fn array_mut<T: Element, const N: usize>(&mut self) -> Result<([usize; N], &mut [T])> {
+        let extents = self.check().extents()?;
+        Ok((extents, self.as_mut_slice()?))
+    }
+
+    /// Checks all extents and all that a slice of the elements needs, and borrows these for writing.
+    ///
+    /// # Errors
+    /// The errors of [`TensorCheck::elements`].
+    #[inline(never)]
+    pub fn elements_mut<T: Element>(&mut self, shape: &[usize]) -> Result<&mut [T]> {
+        self.check().extents_are(shape)?;
+        self.as_mut_slice()
     }
 
     /// Checks all that a slice of the elements needs, and borrows them for writing. They may be read first, to work in place.
     ///
     /// # Errors
     /// The errors of [`TensorCheck::as_slice`].
+    #[inline(never)]
     pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
-        let tensor = self.0.host_elements::<T>()?.tensor();
+        let tensor = self.check().host_elements::<T>()?.tensor();
         // SAFETY: no argument overlaps the tensor, this is the only reference to its elements that the function has, and the caller
         // of the function permits writing them.
         unsafe { tensor.as_mut_slice() }
@@ -100,37 +144,33 @@ impl Described for Output<'_> {
 impl Param for Input<'_> {
     type In<'a> = Input<'a>;
 
-    fn param<'a>(view: &'a AnyView<'a>) -> Result<Option<Input<'a>>> {
-        Ok(TensorRef::from_view(view).map(|tensor| Input(tensor.check("argument"))))
+    /// Refuses all values: an input is an argument of a call.
+    fn param<'a>(_: &'a AnyView<'a>) -> Result<Option<Input<'a>>> {
+        Ok(None)
     }
 
-    fn argument<'a>(
-        callee: &'a Callee<'a>,
-        args: &'a [AnyView<'a>],
-        index: usize,
-    ) -> Result<Option<Input<'a>>> {
-        let tensor = args.get(index).and_then(TensorRef::from_view);
-        Ok(tensor.map(|tensor| Input(tensor.check_argument(Argument { callee, index }))))
+    #[inline(never)]
+    fn argument<'a>(call: &'a Call<'a>, index: usize) -> Result<Input<'a>> {
+        match call.args.get(index).and_then(TensorRef::from_view) {
+            Some(_) => Ok(Input { call, index }),
+            None => call.convert::<Input<'_>>(index),
+        }
     }
 }
 
 impl Param for Output<'_> {
     type In<'a> = Output<'a>;
 
-    /// Refuses all values: an output is compared with the other arguments.
+    /// Refuses all values: an output is compared with the other arguments of a call.
     fn param<'a>(_: &'a AnyView<'a>) -> Result<Option<Output<'a>>> {
         Ok(None)
     }
 
-    fn argument<'a>(
-        callee: &'a Callee<'a>,
-        args: &'a [AnyView<'a>],
-        index: usize,
-    ) -> Result<Option<Output<'a>>> {
-        let Some(arg) = args.get(index) else { return Ok(None) };
-        let Some(tensor) = TensorRef::from_view(arg) else { return Ok(None) };
-        let check = tensor.check_argument(Argument { callee, index });
-        for (other_index, other) in args.iter().enumerate() {
+    #[inline(never)]
+    fn argument<'a>(call: &'a Call<'a>, index: usize) -> Result<Output<'a>> {
+        let input = Input::argument(call, index)?;
+        let (tensor, check) = (input.tensor(), input.check());
+        for (other_index, other) in call.args.iter().enumerate() {
             let Some(other) = TensorRef::from_view(other).filter(|_| other_index != index) else { continue };
             check.pass(
                 !overlap(tensor, other),
@@ -146,11 +186,11 @@ impl Param for Output<'_> {
             )?;
         }
         check.pass(
-            !read_only::is_read_only(*arg)?,
+            !call.args.get(index).map_or(Ok(false), |arg| read_only::is_read_only(*arg))?,
             || plain_error!(VALUE_ERROR, "Read-only {}, expected a writable tensor", check.name()),
             |out| out.put(b", got one with the read-only flag"),
         )?;
-        Ok(Some(Output(check)))
+        Ok(Output(input))
     }
 }
 
@@ -168,7 +208,7 @@ mod tests {
     use std::string::ToString;
 
     fn fill(x: Input<'_>, mut out: Option<Output<'_>>) -> Result<i64> {
-        let sum = x.as_slice::<i32>()?.iter().sum();
+        let sum = x.check().as_slice::<i32>()?.iter().sum();
         if let Some(out) = &mut out {
             out.as_mut_slice::<i32>()?.fill(sum);
         }
@@ -177,7 +217,8 @@ mod tests {
 
     /// Calls `fill` as an exported function does.
     fn call(x: impl Into<TensorView>, out: Option<TensorView>) -> Result<i64> {
-        let names = &["x", "out"];
+        let names = "x, out";
+        use crate::typed::Callee;
         let callee = Callee { name: "fill", signature: crate::typed::signature_of(&fill), names };
         let (x, out) = (x.into(), crate::Any::from(out));
         use crate::typed::TypedFn;
@@ -274,13 +315,13 @@ mod tests {
         let (x, y) = (Tensor::from_slice(&[1i32; 6], &[2, 3])?, Tensor::from_slice(&[1i32; 4], &[4])?);
         let function = |x: Input<'_>, y: Input<'_>, check: i64| -> Result<()> {
             match check {
-                0 => x.ndim(1).map(drop),
-                1 => x.shape(&[2, 4]).map(drop),
-                2 => y.same_extent(0, *x, 1).map(drop),
-                3 => x.stride(0, 4).map(drop),
-                4 => x.device_type(crate::device::kind::CUDA).map(drop),
-                5 => y.indices::<i32>(1).map(drop),
-                _ => y.ensure(false, "shape", format_args!("{}, got {}", 5, 4)).map(drop),
+                0 => x.check().ndim(1).map(drop),
+                1 => x.elements::<i32>(&[2, 4]).map(drop),
+                2 => y.check().same_extent(0, x.check(), 1).map(drop),
+                3 => x.check().stride(0, 4).map(drop),
+                4 => x.check().device_type(crate::device::kind::CUDA).map(drop),
+                5 => y.check().indices::<i32>(1).map(drop),
+                _ => y.check().ensure(false, "shape", format_args!("{}, got {}", 5, 4)).map(drop),
             }
         };
         let function = Function::from_typed(function)?;

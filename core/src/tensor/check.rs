@@ -7,7 +7,7 @@ use crate::device::{self, kind};
 use crate::error::{Error, Result};
 use crate::string::String;
 use crate::text::Writer;
-use crate::typed::Callee;
+use crate::typed::Call;
 use crate::{dtype, plain_error};
 
 /// Checks of one tensor, each of which returns the checks again or the first error.
@@ -39,27 +39,26 @@ use crate::{dtype, plain_error};
 #[derive(Clone, Copy)]
 pub struct TensorCheck<'a> {
     tensor: TensorRef<'a>,
-    name: &'a str,
-    argument: Option<Argument<'a>>,
+    place: Place<'a>,
 }
 
-/// The place of a tensor among the arguments of a call.
+/// What messages call a tensor.
 #[derive(Clone, Copy)]
-pub(super) struct Argument<'a> {
-    pub(super) callee: &'a Callee<'a>,
-    pub(super) index: usize,
+enum Place<'a> {
+    Named(&'a str),
+    /// By its place among the arguments of a call.
+    Argument(&'a Call<'a>, usize),
 }
 
 impl<'a> TensorRef<'a> {
     /// Begins checks of the tensor. Messages call it `name`.
     pub fn check(self, name: &'a str) -> TensorCheck<'a> {
-        TensorCheck { tensor: self, name, argument: None }
+        TensorCheck { tensor: self, place: Place::Named(name) }
     }
 
     /// Begins checks of the tensor as an argument.
-    pub(super) fn check_argument(self, argument: Argument<'a>) -> TensorCheck<'a> {
-        let name = argument.callee.name_of(argument.index);
-        TensorCheck { tensor: self, name, argument: Some(argument) }
+    pub(super) fn check_argument(self, call: &'a Call<'a>, index: usize) -> TensorCheck<'a> {
+        TensorCheck { tensor: self, place: Place::Argument(call, index) }
     }
 }
 
@@ -75,11 +74,12 @@ impl<'a> TensorCheck<'a> {
     ///
     /// # Errors
     /// ValueError.
+    #[inline(never)]
     pub fn ndim(self, ndim: usize) -> Result<Self> {
         let actual = self.tensor.ndim();
         self.pass(
             actual == ndim,
-            || plain_error!(VALUE_ERROR, "Mismatched {}.ndim, expected {}", self.name, ndim),
+            || plain_error!(VALUE_ERROR, "Mismatched {}.ndim, expected {}", self.name(), ndim),
             |out| got_number(out, actual as i64),
         )
     }
@@ -94,7 +94,7 @@ impl<'a> TensorCheck<'a> {
             actual == T::DTYPE,
             || match dtype::to_string(T::DTYPE) {
                 Ok(expected) => {
-                    plain_error!(TYPE_ERROR, "Mismatched {}.dtype, expected {}", self.name, &expected)
+                    plain_error!(TYPE_ERROR, "Mismatched {}.dtype, expected {}", self.name(), &expected)
                 }
                 Err(error) => error,
             },
@@ -122,10 +122,11 @@ impl<'a> TensorCheck<'a> {
     ///
     /// # Errors
     /// ValueError, also if there is no such axis.
+    #[inline(never)]
     pub fn dim(self, axis: usize, extent: i64) -> Result<Self> {
         self.pass(
             self.tensor.shape().get(axis) == Some(&extent),
-            || plain_error!(VALUE_ERROR, "Invalid {}.shape[{}], expected {}", self.name, axis, &extent),
+            || plain_error!(VALUE_ERROR, "Invalid {}.shape[{}], expected {}", self.name(), axis, &extent),
             |out| got_number(out, self.extent(axis)),
         )
     }
@@ -146,6 +147,7 @@ impl<'a> TensorCheck<'a> {
     ///
     /// # Errors
     /// ValueError, also if there is no such axis.
+    #[inline(never)]
     pub fn same_extent(self, axis: usize, other: TensorCheck<'_>, other_axis: usize) -> Result<Self> {
         let extent = self.tensor.shape().get(axis);
         self.pass(
@@ -154,9 +156,9 @@ impl<'a> TensorCheck<'a> {
                 plain_error!(
                     VALUE_ERROR,
                     "Mismatched {}.shape[{}], expected to match {}.shape[{}]",
-                    self.name,
+                    self.name(),
                     axis,
-                    other.name,
+                    other.name(),
                     other_axis
                 )
             },
@@ -184,6 +186,7 @@ impl<'a> TensorCheck<'a> {
     ///
     /// # Errors
     /// ValueError, also for a negative extent.
+    #[inline(never)]
     pub fn extents<const N: usize>(self) -> Result<[usize; N]> {
         self.ndim(N)?;
         let mut extents = [0; N];
@@ -191,7 +194,7 @@ impl<'a> TensorCheck<'a> {
             let actual = usize::try_from(self.extent(axis));
             self.pass(
                 actual.is_ok(),
-                || plain_error!(VALUE_ERROR, "Invalid {}.shape[{}], expected 0 or more", self.name, axis),
+                || plain_error!(VALUE_ERROR, "Invalid {}.shape[{}], expected 0 or more", self.name(), axis),
                 |out| got_number(out, self.extent(axis)),
             )?;
             *extent = actual.unwrap_or(0);
@@ -229,7 +232,7 @@ impl<'a> TensorCheck<'a> {
         };
         self.pass(
             actual == Some(stride),
-            || plain_error!(VALUE_ERROR, "Invalid {}.strides[{}], expected {}", self.name, axis, &stride),
+            || plain_error!(VALUE_ERROR, "Invalid {}.strides[{}], expected {}", self.name(), axis, &stride),
             |out| got_number(out, actual.unwrap_or(0)),
         )
     }
@@ -241,7 +244,7 @@ impl<'a> TensorCheck<'a> {
     pub fn contiguous(self) -> Result<Self> {
         self.pass(
             self.tensor.is_contiguous(),
-            || plain_error!(VALUE_ERROR, "Mismatched {}.strides, expected to be compact array", self.name),
+            || plain_error!(VALUE_ERROR, "Mismatched {}.strides, expected to be compact array", self.name()),
             |out| self.put_wrong_stride(out),
         )
     }
@@ -257,7 +260,7 @@ impl<'a> TensorCheck<'a> {
             actual == device_type,
             || {
                 let expected = name_of(device_type);
-                plain_error!(VALUE_ERROR, "Mismatched {}.device_type, expected {}", self.name, expected)
+                plain_error!(VALUE_ERROR, "Mismatched {}.device_type, expected {}", self.name(), expected)
             },
             |out| got_text(out, name_of(actual).as_bytes()),
         )
@@ -274,8 +277,8 @@ impl<'a> TensorCheck<'a> {
                 plain_error!(
                     VALUE_ERROR,
                     "Mismatched {}.device, expected to match {}.device",
-                    self.name,
-                    other.name
+                    self.name(),
+                    other.name()
                 )
             },
             |_| {},
@@ -287,8 +290,62 @@ impl<'a> TensorCheck<'a> {
     ///
     /// # Errors
     /// TypeError for elements of another type, and ValueError.
+    #[inline(never)]
     pub fn as_slice<T: Element>(self) -> Result<&'a [T]> {
         self.host_elements::<T>()?.tensor.as_slice()
+    }
+
+    /// Checks the number of dimensions and all that a slice of the elements needs, and returns the extents and the elements.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let x = Tensor::from_slice(&[1u8, 2, 3, 4, 5, 6], &[2, 3])?;
+    /// let ([rows, columns], elements) = x.check("x").array::<u8, 2>()?;
+    /// assert_eq!((rows, columns, elements[3]), (2, 3, 4));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`extents`](Self::extents) and [`as_slice`](Self::as_slice).
+    #[inline(never)]
+    pub fn array<T: Element, const N: usize>(self) -> Result<([usize; N], &'a [T])> {
+        let elements = self.ndim(N)?.as_slice()?;
+        Ok((self.extents()?, elements))
+    }
+
+    /// Checks all extents and all that a slice of the elements needs, and borrows these.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let x = Tensor::from_slice(&[1u8, 2, 3, 4, 5, 6], &[2, 3])?;
+    /// assert_eq!(x.check("x").elements::<u8>(&[2, 3])?.len(), 6);
+    /// let error = x.check("x").elements::<u8>(&[2, 4]).map(drop).unwrap_err();
+    /// assert_eq!(error.message(), "Invalid x.shape[1], expected 4");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`shape`](Self::shape) and [`as_slice`](Self::as_slice).
+    #[inline(never)]
+    pub fn elements<T: Element>(self, shape: &[usize]) -> Result<&'a [T]> {
+        self.extents_are(shape)?.as_slice()
+    }
+
+    /// Checks all extents.
+    pub(super) fn extents_are(self, shape: &[usize]) -> Result<Self> {
+        let mut checked = self.ndim(shape.len())?;
+        for (axis, extent) in shape.iter().enumerate() {
+            checked = checked.dim(axis, *extent as i64)?;
+        }
+        Ok(checked)
     }
 
     /// Borrows the elements as [`as_slice`](Self::as_slice) does, and checks that each is an index: 0 or more, and less than `len`.
@@ -308,6 +365,7 @@ impl<'a> TensorCheck<'a> {
     ///
     /// # Errors
     /// The errors of [`as_slice`](Self::as_slice); IndexError for another element.
+    #[inline(never)]
     pub fn indices<T: Element + Into<i64>>(self, len: usize) -> Result<&'a [T]> {
         let elements = self.as_slice::<T>()?;
         let wrong = elements
@@ -316,7 +374,15 @@ impl<'a> TensorCheck<'a> {
         let Some(place) = wrong else { return Ok(elements) };
         self.pass(
             false,
-            || plain_error!(INDEX_ERROR, "Invalid {}[{}], expected 0 to less than {}", self.name, place, len),
+            || {
+                plain_error!(
+                    INDEX_ERROR,
+                    "Invalid {}[{}], expected 0 to less than {}",
+                    self.name(),
+                    place,
+                    len
+                )
+            },
             |out| got_number(out, elements[place].into()),
         )?;
         Ok(elements)
@@ -334,7 +400,7 @@ impl<'a> TensorCheck<'a> {
                 plain_error!(
                     VALUE_ERROR,
                     "{} data pointer is NULL, expected non-NULL data pointer",
-                    self.name
+                    self.name()
                 )
             },
             |_| {},
@@ -346,7 +412,7 @@ impl<'a> TensorCheck<'a> {
                 plain_error!(
                     VALUE_ERROR,
                     "Misaligned {}.data, expected data alignment={} bytes",
-                    self.name,
+                    self.name(),
                     alignment as usize
                 )
             },
@@ -379,7 +445,10 @@ impl<'a> TensorCheck<'a> {
 
     /// Returns the name of the tensor.
     pub fn name(self) -> &'a str {
-        self.name
+        match self.place {
+            Place::Argument(call, index) => call.callee.name_of(index),
+            Place::Named(name) => name,
+        }
     }
 
     /// Returns the tensor.
@@ -403,10 +472,11 @@ impl<'a> TensorCheck<'a> {
     ///
     /// # Errors
     /// ValueError if the condition does not hold.
+    #[inline(never)]
     pub fn ensure(self, condition: bool, what: &str, expected: fmt::Arguments<'_>) -> Result<Self> {
         let error = || match String::format(expected) {
             Ok(expected) => {
-                plain_error!(VALUE_ERROR, "Invalid {}.{}, expected {}", self.name, what, &expected)
+                plain_error!(VALUE_ERROR, "Invalid {}.{}, expected {}", self.name(), what, &expected)
             }
             Err(error) => error,
         };
@@ -427,9 +497,9 @@ impl<'a> TensorCheck<'a> {
 
     #[cold]
     fn refusal(self, error: Error, got: &dyn Fn(&mut Writer<'_>)) -> Error {
-        match self.argument {
-            Some(argument) => argument.callee.refused_argument(argument.index, &error, got),
-            None => error,
+        match self.place {
+            Place::Argument(call, index) => call.callee.refused_argument(index, &error, got),
+            Place::Named(_) => error,
         }
     }
 }

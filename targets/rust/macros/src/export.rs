@@ -17,11 +17,11 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
         None => format_ident!("{}", function.to_string().trim_start_matches("r#")),
     };
     let (items, doc) = (root.items(), attribute::doc(&item.attrs));
-    let names = item.sig.inputs.iter().map(name_of);
+    let names = item.sig.inputs.iter().map(name_of).collect::<Vec<_>>().join(", ");
     Ok(quote! {
         #item
 
-        #items::export_function!(#name, #function, #doc, [#(#names),*]);
+        #items::export_function!(#name, #function, #doc, #names);
     })
 }
 

@@ -13,9 +13,9 @@ use crate::simd::vectorized;
 /// x: [rows, 2 * cols]; out: [rows, cols].
 #[ferrite::export]
 fn silu_and_mul(x: Input<'_>, out: Option<Output<'_>>) -> Result<Option<Tensor>> {
-    let [rows, width] = x.extents()?;
-    x.ensure(width % 2 == 0, "shape[1]", format_args!("to be divisible by 2, got {width}"))?;
-    let (cols, elements) = (width / 2, x.as_slice::<f32>()?);
+    let ([rows, width], elements) = x.array::<f32, 2>()?;
+    x.check().ensure(width % 2 == 0, "shape[1]", format_args!("to be divisible by 2, got {width}"))?;
+    let cols = width / 2;
     env::tensor::output(out, x.tensor(), &[rows, cols], |out| {
         parallel::rows(out, cols, 20 * cols, |row, out| silu_rows(&elements[row * width..], cols, out));
     })

@@ -23,23 +23,20 @@ fn paged_attention_decode(
     scale: f32,
     out: Option<Output<'_>>,
 ) -> Result<Option<Tensor>> {
-    let [seqs, heads, head_size] = query.extents()?;
-    let [blocks, block_size, kv_heads, _] = key_cache.extents()?;
-    key_cache.same_extent(3, *query, 2)?;
-    let values =
-        (0..4).try_fold(value_cache.ndim(4)?, |cache, axis| cache.same_extent(axis, *key_cache, axis))?;
-    let [_, max_blocks] = block_tables.extents()?;
-    block_tables.same_extent(0, *query, 0)?;
-    let most = max_blocks.saturating_mul(block_size);
-    let lens = context_lens.ndim(1)?.same_extent(0, *query, 0)?.indices::<i32>(most.saturating_add(1))?;
-    key_cache.ensure(
+    let ([seqs, heads, head_size], queries) = query.array::<f32, 3>()?;
+    let ([blocks, block_size, kv_heads, _], keys) = key_cache.array::<f32, 4>()?;
+    key_cache.check().same_extent(3, query.check(), 2)?.ensure(
         kv_heads > 0 && heads % kv_heads == 0 || heads == 0,
         "shape[2]",
         format_args!("a divisor of {heads}, got {kv_heads}"),
     )?;
-    let tables = block_tables.as_slice::<i32>()?;
+    let values = value_cache.elements::<f32>(&[blocks, block_size, kv_heads, head_size])?;
+    let ([_, max_blocks], tables) = block_tables.array::<i32, 2>()?;
+    block_tables.check().same_extent(0, query.check(), 0)?;
+    let most = max_blocks.saturating_mul(block_size);
+    let lens = context_lens.check().shape(&[seqs as i64])?.indices::<i32>(most.saturating_add(1))?;
     let is_block = |block: &i32| usize::try_from(*block).is_ok_and(|block| block < blocks);
-    block_tables.ensure(
+    block_tables.check().ensure(
         lens.iter().enumerate().all(|(seq, len)| {
             let used = (*len as usize).div_ceil(block_size.max(1));
             tables[seq * max_blocks..][..used].iter().all(is_block)
@@ -47,15 +44,7 @@ fn paged_attention_decode(
         "values",
         format_args!("0 to less than {blocks}"),
     )?;
-    let cache = Cache {
-        keys: key_cache.as_slice()?,
-        values: values.as_slice()?,
-        block_size,
-        kv_heads,
-        head_size,
-        scale,
-    };
-    let queries = query.as_slice::<f32>()?;
+    let cache = Cache { keys, values, block_size, kv_heads, head_size, scale };
     let tokens = lens.iter().map(|len| *len as usize).sum::<usize>() / seqs.max(1);
     env::tensor::output(out, query.tensor(), &[seqs, heads, head_size], |out| {
         parallel::rows(out, head_size, 4 * tokens * head_size, |row, out| {

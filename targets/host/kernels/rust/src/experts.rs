@@ -19,9 +19,13 @@ const MOST_ROWS: usize = 1 << 16;
 /// Returns the experts of the slots, each of which is less than `experts`.
 fn checked_ids<'a>(topk_ids: Input<'a>, experts: usize) -> Result<&'a [i32]> {
     ensure!(experts <= MOST_EXPERTS, ValueError, "Invalid experts, expected at most {MOST_EXPERTS}");
-    let ids = topk_ids.ndim(2)?.indices::<i32>(experts)?;
+    let ids = topk_ids.check().ndim(2)?.indices::<i32>(experts)?;
     // Slots are numbered in int32.
-    topk_ids.ensure(i32::try_from(ids.len()).is_ok(), "shape", format_args!("less than 2^31 elements"))?;
+    topk_ids.check().ensure(
+        i32::try_from(ids.len()).is_ok(),
+        "shape",
+        format_args!("less than 2^31 elements"),
+    )?;
     Ok(ids)
 }
 
@@ -77,28 +81,27 @@ fn moe_align_block_size(
     let blocks = counts.iter().map(|count| count.div_ceil(block_size));
     let (mut places, used) =
         (starts(blocks.clone().map(|blocks| blocks * block_size)), blocks.clone().sum::<usize>());
-    let [room] = sorted_slots.check().extents()?;
-    sorted_slots.check().ensure(
+    let ([room], sorted) = sorted_slots.array_mut::<i32, 1>()?;
+    ensure!(
         room >= used * block_size,
-        "shape[0]",
-        format_args!("at least {}", used * block_size),
-    )?;
-    let [room] = block_experts.check().extents()?;
-    block_experts.check().ensure(room >= used, "shape[0]", format_args!("at least {used}"))?;
-    padded.check().shape(&[1])?;
+        ValueError,
+        "Invalid sorted_slots.shape[0], expected at least {}, got {room}",
+        used * block_size
+    );
+    let ([room], of_blocks) = block_experts.array_mut::<i32, 1>()?;
+    ensure!(room >= used, ValueError, "Invalid block_experts.shape[0], expected at least {used}, got {room}");
+    let padded = padded.elements_mut::<i32>(&[1])?;
 
-    let sorted = sorted_slots.as_mut_slice::<i32>()?;
     sorted.fill(ids.len() as i32);
     for (slot, id) in ids.iter().enumerate() {
         let place = &mut places[*id as usize];
         sorted[*place] = slot as i32;
         *place += 1;
     }
-    let of_blocks = block_experts.as_mut_slice::<i32>()?;
     of_blocks.fill(-1);
     let experts = blocks.enumerate().flat_map(|(expert, blocks)| std::iter::repeat_n(expert as i32, blocks));
     of_blocks.iter_mut().zip(experts).for_each(|(of_block, expert)| *of_block = expert);
-    padded.as_mut_slice::<i32>()?[0] = (used * block_size) as i32;
+    padded[0] = (used * block_size) as i32;
     Ok(())
 }
 
@@ -113,20 +116,19 @@ fn moe_permute(
     mut out: Output<'_>,
     mut slots: Output<'_>,
 ) -> Result<()> {
-    let ([_, cols], rows) = (x.extents()?, x.as_slice::<f32>()?);
-    let [_, k] = topk_ids.extents()?;
-    topk_ids.same_extent(0, *x, 0)?;
+    let ([_, cols], rows) = x.array::<f32, 2>()?;
+    let [_, k] = topk_ids.check().extents()?;
+    topk_ids.check().same_extent(0, x.check(), 0)?;
     let ids = checked_ids(topk_ids, experts)?;
-    out.check().shape(&[ids.len() as i64, cols as i64])?;
-    slots.check().shape(&[ids.len() as i64])?;
+    let out = out.elements_mut::<f32>(&[ids.len(), cols])?;
+    let slots = slots.elements_mut::<i32>(&[ids.len()])?;
     let mut places = starts(histogram(ids, experts).into_iter());
-    let slots = slots.as_mut_slice::<i32>()?;
     for (slot, id) in ids.iter().enumerate() {
         let place = &mut places[*id as usize];
         slots[*place] = slot as i32;
         *place += 1;
     }
-    parallel::rows(out.as_mut_slice::<f32>()?, cols, cols, |row, out| {
+    parallel::rows(out, cols, cols, |row, out| {
         for (out, slot) in out.chunks_exact_mut(cols).zip(&slots[row..]) {
             out.copy_from_slice(&rows[*slot as usize / k * cols..][..cols]);
         }
@@ -144,10 +146,9 @@ fn moe_unpermute(
     weights: Input<'_>,
     out: Option<Output<'_>>,
 ) -> Result<Option<Tensor>> {
-    let ([_, cols], [tokens, k]) = (x.extents()?, weights.extents()?);
-    x.ensure(x.extent(0) as usize == tokens * k, "shape[0]", format_args!("{}", tokens * k))?;
-    let (rows, factors) = (x.as_slice::<f32>()?, weights.as_slice::<f32>()?);
-    let numbers = slots.ndim(1)?.same_extent(0, *x, 0)?.as_slice::<i32>()?;
+    let (([_, cols], rows), ([tokens, k], factors)) = (x.array::<f32, 2>()?, weights.array::<f32, 2>()?);
+    x.check().dim(0, (tokens * k) as i64)?;
+    let numbers = slots.elements::<i32>(&[tokens * k])?;
     // The row of each slot.
     let mut row_of = vec![usize::MAX; numbers.len()];
     for (row, slot) in numbers.iter().enumerate() {
@@ -155,7 +156,7 @@ fn moe_unpermute(
             *place = row;
         }
     }
-    slots.ensure(
+    slots.check().ensure(
         row_of.iter().all(|row| *row != usize::MAX),
         "values",
         format_args!("each number from 0 to less than {} once", numbers.len()),

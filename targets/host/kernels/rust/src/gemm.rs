@@ -13,9 +13,8 @@ use crate::simd::vectorized;
 /// a: [m, k]; b: [k, n]; out: [m, n].
 #[ferrite::export]
 fn gemm(a: Input<'_>, b: Input<'_>, out: Option<Output<'_>>) -> Result<Option<Tensor>> {
-    let ([m, k], [_, n]) = (a.extents()?, b.extents()?);
-    b.same_extent(0, *a, 1)?;
-    let (a_rows, b_rows) = (a.as_slice::<f32>()?, b.as_slice::<f32>()?);
+    let (([m, k], a_rows), ([_, n], b_rows)) = (a.array::<f32, 2>()?, b.array::<f32, 2>()?);
+    b.check().same_extent(0, a.check(), 1)?;
     env::tensor::output(out, a.tensor(), &[m, n], |out| {
         out.fill(0.0);
         parallel::rows(out, n, k.saturating_mul(n) / 8, |row, out| {

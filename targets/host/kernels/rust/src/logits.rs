@@ -14,17 +14,15 @@ use crate::simd::vectorized;
 /// logits: [rows, vocab]; tokens: [rows, n] int64, where negative numbers are padding; penalties: [rows].
 #[ferrite::export]
 fn repetition_penalty(mut logits: Output<'_>, tokens: Input<'_>, penalties: Input<'_>) -> Result<()> {
-    let [_, vocab] = logits.check().extents()?;
-    let [_, n] = tokens.extents()?;
-    tokens.same_extent(0, logits.check(), 0)?;
-    let factors = penalties.ndim(1)?.same_extent(0, logits.check(), 0)?.as_slice::<f32>()?;
-    let occurred = tokens.as_slice::<i64>()?;
-    tokens.ensure(
+    let ([rows, vocab], logits) = logits.array_mut::<f32, 2>()?;
+    let ([_, n], occurred) = tokens.array::<i64, 2>()?;
+    let factors = penalties.elements::<f32>(&[rows])?;
+    tokens.check().dim(0, rows as i64)?.ensure(
         occurred.iter().all(|token| *token < vocab as i64),
         "values",
         format_args!("less than {vocab}"),
     )?;
-    parallel::rows(logits.as_mut_slice::<f32>()?, vocab, 4 * n, |row, logits| {
+    parallel::rows(logits, vocab, 4 * n, |row, logits| {
         let mut seen = vec![false; vocab];
         for (row, logits) in (row..).zip(logits.chunks_exact_mut(vocab)) {
             let tokens = occurred[row * n..][..n].iter().filter_map(|token| usize::try_from(*token).ok());
@@ -50,15 +48,10 @@ fn presence_frequency_penalty(
     presence: Input<'_>,
     frequency: Input<'_>,
 ) -> Result<()> {
-    let [_, vocab] = logits.check().extents()?;
-    let counts = counts
-        .ndim(2)?
-        .same_extent(0, logits.check(), 0)?
-        .same_extent(1, logits.check(), 1)?
-        .as_slice::<i32>()?;
-    let presence = presence.ndim(1)?.same_extent(0, logits.check(), 0)?.as_slice::<f32>()?;
-    let frequency = frequency.ndim(1)?.same_extent(0, logits.check(), 0)?.as_slice::<f32>()?;
-    parallel::rows(logits.as_mut_slice::<f32>()?, vocab, 4 * vocab, |row, logits| {
+    let ([rows, vocab], logits) = logits.array_mut::<f32, 2>()?;
+    let counts = counts.elements::<i32>(&[rows, vocab])?;
+    let (presence, frequency) = (presence.elements::<f32>(&[rows])?, frequency.elements::<f32>(&[rows])?);
+    parallel::rows(logits, vocab, 4 * vocab, |row, logits| {
         for (row, logits) in (row..).zip(logits.chunks_exact_mut(vocab)) {
             penalize(logits, &counts[row * vocab..], presence[row], frequency[row]);
         }
@@ -80,11 +73,10 @@ vectorized! {
 /// logits: [rows, vocab]; rows: [n] int32; tokens: [n] int64; bias: [n].
 #[ferrite::export]
 fn logit_bias(mut logits: Output<'_>, rows: Input<'_>, tokens: Input<'_>, bias: Input<'_>) -> Result<()> {
-    let [count, vocab] = logits.check().extents()?;
-    let of_rows = rows.ndim(1)?.indices::<i32>(count)?;
-    let of_tokens = tokens.ndim(1)?.same_extent(0, *rows, 0)?.indices::<i64>(vocab)?;
-    let bias = bias.ndim(1)?.same_extent(0, *rows, 0)?.as_slice::<f32>()?;
-    let logits = logits.as_mut_slice::<f32>()?;
+    let ([count, vocab], logits) = logits.array_mut::<f32, 2>()?;
+    let of_rows = rows.check().ndim(1)?.indices::<i32>(count)?;
+    let of_tokens = tokens.check().shape(&[of_rows.len() as i64])?.indices::<i64>(vocab)?;
+    let bias = bias.elements::<f32>(&[of_rows.len()])?;
     for ((row, token), bias) in of_rows.iter().zip(of_tokens).zip(bias) {
         logits[*row as usize * vocab + *token as usize] += bias;
     }
@@ -96,10 +88,10 @@ fn logit_bias(mut logits: Output<'_>, rows: Input<'_>, tokens: Input<'_>, bias: 
 /// logits: [rows, vocab]; bitmask: [rows, vocab / 32, rounded up] int32.
 #[ferrite::export]
 fn apply_token_bitmask(mut logits: Output<'_>, bitmask: Input<'_>) -> Result<()> {
-    let [_, vocab] = logits.check().extents()?;
+    let ([rows, vocab], logits) = logits.array_mut::<f32, 2>()?;
     let words = vocab.div_ceil(32);
-    let mask = bitmask.ndim(2)?.same_extent(0, logits.check(), 0)?.dim(1, words as i64)?.as_slice::<i32>()?;
-    parallel::rows(logits.as_mut_slice::<f32>()?, vocab, vocab, |row, logits| {
+    let mask = bitmask.elements::<i32>(&[rows, words])?;
+    parallel::rows(logits, vocab, vocab, |row, logits| {
         for (row, logits) in (row..).zip(logits.chunks_exact_mut(vocab)) {
             mask_row(logits, &mask[row * words..]);
         }
@@ -124,9 +116,8 @@ vectorized! {
 /// logits: [rows, vocab]; tokens: [rows] int64; out: [rows].
 #[ferrite::export]
 fn token_log_probs(logits: Input<'_>, tokens: Input<'_>, out: Option<Output<'_>>) -> Result<Option<Tensor>> {
-    let [rows, vocab] = logits.extents()?;
-    let places = tokens.ndim(1)?.same_extent(0, *logits, 0)?.indices::<i64>(vocab)?;
-    let elements = logits.as_slice::<f32>()?;
+    let ([rows, vocab], elements) = logits.array::<f32, 2>()?;
+    let places = tokens.check().shape(&[rows as i64])?.indices::<i64>(vocab)?;
     env::tensor::output(out, logits.tensor(), &[rows], |out| {
         parallel::rows(out, 1, 20 * vocab, |row, out| {
             for (row, out) in (row..).zip(out) {
@@ -149,9 +140,8 @@ vectorized! {
 /// logits: [rows, vocab]; tokens: [rows] int64; out: [rows] int32.
 #[ferrite::export]
 fn token_ranks(logits: Input<'_>, tokens: Input<'_>, out: Option<Output<'_>>) -> Result<Option<Tensor>> {
-    let [rows, vocab] = logits.extents()?;
-    let places = tokens.ndim(1)?.same_extent(0, *logits, 0)?.indices::<i64>(vocab)?;
-    let elements = logits.as_slice::<f32>()?;
+    let ([rows, vocab], elements) = logits.array::<f32, 2>()?;
+    let places = tokens.check().shape(&[rows as i64])?.indices::<i64>(vocab)?;
     env::tensor::output(out, logits.tensor(), &[rows], |out| {
         parallel::rows(out, 1, vocab, |row, out| {
             for (row, out) in (row..).zip(out) {

@@ -19,10 +19,9 @@ fn layernorm2d(
     eps: f32,
     out: Option<Output<'_>>,
 ) -> Result<Option<Tensor>> {
-    let [rows, cols] = x.extents()?;
-    let elements = x.as_slice::<f32>()?;
-    let weight = weight.ndim(1)?.same_extent(0, *x, 1)?.as_slice::<f32>()?;
-    let bias = bias.ndim(1)?.same_extent(0, *x, 1)?.as_slice::<f32>()?;
+    let ([rows, cols], elements) = x.array::<f32, 2>()?;
+    let weight = weight.elements::<f32>(&[cols])?;
+    let bias = bias.elements::<f32>(&[cols])?;
     env::tensor::output(out, x.tensor(), &[rows, cols], |out| {
         parallel::rows(out, cols, 8 * cols, |row, out| {
             layernorm_rows(&elements[row * cols..], weight, bias, eps, out);
@@ -49,9 +48,8 @@ vectorized! {
 /// x: [rows, cols]; weight: [cols]; eps is added to the mean; out: [rows, cols].
 #[ferrite::export]
 fn rmsnorm(x: Input<'_>, weight: Input<'_>, eps: f32, out: Option<Output<'_>>) -> Result<Option<Tensor>> {
-    let [rows, cols] = x.extents()?;
-    let elements = x.as_slice::<f32>()?;
-    let weight = weight.ndim(1)?.same_extent(0, *x, 1)?.as_slice::<f32>()?;
+    let ([rows, cols], elements) = x.array::<f32, 2>()?;
+    let weight = weight.elements::<f32>(&[cols])?;
     env::tensor::output(out, x.tensor(), &[rows, cols], |out| {
         parallel::rows(out, cols, 4 * cols, |row, out| {
             rmsnorm_rows(&elements[row * cols..], weight, eps, out)

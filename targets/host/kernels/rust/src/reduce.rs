@@ -13,8 +13,7 @@ use crate::simd::vectorized;
 /// x: [rows, cols]; out: [rows].
 #[ferrite::export]
 fn sum_rows(x: Input<'_>, out: Option<Output<'_>>) -> Result<Option<Tensor>> {
-    let [rows, cols] = x.extents()?;
-    let elements = x.as_slice::<f32>()?;
+    let ([rows, cols], elements) = x.array::<f32, 2>()?;
     env::tensor::output(out, x.tensor(), &[rows], |out| {
         parallel::rows(out, 1, cols, |row, out| sums(&elements[row * cols..], cols, out));
     })

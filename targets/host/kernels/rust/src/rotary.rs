@@ -18,21 +18,21 @@ fn rotary_embedding(
     key: Output<'_>,
     cos_sin_cache: Input<'_>,
 ) -> Result<()> {
-    let [_] = positions.extents()?;
+    let [tokens] = positions.check().extents()?;
     let [_, _, head_size] = query.check().extents()?;
-    query.check().same_extent(0, *positions, 0)?;
-    key.check().ndim(3)?.same_extent(0, *positions, 0)?.same_extent(2, query.check(), 2)?;
-    let [max_position, rotary_dim] = cos_sin_cache.extents()?;
-    cos_sin_cache.ensure(
+    key.check().ndim(3)?.same_extent(2, query.check(), 2)?;
+    let ([max_position, rotary_dim], angles) = cos_sin_cache.array::<f32, 2>()?;
+    cos_sin_cache.check().ensure(
         rotary_dim % 2 == 0 && rotary_dim <= head_size,
         "shape[1]",
-        format_args!("an even number of at most {head_size}"),
+        format_args!("an even number of at most {head_size}, got {rotary_dim}"),
     )?;
-    let (places, angles) = (positions.indices::<i64>(max_position)?, cos_sin_cache.as_slice::<f32>()?);
+    let places = positions.check().indices::<i64>(max_position)?;
     for mut tensor in [query, key] {
         let [_, heads, _] = tensor.check().extents()?;
+        let elements = tensor.elements_mut::<f32>(&[tokens, heads, head_size])?;
         let width = heads * head_size;
-        parallel::rows(tensor.as_mut_slice::<f32>()?, width, 4 * width, |token, rows| {
+        parallel::rows(elements, width, 4 * width, |token, rows| {
             for (row, place) in rows.chunks_exact_mut(width).zip(&places[token..]) {
                 let angles = &angles[*place as usize * rotary_dim..][..rotary_dim];
                 rotate(row, head_size, angles);

@@ -17,16 +17,10 @@ fn topk_softmax(
     mut weights: Output<'_>,
     mut indices: Output<'_>,
 ) -> Result<()> {
-    let [_, experts] = gating.extents()?;
-    let logits = gating.as_slice::<f32>()?;
+    let ([tokens, experts], logits) = gating.array::<f32, 2>()?;
     let [_, k] = weights.check().extents()?;
-    weights.check().same_extent(0, *gating, 0)?.ensure(
-        k <= experts,
-        "shape[1]",
-        format_args!("at most {experts}, got {k}"),
-    )?;
-    indices.check().ndim(2)?.same_extent(0, *gating, 0)?.same_extent(1, weights.check(), 1)?;
-    let outputs = (weights.as_mut_slice::<f32>()?, indices.as_mut_slice::<i32>()?);
+    weights.check().ensure(k <= experts, "shape[1]", format_args!("at most {experts}, got {k}"))?;
+    let outputs = (weights.elements_mut::<f32>(&[tokens, k])?, indices.elements_mut::<i32>(&[tokens, k])?);
     parallel::paired_rows(outputs, (k, k), (20 + k) * experts, |row, weights, indices| {
         let mut probabilities = vec![0.0; experts];
         let rows = weights.chunks_exact_mut(k).zip(indices.chunks_exact_mut(k));
