@@ -39,6 +39,13 @@
 #define FERRITE_INLINE_ static
 #endif
 
+/* For errors and for what kernels call many times: one copy in each file keeps kernels small and compilers fast. */
+#ifdef __GNUC__
+#define FERRITE_OUTLINE_ static __attribute__((noinline, unused))
+#else
+#define FERRITE_OUTLINE_ FERRITE_INLINE_
+#endif
+
 #ifdef __cplusplus
 #define FERRITE_EXTERN_C_ extern "C"
 #else
@@ -65,13 +72,13 @@ typedef struct FerriteTensorArg {
 } FerriteTensorArg;
 
 /* Raises an error of a kind, such as "ValueError", and returns -1. */
-FERRITE_INLINE_ int ferrite_fail(const char* kind, const char* message) {
+FERRITE_OUTLINE_ int ferrite_fail(const char* kind, const char* message) {
   TVMFFIErrorSetRaisedFromCStr(kind, message);
   return -1;
 }
 
 /* Writes a number in decimal digits into the end of a buffer, and returns its beginning. */
-FERRITE_INLINE_ const char* ferrite_decimal_(int64_t value, char buffer[24]) {
+FERRITE_OUTLINE_ const char* ferrite_decimal_(int64_t value, char buffer[24]) {
   uint64_t rest = value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value;
   char* at = buffer + 23;
   *at = '\0';
@@ -84,7 +91,7 @@ FERRITE_INLINE_ const char* ferrite_decimal_(int64_t value, char buffer[24]) {
 }
 
 /* Raises the error that an argument, or a part of it, differs from what the kernel expects; returns -1. Parts may be null. */
-FERRITE_INLINE_ int ferrite_refuse_(const char* kind, const FerriteArgs* args, int32_t index, const char* verb, const char* name,
+FERRITE_OUTLINE_ int ferrite_refuse_(const char* kind, const FerriteArgs* args, int32_t index, const char* verb, const char* name,
                                     const char* field, const char* expected, const char* got) {
   char digits[24];
   const char* parts[11];
@@ -103,7 +110,7 @@ FERRITE_INLINE_ int ferrite_refuse_(const char* kind, const FerriteArgs* args, i
   return -1;
 }
 
-FERRITE_INLINE_ int ferrite_refuse_type_(const FerriteArgs* args, int32_t index, const char* expected) {
+FERRITE_OUTLINE_ int ferrite_refuse_type_(const FerriteArgs* args, int32_t index, const char* expected) {
   const TVMFFITypeInfo* type = TVMFFIGetTypeInfo(args->values[index].type_index);
   char got[64];
   size_t size = 0;
@@ -113,28 +120,28 @@ FERRITE_INLINE_ int ferrite_refuse_type_(const FerriteArgs* args, int32_t index,
   return ferrite_refuse_("TypeError", args, index, "Mismatched type", NULL, NULL, expected, size != 0 ? got : NULL);
 }
 
+FERRITE_OUTLINE_ int ferrite_refuse_count_(const FerriteArgs* args, int32_t expected) {
+  char wanted[24], given[24];
+  const char* parts[7];
+  parts[0] = "Expected ";
+  parts[1] = ferrite_decimal_(expected, wanted);
+  parts[2] = " arguments when calling:\n  `";
+  parts[3] = args->signature;
+  parts[4] = "`, got ";
+  parts[5] = ferrite_decimal_(args->count, given);
+  if (args->count == expected) {
+    parts[0] = "args pointer is NULL when calling:\n  `";
+    parts[1] = parts[2] = parts[5] = NULL;
+    parts[4] = "`";
+  }
+  TVMFFIErrorSetRaisedFromCStrParts("TypeError", parts, 6);
+  return -1;
+}
+
 /* Checks the number of arguments, and that they are there: TypeError. FERRITE_EXPORT calls it. */
 FERRITE_INLINE_ int ferrite_check_count(const FerriteArgs* args, int32_t expected) {
-  char digits[24], given[24];
-  const char* parts[7];
-  parts[3] = " when calling:\n  `";
-  parts[4] = args->signature;
-  parts[5] = "`";
-  parts[6] = NULL;
-  if (args->count != expected) {
-    parts[0] = "Expected ";
-    parts[1] = ferrite_decimal_(expected, digits);
-    parts[2] = " arguments";
-    parts[5] = "`, got ";
-    parts[6] = ferrite_decimal_(args->count, given);
-  } else if (expected > 0 && args->values == NULL) {
-    parts[0] = "args pointer is NULL";
-    parts[1] = parts[2] = NULL;
-  } else {
-    return 0;
-  }
-  TVMFFIErrorSetRaisedFromCStrParts("TypeError", parts, 7);
-  return -1;
+  if (args->count == expected && (expected <= 0 || args->values != NULL)) return 0;
+  return ferrite_refuse_count_(args, expected);
 }
 
 /* Returns 1 if an argument is None, the absent value of an optional parameter, and 0 otherwise. */
@@ -151,7 +158,7 @@ FERRITE_INLINE_ int ferrite_arg_int(const FerriteArgs* args, int32_t index, int6
 }
 
 /* Writes `LOW to HIGH` into a buffer of 64 bytes. */
-FERRITE_INLINE_ const char* ferrite_span_(char buffer[64], int64_t low, int64_t high) {
+FERRITE_OUTLINE_ const char* ferrite_span_(char buffer[64], int64_t low, int64_t high) {
   char digits[24];
   strcpy(buffer, ferrite_decimal_(low, digits));
   strcat(buffer, " to ");
@@ -160,7 +167,7 @@ FERRITE_INLINE_ const char* ferrite_span_(char buffer[64], int64_t low, int64_t 
 }
 
 /* Reads an integer from `low` to `high`: ValueError for others. `name`, the parameter's, is for messages. */
-FERRITE_INLINE_ int ferrite_arg_int_in(const FerriteArgs* args, int32_t index, const char* name, int64_t low, int64_t high,
+FERRITE_OUTLINE_ int ferrite_arg_int_in(const FerriteArgs* args, int32_t index, const char* name, int64_t low, int64_t high,
                                        int64_t* out) {
   char expected[64], digits[24];
   if (ferrite_arg_int(args, index, out) != 0) return -1;
@@ -189,7 +196,7 @@ FERRITE_INLINE_ int ferrite_arg_bool(const FerriteArgs* args, int32_t index, int
 }
 
 /* Reads a string: its bytes, borrowed, without a terminating NUL. TypeError for others, bytes among them. */
-FERRITE_INLINE_ int ferrite_arg_str(const FerriteArgs* args, int32_t index, TVMFFIByteArray* out) {
+FERRITE_OUTLINE_ int ferrite_arg_str(const FerriteArgs* args, int32_t index, TVMFFIByteArray* out) {
   const TVMFFIAny* value = &args->values[index];
   switch (value->type_index) {
     case kTVMFFIRawStr:
@@ -239,23 +246,23 @@ FERRITE_INLINE_ int ferrite_arg_tensor(const FerriteArgs* args, int32_t index, c
 
 /* ---- checks of tensors ------------------------------------------------------------------- */
 
-FERRITE_INLINE_ int ferrite_refuse_tensor_(const char* kind, const FerriteTensorArg* x, const char* verb, const char* field,
+FERRITE_OUTLINE_ int ferrite_refuse_tensor_(const char* kind, const FerriteTensorArg* x, const char* verb, const char* field,
                                            const char* expected, const char* got) {
   return ferrite_refuse_(kind, x->args, x->index, verb, x->name, field, expected, got);
 }
 
 /* The same with numbers. */
-FERRITE_INLINE_ int ferrite_refuse_number_(const FerriteTensorArg* x, const char* verb, const char* field, int64_t expected,
+FERRITE_OUTLINE_ int ferrite_refuse_number_(const FerriteTensorArg* x, const char* verb, const char* field, int64_t expected,
                                            int64_t got) {
   char wanted[24], given[24];
   return ferrite_refuse_tensor_("ValueError", x, verb, field, ferrite_decimal_(expected, wanted), ferrite_decimal_(got, given));
 }
 
 /* Appends `text` to a buffer of 64 bytes, in which there must be space. */
-FERRITE_INLINE_ void ferrite_append_(char* buffer, const char* text) { strcpy(buffer + strlen(buffer), text); }
+FERRITE_OUTLINE_ void ferrite_append_(char* buffer, const char* text) { strcpy(buffer + strlen(buffer), text); }
 
 /* Writes `.shape[AXIS]` or `.strides[AXIS]`. */
-FERRITE_INLINE_ const char* ferrite_axis_(char buffer[64], const char* field, int32_t axis) {
+FERRITE_OUTLINE_ const char* ferrite_axis_(char buffer[64], const char* field, int32_t axis) {
   char digits[24];
   strcpy(buffer, field);
   ferrite_append_(buffer, "[");
@@ -271,7 +278,7 @@ FERRITE_INLINE_ int ferrite_check_ndim(const FerriteTensorArg* x, int32_t ndim) 
 }
 
 /* Writes the name of a type of elements, such as `float32`, or its parts if the library has no name for it. */
-FERRITE_INLINE_ const char* ferrite_dtype_name_(DLDataType dtype, char name[64]) {
+FERRITE_OUTLINE_ const char* ferrite_dtype_name_(DLDataType dtype, char name[64]) {
   TVMFFIAny text;
   char digits[24];
   if (TVMFFIDataTypeToString(&dtype, &text) != 0) { /* the caller's error replaces this one */
@@ -289,21 +296,25 @@ FERRITE_INLINE_ const char* ferrite_dtype_name_(DLDataType dtype, char name[64])
   return name;
 }
 
-/* Checks the type of the elements, such as kDLFloat, 32, 1: TypeError. */
-FERRITE_INLINE_ int ferrite_check_dtype(const FerriteTensorArg* x, int code, int bits, int lanes) {
-  const DLDataType* actual = &x->dl->dtype;
-  DLDataType expected;
+FERRITE_OUTLINE_ int ferrite_refuse_dtype_(const FerriteTensorArg* x, int code, int bits, int lanes) {
   char wanted[64], given[64];
-  if (actual->code == code && actual->bits == bits && actual->lanes == lanes) return 0;
+  DLDataType expected;
   expected.code = (uint8_t)code;
   expected.bits = (uint8_t)bits;
   expected.lanes = (uint16_t)lanes;
   return ferrite_refuse_tensor_("TypeError", x, "Mismatched ", ".dtype", ferrite_dtype_name_(expected, wanted),
-                                ferrite_dtype_name_(*actual, given));
+                                ferrite_dtype_name_(x->dl->dtype, given));
+}
+
+/* Checks the type of the elements, such as kDLFloat, 32, 1: TypeError. */
+FERRITE_INLINE_ int ferrite_check_dtype(const FerriteTensorArg* x, int code, int bits, int lanes) {
+  const DLDataType* actual = &x->dl->dtype;
+  if (actual->code == code && actual->bits == bits && actual->lanes == lanes) return 0;
+  return ferrite_refuse_dtype_(x, code, bits, lanes);
 }
 
 /* Returns the name of a device type, such as "cuda", and "unknown" for numbers without one. */
-FERRITE_INLINE_ const char* ferrite_device_name(int device_type) {
+FERRITE_OUTLINE_ const char* ferrite_device_name(int device_type) {
   switch (device_type) {
     case kDLCPU: return "cpu";
     case kDLCUDA: return "cuda";
@@ -332,7 +343,7 @@ FERRITE_INLINE_ int ferrite_check_device(const FerriteTensorArg* x, int device_t
                                 ferrite_device_name((int)x->dl->device.device_type));
 }
 
-FERRITE_INLINE_ int ferrite_refuse_match_(const FerriteTensorArg* x, const char* x_field, int64_t got, const FerriteTensorArg* y,
+FERRITE_OUTLINE_ int ferrite_refuse_match_(const FerriteTensorArg* x, const char* x_field, int64_t got, const FerriteTensorArg* y,
                                           const char* y_field, int64_t expected) {
   char index[24], wanted[24], given[24];
   const char* parts[14];
@@ -367,7 +378,7 @@ FERRITE_INLINE_ int ferrite_check_shape(const FerriteTensorArg* x, int32_t axis,
   return ferrite_refuse_number_(x, "Invalid ", ferrite_axis_(field, ".shape", axis), extent, x->dl->shape[axis]);
 }
 
-FERRITE_INLINE_ int ferrite_refuse_shape_(const FerriteTensorArg* x, int32_t axis, const char* rule, int64_t number) {
+FERRITE_OUTLINE_ int ferrite_refuse_shape_(const FerriteTensorArg* x, int32_t axis, const char* rule, int64_t number) {
   char field[64], expected[64], digits[24];
   strcpy(expected, rule);
   ferrite_append_(expected, ferrite_decimal_(number, digits));
@@ -422,18 +433,22 @@ FERRITE_INLINE_ int64_t ferrite_numel(const FerriteTensorArg* x) {
   return count;
 }
 
+FERRITE_OUTLINE_ int ferrite_refuse_stride_(const FerriteTensorArg* x, int32_t axis) {
+  char given[64], digits[24];
+  if (ferrite_numel(x) == 0) return 0; /* without elements, strides say nothing */
+  ferrite_axis_(given, "stride", axis);
+  ferrite_append_(given, " = ");
+  ferrite_append_(given, ferrite_decimal_(x->dl->strides[axis], digits));
+  return ferrite_refuse_tensor_("ValueError", x, "Mismatched ", ".strides", "to be compact array", given);
+}
+
 /* Checks that the elements, if there are any, follow each other in the order of the axes, the last one fastest: ValueError. */
 FERRITE_INLINE_ int ferrite_check_compact(const FerriteTensorArg* x) {
-  char given[64], digits[24];
   int64_t stride = 1;
   int32_t axis;
   if (x->dl->strides == NULL) return 0;
   for (axis = x->dl->ndim - 1; axis >= 0; --axis) {
-    if (x->dl->shape[axis] != 1 && x->dl->strides[axis] != stride && ferrite_numel(x) != 0) {
-      ferrite_append_((char*)ferrite_axis_(given, "stride", axis), " = ");
-      ferrite_append_(given, ferrite_decimal_(x->dl->strides[axis], digits));
-      return ferrite_refuse_tensor_("ValueError", x, "Mismatched ", ".strides", "to be compact array", given);
-    }
+    if (x->dl->shape[axis] != 1 && x->dl->strides[axis] != stride) return ferrite_refuse_stride_(x, axis);
     stride *= x->dl->shape[axis];
   }
   return 0;
@@ -449,17 +464,19 @@ FERRITE_INLINE_ int ferrite_check_data(const FerriteTensorArg* x) {
 /* Returns the address of the first element, which is on the tensor's device. */
 FERRITE_INLINE_ void* ferrite_data(const FerriteTensorArg* x) { return (char*)x->dl->data + (size_t)x->dl->byte_offset; }
 
-/* Checks that the address of the first element is a multiple of a number of bytes: ValueError. */
-FERRITE_INLINE_ int ferrite_check_alignment(const FerriteTensorArg* x, int bytes) {
-  const uintptr_t rest = (uintptr_t)ferrite_data(x) % (uintptr_t)bytes;
+FERRITE_OUTLINE_ int ferrite_refuse_alignment_(const FerriteTensorArg* x, int bytes) {
   char expected[64], given[64], digits[24];
-  if (rest == 0) return 0;
   strcpy(expected, "data alignment=");
   ferrite_append_(expected, ferrite_decimal_(bytes, digits));
   ferrite_append_(expected, " bytes");
   strcpy(given, "an address with remainder ");
-  ferrite_append_(given, ferrite_decimal_((int64_t)rest, digits));
+  ferrite_append_(given, ferrite_decimal_((int64_t)((uintptr_t)ferrite_data(x) % (uintptr_t)bytes), digits));
   return ferrite_refuse_("ValueError", x->args, x->index, "Misaligned Tensor data", NULL, NULL, expected, given);
+}
+
+/* Checks that the address of the first element is a multiple of a number of bytes, a power of two: ValueError. */
+FERRITE_INLINE_ int ferrite_check_alignment(const FerriteTensorArg* x, int bytes) {
+  return ((uintptr_t)ferrite_data(x) & (uintptr_t)(bytes - 1)) == 0 ? 0 : ferrite_refuse_alignment_(x, bytes);
 }
 
 /* Addresses of the elements of a tensor: from `begin` to before `end`. */
@@ -497,7 +514,7 @@ FERRITE_INLINE_ int ferrite_same_memory_(const FerriteTensorArg* x, const Ferrit
 }
 
 /* Checks that a tensor overlaps no other tensor of the call: ValueError. `except`, or null, may have exactly the same memory. */
-FERRITE_INLINE_ int ferrite_check_apart(const FerriteTensorArg* x, const FerriteTensorArg* except) {
+FERRITE_OUTLINE_ int ferrite_check_apart(const FerriteTensorArg* x, const FerriteTensorArg* except) {
   FerriteTensorArg other;
   char expected[64], digits[24];
   for (other.index = 0; other.index < x->args->count; ++other.index) {
@@ -516,7 +533,7 @@ FERRITE_INLINE_ int ferrite_check_apart(const FerriteTensorArg* x, const Ferrite
  * Checks that a tensor is not read-only: ValueError. A Tensor object of DLPack may be, where the library keeps that flag, which
  * upstream's does not; it is exported to read the flag, which allocates.
  */
-FERRITE_INLINE_ int ferrite_check_writable(const FerriteTensorArg* x) {
+FERRITE_OUTLINE_ int ferrite_check_writable(const FerriteTensorArg* x) {
   const TVMFFIAny* value = &x->args->values[x->index];
   DLManagedTensorVersioned* exported;
   uint64_t flags;
@@ -529,7 +546,7 @@ FERRITE_INLINE_ int ferrite_check_writable(const FerriteTensorArg* x) {
 }
 
 /* Checks that a kernel may write into a tensor: not read-only, and apart from all others. `except` as in ferrite_check_apart. */
-FERRITE_INLINE_ int ferrite_check_output(const FerriteTensorArg* x, const FerriteTensorArg* except) {
+FERRITE_OUTLINE_ int ferrite_check_output(const FerriteTensorArg* x, const FerriteTensorArg* except) {
   return ferrite_check_apart(x, except) || ferrite_check_writable(x) ? -1 : 0;
 }
 
@@ -583,7 +600,7 @@ FERRITE_INLINE_ int ferrite_bind_(FerriteExtent* extent, const FerriteTensorArg*
 FERRITE_INLINE_ int ferrite_dtype_of(const FerriteTensorArg* x) { return FERRITE_DTYPE(x->dl->dtype.code, x->dl->dtype.bits); }
 
 /* Checks that each element is a number of whole bytes, not a vector: TypeError. */
-FERRITE_INLINE_ int ferrite_check_whole_bytes(const FerriteTensorArg* x) {
+FERRITE_OUTLINE_ int ferrite_check_whole_bytes(const FerriteTensorArg* x) {
   char given[64];
   if (x->dl->dtype.bits % 8 == 0 && x->dl->dtype.bits != 0 && x->dl->dtype.lanes == 1) return 0;
   return ferrite_refuse_tensor_("TypeError", x, "Mismatched ", ".dtype", "numbers of whole bytes",
@@ -598,10 +615,15 @@ FERRITE_INLINE_ int ferrite_check_kind_(const FerriteTensorArg* x, int dtype, in
 
 FERRITE_INLINE_ int ferrite_check_memory_(const FerriteTensorArg* x) {
   if (ferrite_check_compact(x) != 0 || ferrite_check_data(x) != 0) return -1;
-  return ferrite_check_alignment(x, (x->dl->dtype.bits + 7) / 8);
+  switch (x->dl->dtype.bits) {
+    case 16: return ferrite_check_alignment(x, 2);
+    case 32: return ferrite_check_alignment(x, 4);
+    case 64: return ferrite_check_alignment(x, 8);
+    default: return 0;
+  }
 }
 
-FERRITE_INLINE_ int ferrite_take_(const FerriteArgs* args, int32_t index, const char* name, int dtype, int32_t ndim,
+FERRITE_OUTLINE_ int ferrite_take_(const FerriteArgs* args, int32_t index, const char* name, int dtype, int32_t ndim,
                                   FerriteExtent* const* shape, FerriteTensorArg* out) {
   int32_t axis;
   if (ferrite_arg_tensor(args, index, name, out) != 0 || ferrite_check_kind_(out, dtype, ndim) != 0) return -1;
@@ -648,7 +670,7 @@ FERRITE_INLINE_ int ferrite_take_4(const FerriteArgs* args, int32_t index, const
 }
 
 /* The same with any number of axes. */
-FERRITE_INLINE_ int ferrite_take_any(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteTensorArg* out) {
+FERRITE_OUTLINE_ int ferrite_take_any(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteTensorArg* out) {
   if (ferrite_arg_tensor(args, index, name, out) != 0 || ferrite_check_kind_(out, dtype, out->dl->ndim) != 0) return -1;
   return ferrite_check_memory_(out);
 }
@@ -667,7 +689,7 @@ FERRITE_INLINE_ int ferrite_check_element(const FerriteTensorArg* x, int64_t at,
 }
 
 /* Checks all elements so. */
-FERRITE_INLINE_ int ferrite_check_elements(const FerriteTensorArg* x, int64_t low, int64_t high) {
+FERRITE_OUTLINE_ int ferrite_check_elements(const FerriteTensorArg* x, int64_t low, int64_t high) {
   const int64_t count = ferrite_numel(x);
   int64_t at;
   for (at = 0; at < count; ++at) {
@@ -723,7 +745,7 @@ FERRITE_INLINE_ void ferrite_describe_(FerriteBlock_* block, const DLTensor* pro
 }
 
 /* Allocates a tensor in main memory, for processes without an allocator of the environment. */
-FERRITE_INLINE_ int ferrite_alloc_host_(const DLTensor* prototype, TVMFFIObjectHandle* out) {
+FERRITE_OUTLINE_ int ferrite_alloc_host_(const DLTensor* prototype, TVMFFIObjectHandle* out) {
   FerriteBlock_* block;
   size_t size;
   if (prototype->ndim < 0 || ferrite_size_(prototype->dtype, prototype->ndim, prototype->shape, &size) != 0) {
@@ -746,7 +768,7 @@ FERRITE_INLINE_ int ferrite_alloc_host_(const DLTensor* prototype, TVMFFIObjectH
  * Errors: MemoryError, ValueError for a negative or too large shape, RuntimeError if the device has no allocator, or those of the
  * allocator.
  */
-FERRITE_INLINE_ int ferrite_alloc(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t* shape, TVMFFIObjectHandle* out) {
+FERRITE_OUTLINE_ int ferrite_alloc(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t* shape, TVMFFIObjectHandle* out) {
   DLTensor prototype;
   memset(&prototype, 0, sizeof(prototype));
   prototype.device = device;
@@ -772,7 +794,7 @@ typedef struct FerriteOut {
 } FerriteOut;
 
 /* Allocates an output in main memory. */
-FERRITE_INLINE_ int ferrite_make_out_(int dtype, int32_t ndim, const int64_t* shape, FerriteOut* out) {
+FERRITE_OUTLINE_ int ferrite_make_out_(int dtype, int32_t ndim, const int64_t* shape, FerriteOut* out) {
   DLDevice device;
   DLDataType type;
   device.device_type = kDLCPU;
@@ -785,7 +807,7 @@ FERRITE_INLINE_ int ferrite_make_out_(int dtype, int32_t ndim, const int64_t* sh
   return 0;
 }
 
-FERRITE_INLINE_ int ferrite_out_(const FerriteArgs* args, int32_t index, const char* name, int dtype, int32_t ndim,
+FERRITE_OUTLINE_ int ferrite_out_(const FerriteArgs* args, int32_t index, const char* name, int dtype, int32_t ndim,
                                  FerriteExtent* const* shape, FerriteOut* out) {
   int64_t extents[4];
   int32_t axis;
@@ -826,7 +848,7 @@ FERRITE_INLINE_ int ferrite_out_3(const FerriteArgs* args, int32_t index, const 
 }
 
 /* The same for an output with the type and shape of `x`. It may be the very memory of `x`. */
-FERRITE_INLINE_ int ferrite_out_like(const FerriteArgs* args, int32_t index, const char* name, const FerriteTensorArg* x,
+FERRITE_OUTLINE_ int ferrite_out_like(const FerriteArgs* args, int32_t index, const char* name, const FerriteTensorArg* x,
                                      FerriteOut* out) {
   int32_t axis;
   out->made = NULL;

@@ -27,8 +27,10 @@ static inline float gelu_tanh(float x) { return x * vector_sigmoid(1.59576912f *
 typedef void Activation(float* out, const float* x, int64_t count);
 
 static void apply(Activation* activation, float* out, const float* x, int64_t count) {
-#pragma omp parallel for if (count > PARALLEL)
-  for (int64_t at = 0; at < count; at += CHUNK) activation(out + at, x + at, at + CHUNK < count ? CHUNK : count - at);
+  PARALLEL_FOR(chunk, (count + CHUNK - 1) / CHUNK, count, {
+    const int64_t at = chunk * CHUNK;
+    activation(out + at, x + at, at + CHUNK < count ? CHUNK : count - at);
+  });
 }
 
 static int run(const FerriteArgs* args, TVMFFIAny* result, Activation* activation) {
@@ -68,11 +70,10 @@ static int run_gated(const FerriteArgs* args, TVMFFIAny* result, Gate* gate) {
   cols = ferrite_extent(both.value / 2);
   if (ferrite_out_2(args, 1, "out", FERRITE_F32, &rows, &cols, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     const float* at = f32(&x) + row * 2 * n;
     gate(f32(&out.tensor) + row * n, at, at + n, n);
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 

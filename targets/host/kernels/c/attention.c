@@ -110,13 +110,12 @@ FERRITE_EXPORT(paged_attention_decode,
   if (check_context(&tables, &lengths, blocks.value, block_size.value)) return -1;
   if (ferrite_out_3(args, 6, "out", FERRITE_F32, &seqs, &heads, &head_size, &out)) return -1;
   const int64_t group = heads.value / kv_heads.value, size = head_size.value, work = max_blocks.value * block_size.value * size;
-#pragma omp parallel for if (seqs.value * heads.value * work > PARALLEL)
-  for (int64_t i = 0; i < seqs.value * heads.value; ++i) {
+  PARALLEL_FOR(i, seqs.value * heads.value, seqs.value * heads.value * work, {
     const int64_t seq = i / heads.value, offset = i % heads.value / group * size;
     const int32_t* blocks_of = i32(&tables) + seq * max_blocks.value;
     const Cached cached = {f32(&key_cache) + offset, f32(&value_cache) + offset, blocks_of,    block_size.value,
                            kv_heads.value * size,    size,                       (float)scale};
     attend(f32(&out.tensor) + i * size, &cached, f32(&query) + i * size, i32(&lengths)[seq]);
-  }
+  });
   return ferrite_return_out(result, &out);
 }

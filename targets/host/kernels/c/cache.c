@@ -48,13 +48,12 @@ FERRITE_EXPORT(reshape_and_cache,
   if (ferrite_check_elements(&slots, -1, slots_of(&layout) - 1)) return -1;
   if (ferrite_check_output(&key_cache, NULL) || ferrite_check_output(&value_cache, NULL)) return -1;
   const size_t bytes = token_bytes(&layout);
-#pragma omp parallel for if (ferrite_numel(&key) > PARALLEL)
-  for (int64_t token = 0; token < tokens.value; ++token) {
+  PARALLEL_FOR(token, tokens.value, ferrite_numel(&key), {
     const int64_t slot = i64(&slots)[token];
     if (slot < 0) continue;
     memcpy(part(&key_cache, slot, bytes), part(&key, token, bytes), bytes);
     memcpy(part(&value_cache, slot, bytes), part(&value, token, bytes), bytes);
-  }
+  });
   return ferrite_return_none(result);
 }
 
@@ -70,10 +69,9 @@ FERRITE_EXPORT(gather_cache, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FE
   if (ferrite_check_elements(&slots, 0, slots_of(&layout) - 1)) return -1;
   if (ferrite_out_3(args, 2, "out", layout.dtype, &tokens, &layout.heads, &layout.head_size, &out)) return -1;
   const size_t bytes = token_bytes(&layout);
-#pragma omp parallel for if (ferrite_numel(&out.tensor) > PARALLEL)
-  for (int64_t token = 0; token < tokens.value; ++token) {
+  PARALLEL_FOR(token, tokens.value, ferrite_numel(&out.tensor), {
     memcpy(part(&out.tensor, token, bytes), part(&cache, i64(&slots)[token], bytes), bytes);
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 

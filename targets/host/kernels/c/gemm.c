@@ -24,6 +24,7 @@ typedef float Lane __attribute__((vector_size(32), aligned(4)));
 enum { LANE = 8, LANES = TILE_COLS / LANE };
 
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t parts(int64_t a, int64_t size) { return (a + size - 1) / size; }
 
 /* ---- packing ------------------------------------------------------------------------------ */
 
@@ -85,22 +86,19 @@ static void multiply_block(const Product* g, const float* strips, int64_t first,
 }
 
 static int multiply_packed(const Product* g) {
-  const int64_t rows = (g->m + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
-  float* strips = malloc((size_t)(rows * DEPTH) * sizeof(float));
+  const int64_t strip_count = parts(g->m, TILE_ROWS), block_count = parts(g->m, BLOCK_ROWS), panel_count = parts(g->n, TILE_COLS);
+  float* strips = malloc((size_t)(strip_count * TILE_ROWS * DEPTH) * sizeof(float));
   if (strips == NULL) return ferrite_fail("MemoryError", "out of memory for the packed rows of a product");
   for (int64_t at = 0; at < g->k; at += DEPTH) {
     const int64_t depth = smaller(DEPTH, g->k - at);
-#pragma omp parallel if (g->m * g->n * depth > PARALLEL)
-    {
-#pragma omp for
-      for (int64_t row = 0; row < g->m; row += TILE_ROWS) {
-        pack_strip(strips + row * depth, g->a + row * g->k + at, g->k, smaller(TILE_ROWS, g->m - row), depth);
-      }
-#pragma omp for collapse(2)
-      for (int64_t first = 0; first < g->m; first += BLOCK_ROWS) {
-        for (int64_t col = 0; col < g->n; col += TILE_COLS) multiply_block(g, strips + first * depth, first, col, at, depth);
-      }
-    }
+    PARALLEL_FOR(strip, strip_count, g->m * depth, {
+      const int64_t row = strip * TILE_ROWS;
+      pack_strip(strips + row * depth, g->a + row * g->k + at, g->k, smaller(TILE_ROWS, g->m - row), depth);
+    });
+    PARALLEL_FOR(i, block_count * panel_count, g->m * g->n * depth, {
+      const int64_t row = i / panel_count * BLOCK_ROWS, col = i % panel_count * TILE_COLS;
+      multiply_block(g, strips + row * depth, row, col, at, depth);
+    });
   }
   free(strips);
   return 0;
@@ -135,8 +133,9 @@ static void multiply_few_columns(const Product* g, int64_t first, int64_t cols) 
 }
 
 static int multiply_few(const Product* g) {
-#pragma omp parallel for if (g->m * g->n * g->k > PARALLEL)
-  for (int64_t first = 0; first < g->n; first += FEW_COLS) multiply_few_columns(g, first, smaller(FEW_COLS, g->n - first));
+  PARALLEL_FOR(part, parts(g->n, FEW_COLS), g->m * g->n * g->k, {
+    multiply_few_columns(g, part * FEW_COLS, smaller(FEW_COLS, g->n - part * FEW_COLS));
+  });
   return 0;
 }
 

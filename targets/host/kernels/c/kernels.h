@@ -23,6 +23,20 @@
 /* Number of elements from which threads are worth their start. */
 #define PARALLEL 32768
 
+/*
+ * Runs a block for each number from 0 up to `count`, in threads if together they work on enough elements. The choice is made before the
+ * parallel region, since even one of a single thread costs more than a small kernel.
+ */
+#define PARALLEL_FOR(i, count, work, ...)               \
+  do {                                                  \
+    if ((count) > 1 && (work) > PARALLEL) {             \
+      _Pragma("omp parallel for")                       \
+      for (int64_t i = 0; i < (count); ++i) __VA_ARGS__ \
+    } else {                                            \
+      for (int64_t i = 0; i < (count); ++i) __VA_ARGS__ \
+    }                                                   \
+  } while (0)
+
 /* The elements of a tensor, by their type. */
 static inline float* f32(const FerriteTensorArg* x) { return (float*)ferrite_data(x); }
 static inline int32_t* i32(const FerriteTensorArg* x) { return (int32_t*)ferrite_data(x); }

@@ -36,10 +36,9 @@ FERRITE_EXPORT(layernorm2d, FERRITE_PARAMS_5(FERRITE_TENSOR, FERRITE_TENSOR, FER
   if (ferrite_take_1(args, 2, "bias", FERRITE_F32, &cols, &bias)) return -1;
   if (ferrite_arg_float(args, 3, &eps) || ferrite_out_like(args, 4, "out", &x, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     layernorm_row(f32(&out.tensor) + row * n, f32(&x) + row * n, f32(&weight), f32(&bias), n, (float)eps);
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 
@@ -60,12 +59,11 @@ FERRITE_EXPORT(layernorm2d_residual,
   if (ferrite_arg_float(args, 4, &eps) || ferrite_check_output(&residual, NULL)) return -1;
   if (ferrite_out_like(args, 5, "out", &x, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     float* sum = f32(&residual) + row * n;
     add_row(sum, f32(&x) + row * n, n);
     layernorm_row(f32(&out.tensor) + row * n, sum, f32(&weight), f32(&bias), n, (float)eps);
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 
@@ -91,10 +89,9 @@ FERRITE_EXPORT(rmsnorm, FERRITE_PARAMS_4(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE
   if (ferrite_take_1(args, 1, "weight", FERRITE_F32, &cols, &weight)) return -1;
   if (ferrite_arg_float(args, 2, &eps) || ferrite_out_like(args, 3, "out", &x, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     rmsnorm_row(f32(&out.tensor) + row * n, f32(&x) + row * n, f32(&weight), n, (float)eps);
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 
@@ -113,12 +110,11 @@ FERRITE_EXPORT(rmsnorm_residual,
   if (ferrite_arg_float(args, 3, &eps) || ferrite_check_output(&residual, NULL)) return -1;
   if (ferrite_out_like(args, 4, "out", &x, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     float* sum = f32(&residual) + row * n;
     add_row(sum, f32(&x) + row * n, n);
     rmsnorm_row(f32(&out.tensor) + row * n, sum, f32(&weight), n, (float)eps);
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 
@@ -142,10 +138,9 @@ FERRITE_EXPORT(l2norm, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_FLOAT, FERRITE_O
   if (ferrite_take_2(args, 0, "x", FERRITE_F32, &rows, &cols, &x)) return -1;
   if (ferrite_arg_float(args, 1, &eps) || ferrite_out_like(args, 2, "out", &x, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     l2norm_row(f32(&out.tensor) + row * n, f32(&x) + row * n, n, (float)eps);
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 
@@ -185,11 +180,10 @@ FERRITE_EXPORT(groupnorm,
   if (ferrite_take_1(args, 3, "bias", FERRITE_F32, &channels, &bias)) return -1;
   if (ferrite_arg_float(args, 4, &eps) || ferrite_out_like(args, 5, "out", &x, &out)) return -1;
   const int64_t size = channels.value / groups, step = size * length.value;
-#pragma omp parallel for if (ferrite_numel(&x) > PARALLEL)
-  for (int64_t group = 0; group < batch.value * groups; ++group) {
+  PARALLEL_FOR(group, batch.value * groups, ferrite_numel(&x), {
     const int64_t channel = group % groups * size;
     groupnorm_group(f32(&out.tensor) + group * step, f32(&x) + group * step, f32(&weight) + channel, f32(&bias) + channel, size,
                     length.value, (float)eps);
-  }
+  });
   return ferrite_return_out(result, &out);
 }

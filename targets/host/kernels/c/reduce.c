@@ -48,8 +48,7 @@ static int run(const FerriteArgs* args, TVMFFIAny* result, Reduction* reduction)
   if (ferrite_take_2(args, 0, "x", FERRITE_F32, &rows, &cols, &x)) return -1;
   if (ferrite_out_1(args, 1, "out", FERRITE_F32, &rows, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) f32(&out.tensor)[row] = reduction(f32(&x) + row * n, n);
+  PARALLEL_FOR(row, rows.value, rows.value * n, { f32(&out.tensor)[row] = reduction(f32(&x) + row * n, n); });
   return ferrite_return_out(result, &out);
 }
 
@@ -78,11 +77,10 @@ static int run_place(const FerriteArgs* args, TVMFFIAny* result, Reduction* extr
   if (ferrite_take_2(args, 0, "x", FERRITE_F32, &rows, &cols, &x) || check_columns(&x, 1)) return -1;
   if (ferrite_out_1(args, 1, "out", FERRITE_I32, &rows, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     const float* at = f32(&x) + row * n;
     i32(&out.tensor)[row] = column_of(at, n, extreme(at, n));
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 
@@ -111,7 +109,6 @@ FERRITE_EXPORT(cumsum_rows, FERRITE_PARAMS_2(FERRITE_TENSOR, FERRITE_OUT), FERRI
   FerriteOut out;
   if (ferrite_take_2(args, 0, "x", FERRITE_F32, &rows, &cols, &x) || ferrite_out_like(args, 1, "out", &x, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) cumsum_row(f32(&out.tensor) + row * n, f32(&x) + row * n, n);
+  PARALLEL_FOR(row, rows.value, rows.value * n, { cumsum_row(f32(&out.tensor) + row * n, f32(&x) + row * n, n); });
   return ferrite_return_out(result, &out);
 }

@@ -46,12 +46,11 @@ static int run(const FerriteArgs* args, TVMFFIAny* result, Turn* turn) {
   if (ferrite_check_divisible(&cache, 1, 2) || ferrite_check_at_most(&cache, 1, head_size.value)) return -1;
   if (ferrite_check_elements(&positions, 0, max_position.value - 1)) return -1;
   if (ferrite_check_output(&query, NULL) || ferrite_check_output(&key, NULL)) return -1;
-#pragma omp parallel for if (ferrite_numel(&query) + ferrite_numel(&key) > PARALLEL)
-  for (int64_t token = 0; token < tokens.value; ++token) {
+  PARALLEL_FOR(token, tokens.value, ferrite_numel(&query) + ferrite_numel(&key), {
     const float* angles = f32(&cache) + i64(&positions)[token] * rotary_dim.value;
     turn_token(turn, &query, token, angles, rotary_dim.value / 2);
     turn_token(turn, &key, token, angles, rotary_dim.value / 2);
-  }
+  });
   return ferrite_return_none(result);
 }
 
@@ -92,9 +91,8 @@ FERRITE_EXPORT(rotary_cache, FERRITE_PARAMS_2(FERRITE_FLOAT, FERRITE_TENSOR), FE
   if (ferrite_arg_float(args, 0, &base)) return -1;
   if (ferrite_take_2(args, 1, "cos_sin_cache", FERRITE_F32, &max_position, &rotary_dim, &cache)) return -1;
   if (ferrite_check_divisible(&cache, 1, 2) || ferrite_check_output(&cache, NULL)) return -1;
-#pragma omp parallel for if (ferrite_numel(&cache) > PARALLEL)
-  for (int64_t position = 0; position < max_position.value; ++position) {
+  PARALLEL_FOR(position, max_position.value, ferrite_numel(&cache), {
     fill_row(f32(&cache) + position * rotary_dim.value, position, rotary_dim.value / 2, base);
-  }
+  });
   return ferrite_return_none(result);
 }

@@ -84,10 +84,9 @@ static int run(const FerriteArgs* args, TVMFFIAny* result, const char* x_name, c
   if (ferrite_take_2(args, 0, x_name, FERRITE_F32, &rows, &cols, &x) || check_columns(&x, 1)) return -1;
   if (ferrite_take_1(args, 1, name, FERRITE_F32, &rows, &numbers) || ferrite_out_like(args, 2, "out", &x, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     function(f32(&out.tensor) + row * n, f32(&x) + row * n, n, f32(&numbers)[row]);
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 
@@ -117,8 +116,7 @@ FERRITE_EXPORT(top_k_probabilities, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_INT
   if (ferrite_take_2(args, 0, "probs", FERRITE_F32, &rows, &cols, &probs) || check_columns(&probs, 1)) return -1;
   if (ferrite_arg_int_in(args, 1, "k", 1, cols.value, &k) || ferrite_out_like(args, 2, "out", &probs, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) keep_top_k(f32(&out.tensor) + row * n, f32(&probs) + row * n, n, (int32_t)k);
+  PARALLEL_FOR(row, rows.value, rows.value * n, { keep_top_k(f32(&out.tensor) + row * n, f32(&probs) + row * n, n, (int32_t)k); });
   return ferrite_return_out(result, &out);
 }
 
@@ -134,8 +132,7 @@ FERRITE_EXPORT(sample_probabilities, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TE
   if (ferrite_take_1(args, 1, "uniform", FERRITE_F32, &rows, &uniform)) return -1;
   if (ferrite_out_1(args, 2, "out", FERRITE_I32, &rows, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) i32(&out.tensor)[row] = draw(f32(&probs) + row * n, n, f32(&uniform)[row]);
+  PARALLEL_FOR(row, rows.value, rows.value * n, { i32(&out.tensor)[row] = draw(f32(&probs) + row * n, n, f32(&uniform)[row]); });
   return ferrite_return_out(result, &out);
 }
 
@@ -148,11 +145,10 @@ FERRITE_EXPORT(sample_greedy, FERRITE_PARAMS_2(FERRITE_TENSOR, FERRITE_OUT), FER
   if (ferrite_take_2(args, 0, "logits", FERRITE_F32, &rows, &cols, &logits) || check_columns(&logits, 1)) return -1;
   if (ferrite_out_1(args, 1, "out", FERRITE_I32, &rows, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     const float* at = f32(&logits) + row * n;
     i32(&out.tensor)[row] = column_of(at, n, max_row(at, n));
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 
@@ -182,11 +178,10 @@ FERRITE_EXPORT(sample_top_k_top_p,
   if (ferrite_take_2(args, 5, "probs", FERRITE_F32, &rows, &cols, &probs) || ferrite_check_output(&probs, &logits)) return -1;
   if (ferrite_out_1(args, 6, "out", FERRITE_I32, &rows, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     float* at = f32(&probs) + row * n;
     reduce_row(at, f32(&logits) + row * n, n, f32(&temperature)[row], i32(&k)[row], f32(&p)[row]);
     i32(&out.tensor)[row] = draw(at, n, f32(&uniform)[row]);
-  }
+  });
   return ferrite_return_out(result, &out);
 }

@@ -27,8 +27,7 @@ static int run(const FerriteArgs* args, TVMFFIAny* result, Row* function) {
   FerriteOut out;
   if (ferrite_take_2(args, 0, "x", FERRITE_F32, &rows, &cols, &x) || ferrite_out_like(args, 1, "out", &x, &out)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) function(f32(&out.tensor) + row * n, f32(&x) + row * n, n);
+  PARALLEL_FOR(row, rows.value, rows.value * n, { function(f32(&out.tensor) + row * n, f32(&x) + row * n, n); });
   return ferrite_return_out(result, &out);
 }
 
@@ -57,13 +56,12 @@ FERRITE_EXPORT(causal_softmax, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_FLOAT, F
   if (ferrite_check_at_least(&scores, 2, queries.value)) return -1;
   if (ferrite_arg_float(args, 1, &scale) || ferrite_out_like(args, 2, "out", &scores, &out)) return -1;
   const int64_t n = keys.value;
-#pragma omp parallel for if (ferrite_numel(&scores) > PARALLEL)
-  for (int64_t row = 0; row < heads.value * queries.value; ++row) {
+  PARALLEL_FOR(row, heads.value * queries.value, ferrite_numel(&scores), {
     const int64_t seen = n - queries.value + row % queries.value + 1;
     float* at = f32(&out.tensor) + row * n;
     softmax_row(at, f32(&scores) + row * n, seen, (float)scale);
     memset(at + seen, 0, sizeof(float) * (size_t)(n - seen));
-  }
+  });
   return ferrite_return_out(result, &out);
 }
 
@@ -91,12 +89,11 @@ FERRITE_EXPORT(topk_softmax, FERRITE_PARAMS_4(FERRITE_TENSOR, FERRITE_BOOL, FERR
   if (ferrite_check_at_most(&weights, 1, experts.value)) return -1;
   if (ferrite_check_output(&weights, NULL) || ferrite_check_output(&indices, NULL)) return -1;
   const int64_t n = experts.value;
-#pragma omp parallel for if (tokens.value * n > PARALLEL)
-  for (int64_t token = 0; token < tokens.value; ++token) {
+  PARALLEL_FOR(token, tokens.value, tokens.value * n, {
     const float* scores = f32(&gating) + token * n;
     float* chosen = f32(&weights) + token * k.value;
     select_top(chosen, i32(&indices) + token * k.value, (int32_t)k.value, scores, (int32_t)n);
     topk_softmax_row(chosen, k.value, scores, n, renormalize);
-  }
+  });
   return ferrite_return_none(result);
 }

@@ -86,13 +86,12 @@ static int run(const FerriteArgs* args, TVMFFIAny* result, int dtype, Emit* emit
     ferrite_drop_out(&out);
     return ferrite_fail("MemoryError", "out of memory for the keys of a sort");
   }
-#pragma omp parallel for if (rows.value * n > PARALLEL / 8)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, 8 * rows.value * n, {
     int64_t* keys = scratch + padded * omp_get_thread_num();
     make_keys(keys, padded, f32(&x) + row * n, n, descending);
     bitonic_network(keys, padded);
     emit((float*)ferrite_data(&out.tensor) + row * n, keys, f32(&x) + row * n, n);
-  }
+  });
   free(scratch);
   return ferrite_return_out(result, &out);
 }
@@ -120,9 +119,8 @@ FERRITE_EXPORT(topk, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_TENSOR, FERRITE_TE
   if (ferrite_check_at_most(&values, 1, cols.value)) return -1;
   if (ferrite_check_output(&values, NULL) || ferrite_check_output(&indices, NULL)) return -1;
   const int64_t n = cols.value;
-#pragma omp parallel for if (rows.value * n > PARALLEL)
-  for (int64_t row = 0; row < rows.value; ++row) {
+  PARALLEL_FOR(row, rows.value, rows.value * n, {
     select_top(f32(&values) + row * k.value, i32(&indices) + row * k.value, (int32_t)k.value, f32(&x) + row * n, (int32_t)n);
-  }
+  });
   return ferrite_return_none(result);
 }

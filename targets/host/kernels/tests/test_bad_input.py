@@ -245,41 +245,48 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("name, argument, value, kind, text", VALUES)
-def test_value(name, argument, value, kind, text):
-    good = Call(load("c"), NAMED["c", name])
+def in_c_and_cpp(rows):
+    """Return a parameter for each language of C and C++ that has the operator of a row. Rust has such tests of its own."""
+    return [pytest.param(language, *row, id=f"{language}-{row[0]}-{row[1]}") for row in rows for language in ("c", "cpp") if (language, row[0]) in NAMED]
+
+
+@pytest.mark.parametrize("language, name, argument, value, kind, text", in_c_and_cpp(VALUES))
+def test_value(language, name, argument, value, kind, text):
+    good = Call(load(language), NAMED[language, name])
     array = good.arguments[next(one.index for one in good.parameters if one.name == argument)]
     if isinstance(array, np.ndarray):
         array.reshape(-1)[0] = value
     good.refuses(kind, text, **({} if isinstance(array, np.ndarray) else {argument: value}))
 
 
-# Extents that a kernel cannot work with, by the shapes of the tensors before them.
+# Shapes that a kernel cannot work with.
 EXTENTS = [
-    ("silu_and_mul", {"x": (3, 5)}, r"Invalid x\.shape\[1\] .*\n.*\n.*expected to be divisible by 2, got 5"),
-    ("argmax_rows", {"x": (3, 0)}, r"Invalid x\.shape\[1\] .*\n.*\n.*expected at least 1, got 0"),
-    ("causal_softmax", {"scores": (1, 3, 2)}, r"Invalid scores\.shape\[2\] .*\n.*\n.*expected at least 3, got 2"),
-    ("rotary_cache", {"cos_sin_cache": (4, 3)}, r"Invalid cos_sin_cache\.shape\[1\] .*\n.*\n.*divisible by 2, got 3"),
+    ("silu_and_mul", "x", (3, 5), r"Invalid x\.shape\[1\] .*\n.*\n.*expected to be divisible by 2, got 5"),
+    ("argmax_rows", "x", (3, 0), r"Invalid x\.shape\[1\] .*\n.*\n.*expected at least 1, got 0"),
+    ("causal_softmax", "scores", (1, 3, 2), r"Invalid scores\.shape\[2\] .*\n.*\n.*expected at least 3, got 2"),
+    ("rotary_cache", "cos_sin_cache", (4, 3), r"Invalid cos_sin_cache\.shape\[1\] .*\n.*\n.*divisible by 2, got 3"),
 ]
 
 
-@pytest.mark.parametrize("name, shapes, text", EXTENTS)
-def test_impossible_extent(name, shapes, text):
-    good = Call(load("c"), NAMED["c", name])
-    good.refuses(ValueError, text, **{argument: np.zeros(shape, "float32") for argument, shape in shapes.items()})
+@pytest.mark.parametrize("language, name, argument, shape, text", in_c_and_cpp(EXTENTS))
+def test_impossible_extent(language, name, argument, shape, text):
+    good = Call(load(language), NAMED[language, name])
+    good.refuses(ValueError, text, **{argument: np.zeros(shape, "float32")})
 
 
-def test_largest_k():
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_largest_k(language):
     gating, two = np.zeros((2, 4), "float32"), np.zeros((2, 5), "float32")
     with pytest.raises(ValueError, match=r"Invalid weights\.shape\[1\] .*\n.*\n.*expected at most 4, got 5"):
-        call(load("c"), "topk_softmax", gating, False, two, two.astype("int32"))
+        call(load(language), "topk_softmax", gating, False, two, two.astype("int32"))
 
 
-def test_heads_of_the_cache_must_divide_those_of_the_query():
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_heads_of_the_cache_must_divide_those_of_the_query(language):
     query, cache = np.zeros((1, 4, 8), "float32"), np.zeros((1, 2, 3, 8), "float32")
     rest = (np.zeros((1, 1), "int32"), np.ones(1, "int32"), 1.0, None)
     with pytest.raises(ValueError, match=r"Invalid query\.shape\[1\] .*\n.*\n.*expected to be divisible by 3, got 4"):
-        call(load("c"), "paged_attention_decode", query, cache, cache.copy(), *rest)
+        call(load(language), "paged_attention_decode", query, cache, cache.copy(), *rest)
     for empty in (cache[:, :, :0], cache[:, :0]):
         with pytest.raises(ValueError, match=r"Invalid key_cache\.shape\[\d\] .*\n.*\n.*expected at least 1, got 0"):
-            call(load("c"), "paged_attention_decode", query, empty.copy(), empty.copy(), *rest)
+            call(load(language), "paged_attention_decode", query, empty.copy(), empty.copy(), *rest)
