@@ -1,8 +1,8 @@
 """The operators of the C++ library on devices.
 
-Kernels run on OpenCL where the process has Ferrite's libtvm_ffi with OpenCL, and a device (PoCL is one on the processor). The CUDA
-variants are compiled if FERRITE_NVRTC names the folder of the package nvidia-cuda-nvrtc; nothing here runs them. With
-FERRITE_DEVICE_TESTS=1, a missing device or compiler is a failure.
+Kernels run on OpenCL and CUDA where the process has Ferrite's libtvm_ffi with these kinds, and a device: PoCL is one on the processor, and
+tests/programs/device has a stand-in for CUDA's driver, which runs sum_rows. CUDA source is compiled if FERRITE_NVRTC names the folder of the
+package nvidia-cuda-nvrtc. With FERRITE_DEVICE_TESTS=1, a missing device or compiler is a failure.
 """
 
 from __future__ import annotations
@@ -30,18 +30,21 @@ def missing(what: str) -> None:
     pytest.skip(what)
 
 
-# ---- OpenCL --------------------------------------------------------------------------------------
+# ---- devices -------------------------------------------------------------------------------------
+
+STAND_IN = "Stand-in for a GPU"
 
 
 class Device:
-    """An OpenCL device, used by the global functions of the library."""
+    """A device, used by the global functions of the library."""
 
-    def __init__(self):
-        self.device = tvm_ffi.device("opencl", 0)
+    def __init__(self, kind: str):
+        self.device = tvm_ffi.device(kind, 0)
         names = ("TVMTensorAllocWithScope", "TVMTensorCopyFromBytes", "TVMTensorCopyToBytes", "GetDeviceAttr")
-        self.allocate, self.write, self.read, attribute = (tvm_ffi.get_global_func(f"runtime.{name}", True) for name in names)
-        if self.allocate is None or not attribute(self.device.dlpack_device_type(), 0, 0):
-            missing("libtvm_ffi has no OpenCL, or there is no device")
+        self.allocate, self.write, self.read, self.attribute = (tvm_ffi.get_global_func(f"runtime.{name}", True) for name in names)
+        if self.allocate is None or not self.attribute(self.device.dlpack_device_type(), 0, 0):
+            missing(f"libtvm_ffi has no {kind}, or there is no device")
+        self.name = self.attribute(self.device.dlpack_device_type(), 0, 5)
 
     def tensor(self, array: np.ndarray):
         there = self.allocate(tvm_ffi.Shape(array.shape), tvm_ffi.dtype(str(array.dtype)), self.device, None)
@@ -61,25 +64,41 @@ class Device:
 
 @pytest.fixture(scope="session")
 def opencl():
-    return Device()
+    return Device("opencl")
+
+
+@pytest.fixture(scope="session")
+def cuda():
+    return Device("cuda")
 
 
 @pytest.mark.parametrize("operator, size", cases(OPERATORS))
-def test_operator(cpp, opencl, operator, size):
+def test_on_opencl(cpp, opencl, operator, size):
+    check_on(opencl, cpp, operator, size)
+
+
+@pytest.mark.parametrize("operator, size", cases(OPERATORS))
+def test_on_cuda(cpp, cuda, operator, size):
+    if cuda.name == STAND_IN and operator.name != "sum_rows":
+        pytest.skip("the stand-in has no such kernel")
+    check_on(cuda, cpp, operator, size)
+
+
+def check_on(device: Device, cpp, operator, size):
     """The export that runs on arrays runs on tensors of the device, into its own result, one of the caller, or in place."""
     inputs = operator.inputs(np.random.default_rng(sum(size)), *size)
     expected = operator.reference(*map(widened, inputs))
-    arguments = opencl.arguments(inputs)
+    arguments = device.arguments(inputs)
     if operator.out is None:
         assert cpp[operator.name](*arguments) is None
         results = [arguments[index] for index in operator.writes]
     else:
-        expected, given = (expected, expected), opencl.tensor(np.full(np.shape(expected), 7, "float32"))
+        expected, given = (expected, expected), device.tensor(np.full(np.shape(expected), 7, "float32"))
         results = [cpp[operator.name](*arguments, None), given]
         assert cpp[operator.name](*arguments, given) is None
     for actual, wanted in zip(results, expected, strict=True):
-        assert actual.device == opencl.device
-        np.testing.assert_allclose(opencl.array(actual), wanted, rtol=operator.rtol, atol=10 * operator.atol)
+        assert actual.device == device.device
+        np.testing.assert_allclose(device.array(actual), wanted, rtol=operator.rtol, atol=10 * operator.atol)
 
 
 def test_queued_after_each_other(cpp, opencl):
@@ -90,6 +109,20 @@ def test_queued_after_each_other(cpp, opencl):
     for _ in range(10):
         product = cpp.gemm(product, identity, None)
     np.testing.assert_allclose(opencl.array(product), opencl.array(x) / 1024)
+
+
+def test_current_stream(cpp, cuda):
+    """A kernel is queued on the stream that is current: it has not run when another stream is read."""
+    if cuda.name != STAND_IN:
+        pytest.skip("only the stand-in waits with a kernel until its stream is waited for")
+    create, wait, free = (tvm_ffi.get_global_func(f"runtime.Device_Stream{name}") for name in ("Create", "Sync", "Free"))
+    x, out, stream = cuda.tensor(np.ones((2, 4), "float32")), cuda.tensor(np.zeros(2, "float32")), create(cuda.device)
+    with tvm_ffi.use_raw_stream(cuda.device, stream):
+        cpp.sum_rows(x, out)
+    assert list(cuda.array(out)) == [0, 0]
+    wait(cuda.device, stream)
+    assert list(cuda.array(out)) == [4, 4]
+    free(cuda.device, stream)
 
 
 def test_tensors_on_two_devices(cpp, opencl):

@@ -1,5 +1,5 @@
-//! The fixtures' kernels, executed on the CPU block by block. They compute indices like TVM's code, from constants instead
-//! of launch sizes, so that a wrong launch gives wrong results.
+//! The fixtures' kernels and one of targets/host/kernels, executed on the CPU block by block. They compute indices like TVM's
+//! code, from constants instead of launch sizes, so that a wrong launch gives wrong results.
 
 use crate::faults::{Fault, Outcome, complain};
 use crate::memory::View;
@@ -163,6 +163,13 @@ pub static KERNELS: &[Kernel] = &[
         run: mlp_output,
     },
     Kernel {
+        name: "sum_rows",
+        parameters: &[Pointer, Pointer, I64],
+        max_threads: 256,
+        static_shared_bytes: 1024,
+        run: sum_rows,
+    },
+    Kernel {
         name: "scalars_kernel",
         parameters: &[Pointer, F64, F32, I64, I32, U32],
         max_threads: 1024,
@@ -201,6 +208,14 @@ fn scale_i64(block: &Block<'_>) -> Outcome<()> {
         y.memory()?.store(i, value.wrapping_mul(k.bits as i64))?;
     }
     Ok(())
+}
+
+/// Adds up a row in each block.
+fn sum_rows(block: &Block<'_>) -> Outcome<()> {
+    let [x, y, columns] = block.arguments else { return Err(Fault::InvalidValue) };
+    let (row, columns) = (i64::from(block.index[0]), columns.bits as i64);
+    let sum = (0..columns).try_fold(0f32, |sum, i| Ok(sum + x.load_f32(row * columns + i)?))?;
+    y.store_f32(row, sum)
 }
 
 /// Computes a tile of 16 x 16 of a product of 64 x 64 matrices.
