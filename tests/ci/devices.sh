@@ -3,12 +3,17 @@
 #
 # Device modules, on the drivers of this machine or on a stand-in for them.
 
-about gpu-opencl "OpenCL modules on the driver of this machine (PoCL): from Rust, from C, and compiled in process by TVM"
+about gpu-opencl "OpenCL modules on the driver of this machine (PoCL): from Rust, from C, compiled in process by TVM, and kernels of targets/host/kernels"
 check_gpu-opencl() {
   need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
     cargo test -p ferrite-ffi-gpu --features opencl &&
     ferrite_tests gpu --include-ignored opencl && ferrite_tests gpu_driver --ignored plain::opencl &&
-    build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl devices
+    build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl devices && kernels_on opencl
+}
+
+kernels_on() { # kernels_on KIND: the operators of targets/host/kernels on a kind of device, with the wheel
+  need make "apt-get install make" && make --quiet -C targets/host/kernels cpp &&
+    FERRITE_DEVICE_TESTS=$1 targets/host/kernels/tests/run.sh "$target"/wheels/*.whl devices
 }
 
 about gpu-cuda "CUDA modules on a GPU if there is one, otherwise on a stand-in for its driver, which the output says; source through NVRTC"
@@ -19,7 +24,7 @@ check_gpu-cuda() {
     cargo test -p ferrite-ffi-gpu --features cuda --lib --test cuda --test cuda_without_driver --test cuda_fork \
       --test cuda_failures -- --show-output &&
     ferrite_tests gpu --include-ignored cuda &&
-    build_wheel && with_cuda tests/programs/clients/run.sh "$target"/wheels/*.whl cuda
+    build_wheel && with_cuda tests/programs/clients/run.sh "$target"/wheels/*.whl cuda && with_cuda kernels_on cuda
 }
 
 with_cuda() { # with_cuda COMMAND...: with the stand-in that tests have built, unless there is a GPU

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# usage: run.sh WHEEL [torch]
+# usage: run.sh WHEEL [torch | devices]
 #
 # Runs the tests of the kernel libraries, which `make` built, on upstream's libtvm_ffi and on that of WHEEL, the wheel of
-# targets/host/python; with `torch`, those that need PyTorch instead, whose 3 GB are downloaded once and kept in the cache.
+# targets/host/python; with `torch`, those that need PyTorch instead, whose 3 GB are downloaded once and kept in the cache; with
+# `devices`, those on the devices that FERRITE_DEVICE_TESTS names.
 # Each pytest prints its sum.
 # shellcheck disable=SC2154 # cache.sh sets the folder of downloads and the interpreter
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -53,10 +54,19 @@ with_torch() {
   run_tests_on_ferrite "$here/test_torch.py"
 }
 
-[ $# -ge 1 ] && [ -f "$1" ] || die "usage: run.sh WHEEL [torch]"
+on_devices() {
+  main=$(environment "$python" "$here/requirements.txt")
+  run_tests_on_ferrite "$here/test_device.py"
+}
+
+[ $# -ge 1 ] && [ -f "$1" ] || die "usage: run.sh WHEEL [torch | devices]"
 open_cache
 site=$(mktemp -d)
 trap 'rm -rf "$site"' EXIT
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$site" "$1"
 export PYTHONPATH=$here/../python
-if [ "${2:-}" = torch ]; then with_torch; else everything; fi
+case ${2:-} in
+torch) with_torch ;;
+devices) on_devices ;;
+*) everything ;;
+esac
