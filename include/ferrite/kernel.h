@@ -911,6 +911,18 @@ FERRITE_INLINE_ int ferrite_return_str(TVMFFIAny* result, const char* text) {
   return TVMFFIStringFromByteArray(&bytes, result);
 }
 
+/* Returns what FERRITE_EXPORT says of a function. C89 has literals of up to 509 characters, so the parts are joined here. */
+FERRITE_INLINE_ int ferrite_return_metadata_(TVMFFIAny* result, const char* schema, const char* signature) {
+  static const char begin[] = "{\"type_schema\":\"", middle[] = "\",\"signature\":\"", end[] = "\"}";
+  char* text = (char*)malloc(sizeof(begin) + sizeof(middle) + sizeof(end) + strlen(schema) + strlen(signature));
+  int status;
+  if (text == NULL) return ferrite_fail("MemoryError", "out of memory for the metadata of a function");
+  strcat(strcat(strcat(strcat(strcpy(text, begin), schema), middle), signature), end);
+  status = ferrite_return_str(result, text);
+  free(text);
+  return status;
+}
+
 /* Gives the caller your reference to an object of a type, such as kTVMFFITensor. */
 FERRITE_INLINE_ int ferrite_return_object(TVMFFIAny* result, int32_t type_index, TVMFFIObjectHandle object) {
   result->type_index = type_index;
@@ -976,22 +988,23 @@ FERRITE_INLINE_ int ferrite_return_out(TVMFFIAny* result, FerriteOut* out) {
     if (ferrite_check_count(&all, arity) != 0) return -1;                                                                        \
     return ferrite_kernel_##name##_(&all, result);                                                                               \
   }                                                                                                                              \
-  FERRITE_TEXT_SYMBOL_(__tvm_ffi__doc_##name, doc)                                                                               \
+  FERRITE_TEXT_SYMBOL_(__tvm_ffi__doc_##name, ferrite_return_str(result, doc))                                                   \
   FERRITE_TEXT_SYMBOL_(__tvm_ffi__metadata_##name,                                                                               \
-                       "{\"type_schema\":\"{\\\"type\\\":\\\"ffi.Function\\\",\\\"named_args\\\":{\\\"return\\\":[" returns      \
-                       "],\\\"params\\\":[" types "]}}\",\"signature\":\"" #name "(" names ")\"}")                                                                      \
+                       ferrite_return_metadata_(result,                                                                          \
+                                                "{\\\"type\\\":\\\"ffi.Function\\\",\\\"named_args\\\":{\\\"return\\\":["        \
+                                                returns "],\\\"params\\\":[" types "]}}", #name "(" names ")"))                  \
   static int ferrite_kernel_##name##_(const FerriteArgs* args, TVMFFIAny* result)
 
 #define FERRITE_SYMBOL_(symbol)                                                                                                  \
   FERRITE_EXTERN_C_ TVM_FFI_DLL_EXPORT int symbol(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result);       \
   FERRITE_EXTERN_C_ TVM_FFI_DLL_EXPORT int symbol(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result)
 
-#define FERRITE_TEXT_SYMBOL_(symbol, text)                                                                                       \
+#define FERRITE_TEXT_SYMBOL_(symbol, returned)                                                                                   \
   FERRITE_SYMBOL_(symbol) {                                                                                                      \
     (void)self;                                                                                                                  \
     (void)args;                                                                                                                  \
     (void)num_args;                                                                                                              \
-    return ferrite_return_str(result, text);                                                                                     \
+    return returned;                                                                                                             \
   }
 
 #endif /* FERRITE_KERNEL_H_ */
