@@ -3,10 +3,17 @@
 
 usage: book.py check          links of the book and of every README resolve; every block of the book has a use
        book.py run [PAGE...]  runs the code of the pages (all of them) in a clean copy of the tracked files
+       book.py clean [PAGE...]
+                              runs the code of the pages (those with a line of needs), each on a Debian system of its own that has
+                              nothing but its base packages and what the page says it needs, and prints how long each took.
+                              Needs root and debootstrap
 
 A page reads like a session in an empty folder. A block whose first line is a comment with nothing but a file name is that file.
 A `sh` block runs; a `text` block is the output of the commands before it, in which a line `...` stands for any lines. A block
 below `<!-- not run: REASON -->` is only read; the reasons are printed.
+
+A page's line of needs begins with "Needs": it names Debian's packages as `sudo apt-get install PACKAGES`, and a Rust toolchain if
+it is needed.
 """
 
 import os
@@ -18,11 +25,15 @@ import tempfile
 import time
 from pathlib import Path
 
+from clean_root import CleanRoot
+
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "docs"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: (.+) -->\n\Z")
 FILE_NAME = re.compile(r"^(?://|#|/\*|<!--)\s*([\w./-]+\.\w+)\s*(?:\*/|-->)?$")
+NEEDS = re.compile(r"^Needs (.+?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+PACKAGES = re.compile(r"`sudo apt-get install ([^`]+)`")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -110,29 +121,43 @@ def copy_of_the_sources(folder):
 
 
 def build_folder():
-    """Return the folder in which the clone builds: one that stays, so that the next run builds only what changed."""
+    """Return the folder of what runs build: it stays, so that the next run builds only what changed."""
     folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "book-build"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-class Session:
-    """Runs a page's blocks in a folder of its own, with one shell for each block."""
+class ThisMachine:
+    """The machine that runs this program, with a fresh home folder."""
 
-    def __init__(self, page, work, clone):
-        self.page, self.folder, self.output, self.ran = page, work / page.stem, None, 0
-        self.folder.mkdir()
-        home = work / "home"
-        home.mkdir(exist_ok=True)
-        user = Path.home()
+    def __init__(self, work):
+        self.work, user = work, Path.home()
+        (work / "home").mkdir()
         inherited = {name: value for name, value in os.environ.items() if name != "CARGO_TARGET_DIR"}
         self.environment = inherited | {
-            "FERRITE": str(clone),
-            "HOME": str(home),
+            "FERRITE": str(work / "ferrite"),
+            "HOME": str(work / "home"),
             "CARGO_HOME": os.environ.get("CARGO_HOME", str(user / ".cargo")),
             "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(user / ".rustup")),
             "PIP_CONFIG_FILE": os.environ.get("PIP_CONFIG_FILE", str(user / ".config/pip/pip.conf")),
         }
+
+    def run(self, command, folder):
+        """Run a bash command in a folder of the work folder; return its exit status and output."""
+        return subprocess.run(
+            ["bash", "-eu", "-o", "pipefail", "-c", command], cwd=self.work / folder, env=self.environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+
+
+class Session:
+    """Runs a page's blocks in a folder of its own on a system, with one shell for each block.
+
+    A system has a folder `work`, and runs commands in folders of it, where `$FERRITE` is a clean copy of the sources."""
+
+    def __init__(self, page, system):
+        self.page, self.system, self.output, self.ran = page, system, None, 0
+        (system.work / page.stem).mkdir()
 
     def run(self):
         """Run the blocks up to the first that fails; return its message, or None."""
@@ -151,16 +176,13 @@ class Session:
             return self.command(body)
         if language == "text":
             return None if matches(body, self.output) else f"the output is\n{self.output}"
-        path = self.folder / file_of(body)
+        path = self.system.work / self.page.stem / file_of(body)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(body)
         return None
 
     def command(self, body):
-        result = subprocess.run(
-            ["bash", "-eu", "-o", "pipefail", "-c", body], cwd=self.folder, env=self.environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )
+        result = self.system.run(body, self.page.stem)
         self.output = result.stdout
         return f"exit status {result.returncode}\n{result.stdout}" if result.returncode else None
 
@@ -171,27 +193,67 @@ def matches(wanted, output):
     return re.search(r"(?:^|\n)" + r"\n(?:.*\n)*?".join(part for part in parts if part) + r"(?:\n|$)", output) is not None
 
 
-def run(names):
-    chosen = [page for page in pages() if not names or page.stem in names]
-    unknown = set(names) - {page.stem for page in chosen}
+def choose(names, known):
+    """Return the known pages of these names, all without names; exit with an error where one is unknown."""
+    unknown = set(names) - {page.stem for page in known}
     if unknown:
-        print(f"error: no page {', '.join(sorted(unknown))}", file=sys.stderr)
-        return 2
-    failed = ran = 0
+        print(f"error: no page to run: {', '.join(sorted(unknown))}", file=sys.stderr)
+        sys.exit(2)
+    return [page for page in known if not names or page.stem in names]
+
+
+def run_page(page, system):
+    """Run a page's blocks; print their number and time. Return the number of blocks and whether all passed."""
+    session, begun = Session(page, system), time.monotonic()
+    fault = session.run()
+    print(f"{page.name}: {session.ran} blocks, {time.monotonic() - begun:.0f} s{', failed' if fault else ''}", flush=True)
+    if fault:
+        print(f"error: {fault}", file=sys.stderr, flush=True)
+    return session.ran, fault is None
+
+
+def sum_up(results):
+    """Print the sum of pages' results; return the exit status."""
+    ran, passed = sum(ran for ran, _ in results), sum(passed for _, passed in results)
+    print(f"{ran} blocks of {len(results)} pages: {passed} passed, {len(results) - passed} failed")
+    return 0 if ran and passed == len(results) else 1
+
+
+def run(names):
+    chosen = choose(names, pages())
     with tempfile.TemporaryDirectory(prefix="ferrite-book-") as folder:
-        work = Path(folder)
-        clone = copy_of_the_sources(work / "ferrite")
+        system = ThisMachine(Path(folder))
+        clone = copy_of_the_sources(system.work / "ferrite")
         (clone / "target").symlink_to(build_folder())
-        for page in chosen:
-            session, begun = Session(page, work, clone), time.monotonic()
-            fault = session.run()
-            ran += session.ran
-            print(f"{page.name}: {session.ran} blocks, {time.monotonic() - begun:.0f} s{', failed' if fault else ''}", flush=True)
-            if fault:
-                print(f"error: {fault}", file=sys.stderr, flush=True)
-                failed += 1
-    print(f"{ran} blocks of {len(chosen)} pages: {len(chosen) - failed} passed, {failed} failed")
-    return 1 if failed or not ran else 0
+        return sum_up([run_page(page, system) for page in chosen])
+
+
+def needs(page):
+    """Return the Debian packages that a page needs and whether it needs a Rust toolchain, or None for a page without that line."""
+    match = NEEDS.search(page.read_text())
+    if not match:
+        return None
+    packages = PACKAGES.search(match[1])
+    return (packages[1] if packages else ""), "Rust toolchain" in match[1]
+
+
+def run_clean(names):
+    chosen = choose(names, [page for page in pages() if needs(page)])
+    systems = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "clean"
+    return sum_up([run_page_clean(page, systems) for page in chosen])
+
+
+def run_page_clean(page, systems):
+    packages, rust = needs(page)
+    with CleanRoot(systems, page.stem, rust) as system:
+        copy_of_the_sources(system.work / "ferrite")
+        begun = time.monotonic()
+        installed = system.install(packages)
+        print(f"{page.name}: {packages or 'no package'}, {time.monotonic() - begun:.0f} s", flush=True)
+        if installed.returncode:
+            print(f"error: {page.name}: {installed.stdout}", file=sys.stderr, flush=True)
+            return 0, False
+        return run_page(page, system)
 
 
 def main(arguments):
@@ -199,6 +261,8 @@ def main(arguments):
         return check()
     if arguments[:1] == ["run"]:
         return run(arguments[1:])
+    if arguments[:1] == ["clean"]:
+        return run_clean(arguments[1:])
     print(__doc__.strip(), file=sys.stderr)
     return 2
 

@@ -20,9 +20,7 @@ class Pages(unittest.TestCase):
 
     def run_page(self, text):
         self.page.write_text(text)
-        work = self.page.parent / "work"
-        work.mkdir()
-        return book.Session(self.page, work, book.ROOT).run()
+        return book.Session(self.page, book.ThisMachine(self.page.parent)).run()
 
     def test_a_block_needs_a_use(self):
         self.assertEqual(self.faults("```c\nint x;\n```\n"), ["the block is neither a command nor a file, and has no reason not to be run"])
@@ -44,6 +42,16 @@ class Pages(unittest.TestCase):
         self.assertTrue(book.matches("a\n...\nc\n", "a\nc\n"))
         self.assertFalse(book.matches("a\nc\n", "a\nb\nc\n"))
         self.assertFalse(book.matches("a\n", "ab\n"))
+
+    def needs(self, text):
+        self.page.write_text(text)
+        return book.needs(self.page)
+
+    def test_needs(self):
+        line = "Needs a Rust toolchain and, on Debian, `sudo apt-get install gcc make`."
+        self.assertEqual(self.needs(f"# Title\n\n{line}\n\n```sh\n"), ("gcc make", True))
+        self.assertEqual(self.needs("# Title\n\nNeeds on Debian `sudo apt-get install gcc`.\n"), ("gcc", False))
+        self.assertIsNone(self.needs("# Title\n\nNobody needs a line.\n"))
 
     def test_anchors(self):
         self.assertEqual(book.anchor("The `ferrite` command, in C++"), "the-ferrite-command-in-c")

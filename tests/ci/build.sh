@@ -32,6 +32,11 @@ check_book-pages() {
     mdbook build docs --dest-dir "$target/book" && tests/ci/book.py run
 }
 
+about first-sessions "each page's session on a Debian system that has only what the page says it needs, with its time"
+check_first-sessions() {
+  need debootstrap "apt-get install debootstrap" && need_target thumbv7em-none-eabihf && tests/ci/book.py clean
+}
+
 about clippy "no lint, in every crate, and in the sets of features that are released or go to boards"
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
