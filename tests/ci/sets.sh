@@ -7,7 +7,7 @@
 # own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
   fmt prose book workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
-  core-size full-size boards model-tool platform instructions quickstart install cli stubs size msrv loom
+  core-size full-size boards model-tool platform instructions quickstart install cli stubs size
 )
 LANE_TWO=(
   upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel kernels rust-objects relax relax-tvm-tests releases drift
@@ -16,8 +16,9 @@ LANE_TWO=(
 
 # The second set: checks that take long.
 SECOND_SET=(
-  clippy-features other-boards miri-core miri miri-cores upstream-checked upstream-asan arm64 arm32 musl guide model-guide gpu-guide book-pages rtos reproducible forks fuzz
-  feature-size gpu-checked xgrammar kernels-torch inspected deny package deb cinstall manylinux release actionlint
+  clippy-features msrv loom other-boards miri-core miri miri-cores upstream-checked upstream-asan other-releases arm64 arm32 musl guide
+  model-guide gpu-guide book-pages first-sessions rtos reproducible forks fuzz feature-size gpu-checked xgrammar kernels-torch inspected deny package
+  deb cinstall manylinux release actionlint
 )
 
 # Checks that run only when named: parts of "test", and checks that need more of the network than package registries.

@@ -30,7 +30,7 @@ setup_first_set() {
 setup_second_set() {
   local status=0
   install_packages gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user \
-    dpkg-dev lintian npm musl-tools || status=1
+    dpkg-dev lintian npm debootstrap musl-tools || status=1
   have_rustup || return
   rustup target add aarch64-unknown-linux-gnu armv7-unknown-linux-gnueabihf x86_64-unknown-linux-musl || status=1
   install_tool cargo-fuzz || status=1
