@@ -49,6 +49,22 @@ pub fn read(path: &Path) -> Outcome<Vec<u8>> {
     std::fs::read(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))
 }
 
+/// Fails unless a process of this machine can load the file at `path`.
+///
+/// # Errors
+/// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library, or one for another processor.
+pub fn require_loadable(path: &Path) -> Outcome<()> {
+    let bytes = read(path)?;
+    let file = LibraryFile::parse(path, &bytes)?;
+    if file.is_for_this_machine() && file.role() == "shared library" {
+        return Ok(());
+    }
+    let (role, container, architecture) = (file.role(), file.container(), file.architecture());
+    let what = format!("{} is a {role} in {container} for {architecture}", path.display());
+    let wanted = std::env::consts::ARCH;
+    Err(Failure::input(format!("{what}, and it must be loaded: give the shared library for {wanted}")))
+}
+
 impl<'a> LibraryFile<'a> {
     /// Parses the bytes of the file at `path`.
     ///

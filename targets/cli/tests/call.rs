@@ -3,7 +3,7 @@
 
 mod support;
 
-use ferrite_tests::{Outcome, root};
+use ferrite_tests::{Outcome, root, scratch};
 use support::{Ran, ferrite, kernels};
 
 /// Calls a function of the example kernels.
@@ -90,6 +90,26 @@ fn wrong_arguments_are_explained() -> Outcome<()> {
     assert!(message.starts_with("error: cannot read no/such/library.so: "), "{message}");
     let message = ferrite(&["call"], &[])?.failure(2)?;
     assert!(message.contains("<LIBRARY>"), "{message}");
+    Ok(())
+}
+
+#[test]
+fn libraries_of_other_processors_are_not_loaded() -> Outcome<()> {
+    let library = scratch("cli-call-other")?.join("other.so");
+    let mut bytes = std::fs::read(root().join("tests/programs/relax/models/mlp/bytecode.so"))?;
+    // The field e_machine of the header.
+    bytes[18..20].copy_from_slice(&243u16.to_le_bytes());
+    std::fs::write(&library, bytes)?;
+    let path = &*library.to_string_lossy();
+    for words in [
+        &["call", path, "stats"][..],
+        &["bench", path, "stats"],
+        &["list", path],
+        &["inspect", "--run", path],
+    ] {
+        let message = ferrite(words, &[])?.failure(3)?;
+        assert!(message.contains("is a shared library in ELF for riscv64"), "{words:?}: {message}");
+    }
     Ok(())
 }
 

@@ -51,7 +51,7 @@ fn list_has_what_a_library_exports_and_registers() -> Outcome<()> {
     let names = json(&ferrite(&["list", "--json"], &[&library])?.success()?)?;
     assert_eq!(names["types"][0]["key"], "edge.More");
     assert_eq!(names["types"][0]["parent"], "edge.Pair");
-    ferrite(&["list", "no/such/library.so"], &[])?.failure(1)?;
+    ferrite(&["list", "no/such/library.so"], &[])?.failure(3)?;
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::arguments::Call;
 use crate::failure::{Failure, Outcome};
+use crate::library;
 use crate::signature::Signature;
 
 use argument::Argument;
@@ -43,12 +44,13 @@ pub fn run(options: &Call) -> Outcome<()> {
 /// Loads a library, finds a function of it, and makes its arguments.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for a library that is not there, [`Kind::Usage`](crate::failure::Kind::Usage) for
+/// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library of this machine, [`Kind::Usage`](crate::failure::Kind::Usage) for
 /// unknown functions and malformed arguments; the error of loading it.
 pub fn prepare(library: &Path, function: &str, arguments: &[String]) -> Outcome<Prepared> {
     let path = library
         .canonicalize()
         .map_err(|error| Failure::input(format!("cannot read {}: {error}", library.display())))?;
+    library::require_loadable(library)?;
     let module = Module::load(&path)?;
     let name = ferrite::String::new(function)?;
     let Some(found) = module.get_function(&name, true)? else {

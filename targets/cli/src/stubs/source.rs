@@ -7,7 +7,6 @@ use std::time::Duration;
 use crate::child::{self, End};
 use crate::failure::{Failure, Outcome};
 use crate::inspect::loaded::{self, Descriptions};
-use crate::library::{self, LibraryFile};
 
 use super::api::Api;
 use super::names::identifier;
@@ -38,16 +37,6 @@ fn is_package(source: &str) -> bool {
 }
 
 fn of_library(path: &Path) -> Outcome<Api> {
-    let bytes = library::read(path)?;
-    let file = LibraryFile::parse(path, &bytes)?;
-    if !file.is_for_this_machine() || file.role() != "shared library" {
-        let (role, container, architecture) = (file.role(), file.container(), file.architecture());
-        let what = format!("{} is a {role} in {container} for {architecture}", path.display());
-        return Err(Failure::input(format!(
-            "{what}, and types are read by loading it: give the shared library for {}",
-            std::env::consts::ARCH
-        )));
-    }
     let found = loaded::ask_child(path)?;
     let origin = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let stem = origin.split('.').next().unwrap_or_default();
