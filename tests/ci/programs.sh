@@ -56,7 +56,8 @@ check_manylinux() {
 about deb "the Debian package: made, installed, programs on it, removed"
 check_deb() {
   need dpkg-shlibdeps "apt-get install dpkg-dev" && need cmake "apt-get install cmake" && need lintian "apt-get install lintian" &&
-    host_library release && tests/programs/install/deb.sh "$target/cxx-abi/release"
+    host_library release && targets/host/build.sh --command --target-dir "$target/cxx-abi" &&
+    tests/programs/install/deb.sh "$target/cxx-abi/release"
 }
 
 about cinstall "cargo cinstall: headers, both libraries, a pkg-config file, and a program on them"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: deb.sh FOLDER
 #
-# Makes the Debian package of the library in FOLDER, installs it with dpkg below a folder that stands for `/`, builds and runs
+# Makes the Debian package of the library and the command in FOLDER, installs it with dpkg below a folder that stands for `/`, builds and runs
 # programs on it, and removes it again. The last line is the sum.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -43,10 +43,14 @@ for name in tvm_ffi tvm_ffi-static; do
   cc "$here/program.c" $(pkg-config --cflags --libs "$name") -Wl,-rpath,"$(dirname "$PKG_CONFIG_PATH")" -o "$work/program"
   [ "$("$work/program")" = "0.1.16: 16 bits" ] || die "the program on $name does not print its line"
 done
+kernels=$work/kernels.so
+cc -shared -fPIC -I"$root/include" "$root/targets/host/quickstart/kernels.c" -o "$kernels"
+[ "$("$system/usr/bin/ferrite" call "$kernels" dot '[1,2]' '[3,4]')" = 11 ] || die "the installed command does not call a function"
+[ -e "$system/usr/share/man/man1/ferrite.1.gz" ] || die "the manual page is missing"
 cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$system/usr" >"$work/cmake.log" && cmake --build "$work/cmake" >>"$work/cmake.log" ||
   die "$(cat "$work/cmake.log")"
 [ "$("$work/cmake/program_shared")" = "0.1.16: 16 bits" ] || die "the CMake project does not print its line"
-echo "ok: installed; programs by pkg-config and CMake"
+echo "ok: installed; the command, and programs by pkg-config and CMake"
 
 as_root --purge libtvm-ffi-ferrite >>"$work/install.log" 2>&1
 left=$(find "$system" -path '*/usr/*' -type f)
