@@ -332,7 +332,11 @@ inline int out_of_memory() { return ferrite_fail("MemoryError", "out of memory f
 
 // Calls `f(i)` for i from 0 to `count` - 1, in several threads if all of it is at least kParallelWork.
 template <class F> void parallel_for(int64_t count, [[maybe_unused]] int64_t work_each, F&& f) {
-#pragma omp parallel for schedule(static) if (count > 1 && count * (work_each + 1) >= kParallelWork)
+  if (count <= 1 || count * (work_each + 1) < kParallelWork) {  // a parallel region of one thread would cost 400 ns
+    for (int64_t i = 0; i < count; ++i) f(i);
+    return;
+  }
+#pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < count; ++i) f(i);
 }
 
