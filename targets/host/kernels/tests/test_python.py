@@ -66,6 +66,13 @@ def test_libraries_and_the_first_that_has_an_operator():
         ferrite_kernels.Library("fortran").layernorm2d  # noqa: B018
 
 
+def test_paths_of_libraries(monkeypatch):
+    monkeypatch.chdir(BUILD)
+    assert ferrite_kernels.Library("mine", "kernels_c.so").sum_rows
+    with pytest.raises(OSError, match="absent.so is not there"):
+        ferrite_kernels.Library("mine", "absent.so").sum_rows  # noqa: B018
+
+
 def test_operator_by_its_name_in_cpp_only():
     found = ferrite_kernels.operator("layernorm2d", [ferrite_kernels.Library("absent"), ferrite_kernels.cpp])
     assert found.function.same_as(ferrite_kernels.cpp.layernorm2d)

@@ -31,7 +31,7 @@ class Library:
 
     def __getattr__(self, name: str) -> tvm_ffi.Function:
         if name == "_module":
-            path = Path(self._path or find(self._name))
+            path = Path(self._path or find(self._name)).resolve()  # the loader searches elsewhere for a bare name
             if not path.is_file():
                 raise OSError(f"{path} is not there")
             self._module = tvm_ffi.load_module(str(path))
