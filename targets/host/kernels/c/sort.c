@@ -6,8 +6,6 @@
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */
-#include <omp.h>
-
 #include "rows.h"
 #include "top.h"
 
@@ -73,6 +71,18 @@ static void emit_columns(void* out, const int64_t* keys, const float* x, int64_t
   for (int64_t i = 0; i < cols; ++i) ((int32_t*)out)[i] = (int32_t)keys[i];
 }
 
+/* Sorts a row into `out`; -1 if there is no memory for the keys. */
+static int sort_row(Emit* emit, void* out, const float* x, int64_t cols, int descending) {
+  const int64_t padded = power_of_two_from(cols);
+  int64_t* keys = malloc((size_t)padded * sizeof(*keys));
+  if (keys == NULL) return -1;
+  make_keys(keys, padded, x, cols, descending);
+  bitonic_network(keys, padded);
+  emit(out, keys, x, cols);
+  free(keys);
+  return 0;
+}
+
 static int run(const FerriteArgs* args, TVMFFIAny* result, int dtype, Emit* emit) {
   FerriteExtent rows = FERRITE_ANY_EXTENT, cols = FERRITE_ANY_EXTENT;
   FerriteTensorArg x;
@@ -80,20 +90,16 @@ static int run(const FerriteArgs* args, TVMFFIAny* result, int dtype, Emit* emit
   int descending;
   if (ferrite_take_2(args, 0, "x", FERRITE_F32, &rows, &cols, &x) || check_columns(&x, 0)) return -1;
   if (ferrite_arg_bool(args, 1, &descending) || ferrite_out_2(args, 2, "out", dtype, &rows, &cols, &out)) return -1;
-  const int64_t n = cols.value, padded = power_of_two_from(n);
-  int64_t* scratch = malloc((size_t)padded * sizeof(*scratch) * (size_t)omp_get_max_threads());
-  if (scratch == NULL) {
-    ferrite_drop_out(&out);
-    return ferrite_fail("MemoryError", "out of memory for the keys of a sort");
-  }
+  const int64_t n = cols.value;
+  int failed = 0;
+  /* Sorting is some eight times the work of other kernels. */
   PARALLEL_FOR(row, rows.value, 8 * rows.value * n, {
-    int64_t* keys = scratch + padded * omp_get_thread_num();
-    make_keys(keys, padded, f32(&x) + row * n, n, descending);
-    bitonic_network(keys, padded);
-    emit((float*)ferrite_data(&out.tensor) + row * n, keys, f32(&x) + row * n, n);
+    char* row_of_out = (char*)ferrite_data(&out.tensor) + row * n * (dtype % 256 / 8);
+    if (sort_row(emit, row_of_out, f32(&x) + row * n, n, descending)) __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
   });
-  free(scratch);
-  return ferrite_return_out(result, &out);
+  if (!failed) return ferrite_return_out(result, &out);
+  ferrite_drop_out(&out);
+  return ferrite_fail("MemoryError", "out of memory for the keys of a sort");
 }
 
 FERRITE_EXPORT(sort_rows, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_BOOL, FERRITE_OUT), FERRITE_RETURNS_OUT,
