@@ -9,7 +9,7 @@ use ferrite_core::defaults::{self, Defaults, Group};
 #[cfg(feature = "modules")]
 mod context;
 
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", any(target_os = "linux", windows)))]
 mod constructor;
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);

@@ -6,7 +6,8 @@
 # give the same bytes in any folder. Options go to `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for that release
 # of glibc and later ones, and for another processor with `--target`; it needs zig, which ZIG names: by default `python3 -m ziglang`,
 # PyPI's package. With `--target x86_64-unknown-linux-musl` the library is for C alone and needs musl-gcc, or the compiler that MUSL_CC
-# names.
+# names. With `--target x86_64-pc-windows-gnu` it makes tvm_ffi.dll, for C alone and without devices, with an import library and
+# tvm_ffi.def, from which Microsoft's `lib` makes another one; it needs MinGW (x86_64-w64-mingw32-gcc).
 set -euo pipefail
 features=backend,relax,opencl,vulkan,cuda,rocm
 what=()
@@ -20,10 +21,19 @@ case " $* " in *" --profile "*) profile=() ;; esac
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$root"
 
+# Prints the value of an option, or nothing.
+value_of() { # value_of NAME [OPTION...]
+  local name=$1
+  shift
+  while [ $# -gt 1 ] && [ "$1" != "$name" ]; do shift; done
+  if [ $# -gt 1 ]; then echo "$2"; fi
+}
+
 # Prints the target: that of the options, of the environment, or this machine.
 target_of() { # target_of [OPTION...]
-  while [ $# -gt 1 ] && [ "$1" != --target ]; do shift; done
-  if [ $# -gt 1 ]; then echo "$2"; else echo "${CARGO_BUILD_TARGET:-$(rustc -vV | sed -n 's/^host: //p')}"; fi
+  local target
+  target=$(value_of --target "$@")
+  echo "${target:-${CARGO_BUILD_TARGET:-$(rustc -vV | sed -n 's/^host: //p')}}"
 }
 
 link_for_old_glibc() { # link_for_old_glibc TARGET
@@ -45,6 +55,7 @@ case $target in
     flags+=${flags:+$'\037'}-Ctarget-feature=-crt-static
     export "$linker_variable=${!linker_variable:-$root/targets/host/musl.sh}"
     ;;
+  *-windows-*) features=backend,relax ;;
   *) features+=,cxx-abi ;;
 esac
 if [ ${#what[@]} -eq 0 ]; then what=(-p ferrite-ffi-capi --features "$features"); fi
@@ -67,4 +78,19 @@ for one in "${remapped[@]}"; do
   flags+=${flags:+$'\037'}--remap-path-prefix=$one
 done
 unset RUSTFLAGS
-CARGO_ENCODED_RUSTFLAGS=$flags exec cargo build "${profile[@]}" "${what[@]}" "$@"
+export CARGO_ENCODED_RUSTFLAGS=$flags
+cargo build "${profile[@]}" "${what[@]}" "$@"
+
+write_def() { # write_def FOLDER: the exports of tvm_ffi.dll as a module-definition file
+  {
+    printf 'LIBRARY tvm_ffi.dll\nEXPORTS\n'
+    x86_64-w64-mingw32-objdump -p "$1/tvm_ffi.dll" | sed -n '/^\[Ordinal\/Name Pointer\]/,/^$/s/^\s*\[ *[0-9]*\].* \(\w*\)$/  \1/p'
+  } >"$1/tvm_ffi.def"
+}
+
+case $target in *-windows-*)
+  folder=$(value_of --target-dir "$@")
+  name=$(value_of --profile "$@")
+  write_def "${folder:-${CARGO_TARGET_DIR:-$root/target}}/$target/${name:-release}"
+  ;;
+esac

@@ -3,6 +3,24 @@
 #
 # Other operating systems and C libraries.
 
+about systems "the library is type-checked for Windows and macOS"
+check_systems() {
+  local one
+  for one in x86_64-pc-windows-gnu aarch64-apple-darwin; do
+    need_target "$one" && echo "== $one" && cargo check -p ferrite-ffi-capi --features backend,relax --target "$one" || return 1
+  done
+}
+
+about windows "tvm_ffi.dll: exports, import libraries, and every C program that POSIX does not define, by wine"
+check_windows() {
+  local of_rust=x86_64-pc-windows-gnu
+  need x86_64-w64-mingw32-gcc "apt-get install gcc-mingw-w64-x86-64" && need wine "apt-get install wine wine64" &&
+    need clang "apt-get install clang" && need_target $of_rust &&
+    cargo clippy -p ferrite-ffi-capi --features backend,relax --target $of_rust -- -D warnings &&
+    targets/host/build.sh --target $of_rust --target-dir "$target/windows" &&
+    tests/conformance/windows/run.sh "$target/windows/$of_rust/release"
+}
+
 about musl "the library for musl: every C program loads it by musl's own loader, and has it inside in static programs"
 check_musl() {
   local of_rust=x86_64-unknown-linux-musl one program=$target/musl/program

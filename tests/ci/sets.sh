@@ -6,7 +6,7 @@
 # The first set, which each change must pass. Its two lanes run in parallel. Checks of the second lane build in folders of their
 # own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
-  fmt prose book workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross minimal
+  fmt prose book workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross systems minimal
   core-size full-size boards model-tool platform instructions quickstart install cli stubs size
 )
 LANE_TWO=(
@@ -16,7 +16,7 @@ LANE_TWO=(
 
 # The second set: checks that take long.
 SECOND_SET=(
-  clippy-features msrv loom other-boards miri-core miri miri-cores upstream-checked upstream-asan other-releases arm64 arm32 musl guide
+  clippy-features msrv loom other-boards miri-core miri miri-cores upstream-checked upstream-asan other-releases arm64 arm32 musl windows guide
   model-guide gpu-guide book-pages first-sessions rtos reproducible forks fuzz feature-size gpu-checked xgrammar kernels-torch inspected deny package
   deb cinstall manylinux release actionlint
 )

@@ -20,7 +20,7 @@ setup_first_set() {
     libvulkan1 mesa-vulkan-drivers vulkan-validationlayers || status=1
   have_rustup || return
   rustup toolchain install --no-self-update >/dev/null 2>&1 || status=1 # the one that rust-toolchain.toml names
-  rustup target add "${CROSS_TARGETS[@]}" aarch64-apple-darwin || status=1
+  rustup target add "${CROSS_TARGETS[@]}" aarch64-apple-darwin x86_64-pc-windows-gnu || status=1
   install_toolchain "$NIGHTLY" || status=1
   rustup component add --toolchain "$NIGHTLY" miri rust-src || status=1
   install_toolchain "$MSRV" || status=1
@@ -30,7 +30,7 @@ setup_first_set() {
 setup_second_set() {
   local status=0
   install_packages gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user \
-    dpkg-dev lintian npm debootstrap musl-tools || status=1
+    dpkg-dev lintian npm debootstrap musl-tools gcc-mingw-w64-x86-64 wine wine64 || status=1
   have_rustup || return
   rustup target add aarch64-unknown-linux-gnu armv7-unknown-linux-gnueabihf x86_64-unknown-linux-musl || status=1
   install_tool cargo-fuzz || status=1

@@ -1,10 +1,7 @@
 //! Load-time constructor that installs the built-ins, so that errors have backtraces from the start.
 
-/// Pointer to the constructor. The dynamic linker or the program's startup code calls it before `main`.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static CONSTRUCTOR: extern "C" fn() = install;
+ferrite_core::at_load!(install);
 
-extern "C" fn install() {
+fn install() {
     super::install();
 }

@@ -72,7 +72,7 @@ unsafe fn allocate_instead(
     unsafe { resize(block, Layout::from_size_align_unchecked(old_bytes, alignment), new) }
 }
 
-/// Frees a block of [`allocate`]. `layout` is ignored, because every heap knows the sizes of its blocks.
+/// Frees a block of [`allocate`]. Of `layout`, only the alignment counts: every heap knows the sizes of its blocks.
 ///
 /// On hosts this is C's `free`, which also accepts blocks that a C++ client allocated with `malloc`.
 ///

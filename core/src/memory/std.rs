@@ -1,47 +1,45 @@
 //! Memory on hosts: the C heap. C++ clients reallocate and free side buffers, so blocks must come from plain `malloc`.
 
+#[cfg_attr(windows, path = "aligned/windows.rs")]
+#[cfg_attr(not(windows), path = "aligned/posix.rs")]
+mod aligned;
+
 use core::alloc::Layout;
-use core::ffi::{c_int, c_void};
-use core::ptr::{self, NonNull};
+use core::ffi::c_void;
+use core::ptr::NonNull;
 
 /// Alignment of blocks of `malloc`: that of C's `max_align_t`.
 const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
 
 unsafe extern "C" {
     fn malloc(size: usize) -> *mut c_void;
-    fn posix_memalign(block: *mut *mut c_void, align: usize, size: usize) -> c_int;
     fn realloc(block: *mut c_void, size: usize) -> *mut c_void;
     fn free(block: *mut c_void);
 }
 
-/// Allocates a block with `malloc`, or with `posix_memalign` if `malloc` does not align enough. Returns `None` when out
-/// of memory.
+/// Allocates a block with `malloc`, or with the system's function for aligned blocks if `malloc` does not align enough.
+/// Returns `None` when out of memory.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     if layout.align() > MALLOC_ALIGN {
-        return allocate_aligned(layout);
+        return aligned::allocate(layout);
     }
     // C may return null for a size of zero, which would look like a failure.
     // SAFETY: `malloc` accepts every size.
     NonNull::new(unsafe { malloc(layout.size().max(1)) }.cast())
 }
 
-#[cold]
-fn allocate_aligned(layout: Layout) -> Option<NonNull<u8>> {
-    let mut block = ptr::null_mut();
-    // SAFETY: the alignment is a power of two (`Layout`) and above the size of a pointer (the caller's test);
-    // `block` is a place for the result.
-    let status = unsafe { posix_memalign(&mut block, layout.align(), layout.size().max(1)) };
-    if status == 0 { NonNull::new(block.cast()) } else { None }
-}
-
-/// Frees a block with `free`, which knows the size of the block.
+/// Frees a block with `free`, which knows the size of the block, or with the system's function for aligned blocks.
 ///
 /// # Safety
-/// `block` must come from this heap and no longer be used.
+/// `block` must come from this heap with the same alignment, and no longer be used.
 #[inline]
-pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
-    // SAFETY: the caller's promise; `free` takes blocks of `malloc` and `posix_memalign` alike.
+pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
+    if aligned::HAS_RELEASE && layout.align() > MALLOC_ALIGN {
+        // SAFETY: the caller's promise.
+        return unsafe { aligned::release(block) };
+    }
+    // SAFETY: the caller's promise; `free` takes aligned blocks, too, unless the system has another function for them.
     unsafe { free(block.as_ptr().cast()) }
 }
 

@@ -23,13 +23,16 @@
 //! and child, so these handlers may use the library. The library therefore registers its handlers when it is loaded,
 //! but after those of the memory allocator, whose locks are taken while the library's are held.
 //!
-//! `_Fork`, `vfork` and raw system calls run no handlers; their children may only do what signal handlers may.
+//! `_Fork`, `vfork` and raw system calls run no handlers; their children may only do what signal handlers may. Systems without
+//! forks, such as Windows, have parts, too, which nothing prepares.
+
+#[cfg_attr(unix, path = "fork/unix.rs")]
+#[cfg_attr(not(unix), path = "fork/other.rs")]
+mod handlers;
 
 use core::cell::UnsafeCell;
-use core::ffi::c_int;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::imp::{Mutex, MutexGuard, current_thread};
+use super::imp::{Mutex, MutexGuard};
 
 /// State that must be consistent while the process forks: a lock, or other state that threads change in several steps.
 pub trait AtFork: Sync {
@@ -72,87 +75,13 @@ pub enum Ring {
 /// Parts of each ring. A fork takes this lock before all others; it also serialises concurrent forks.
 static RINGS: Mutex<[Parts; 4]> = Mutex::new([&[]; 4]);
 
-/// The thread that is forking and holds the [`RINGS`] lock, or zero.
-static FORKING: AtomicUsize = AtomicUsize::new(0);
-
 /// Registers the parts of a ring. Repeating the call changes nothing.
 ///
 /// # Threads
 /// Any. Must be called before the parts are used; each ring calls it when it is loaded.
 pub fn enlist(ring: Ring, parts: Parts) {
-    register_handlers();
+    handlers::register();
     RINGS.lock()[ring as usize] = parts;
-}
-
-unsafe extern "C" {
-    fn pthread_atfork(
-        prepare: Option<unsafe extern "C" fn()>,
-        parent: Option<unsafe extern "C" fn()>,
-        child: Option<unsafe extern "C" fn()>,
-    ) -> c_int;
-}
-
-/// Registers the fork handlers with the system, once. When out of memory, forks are not protected.
-fn register_handlers() {
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
-    if REGISTERED.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    // Allocators register their handlers at first use.
-    let layout = core::alloc::Layout::new::<u64>();
-    if let Some(block) = crate::memory::allocate(layout) {
-        // SAFETY: the block is new and has this layout.
-        unsafe { crate::memory::release(block, layout) };
-    }
-    // SAFETY: the handlers may run on any thread, and in a new process. They are removed when the library is unloaded.
-    unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) };
-}
-
-/// Identifies this thread; its copy in a child process has the same value. Returns 1 while the thread's thread-local
-/// storage is being destroyed.
-fn this_thread() -> usize {
-    current_thread().map_or(1, core::num::NonZeroUsize::get)
-}
-
-unsafe extern "C" fn prepare() {
-    let guard = RINGS.lock();
-    let rings = *guard;
-    RINGS.across_fork.keep(guard);
-    FORKING.store(this_thread(), Ordering::Relaxed);
-    // SAFETY: the system runs `parent` or `child` next, on this thread.
-    all(&rings, |part| unsafe { part.prepare() });
-}
-
-unsafe extern "C" fn parent() {
-    // SAFETY: each part was prepared for this fork.
-    finish(|part| unsafe { part.parent() });
-}
-
-unsafe extern "C" fn child() {
-    // SAFETY: each part was prepared for this fork.
-    finish(|part| unsafe { part.child() });
-}
-
-/// Calls `prepare` for all parts in the order of preparation.
-fn all(rings: &[Parts; 4], prepare: impl Fn(&'static dyn AtFork)) {
-    rings.iter().rev().copied().flatten().for_each(|part| prepare(*part));
-}
-
-/// Calls `end` for all parts in the reverse order of preparation.
-fn all_reversed(rings: &[Parts; 4], end: impl Fn(&'static dyn AtFork)) {
-    rings.iter().flat_map(|parts| parts.iter().rev()).for_each(|part| end(*part));
-}
-
-/// Calls `end` for all parts that [`prepare`] prepared on this thread. Does nothing if [`prepare`] did not run because
-/// the handlers were registered during the fork.
-fn finish(end: impl Fn(&'static dyn AtFork)) {
-    if FORKING.load(Ordering::Relaxed) != this_thread() {
-        return;
-    }
-    FORKING.store(0, Ordering::Relaxed);
-    // SAFETY: `prepare` of this thread kept the guard.
-    let Some(rings) = (unsafe { RINGS.across_fork.take() }) else { return };
-    all_reversed(&rings, end);
 }
 
 /// Holds the lock across the fork.
@@ -290,6 +219,7 @@ macro_rules! at_load {
             #[used]
             #[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
             #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+            #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
             static CONSTRUCTOR: extern "C" fn() = run;
         };
     };
@@ -299,7 +229,6 @@ macro_rules! at_load {
 mod tests {
     extern crate std;
     use super::*;
-    use std::sync::atomic::AtomicU32;
     use std::thread;
     use std::time::Duration;
 
@@ -341,25 +270,5 @@ mod tests {
             PART.child();
         }
         assert_eq!(*LOCK.lock(), 0);
-    }
-
-    #[test]
-    fn parts_end_in_the_reverse_order() {
-        static STEPS: AtomicU32 = AtomicU32::new(0);
-        fn step(digit: u32) {
-            STEPS.store(STEPS.load(Ordering::Relaxed) * 10 + digit, Ordering::Relaxed);
-        }
-        static OUTER: Hook = Hook { prepare: || step(1), parent: || step(4), child: || step(9) };
-        static INNER: Hook = Hook { prepare: || step(2), parent: || step(3), child: || step(9) };
-        // Rings of this test, apart from the enlisted ones.
-        static CORE: Parts = &[&INNER];
-        static HOST: Parts = &[&OUTER];
-        let rings: [Parts; 4] = [CORE, &[], HOST, &[]];
-        // SAFETY: hooks store nothing.
-        unsafe {
-            all(&rings, |part| part.prepare());
-            all_reversed(&rings, |part| part.parent());
-        }
-        assert_eq!(STEPS.load(Ordering::Relaxed), 1234);
     }
 }

@@ -15,12 +15,14 @@ use ferrite_core::{String, error, static_function};
 
 mod contexts;
 pub mod driver;
+mod linker;
 mod loading;
 mod name_filter;
 pub mod program_symbols;
 
 use contexts::LoadId;
 pub(crate) use contexts::STORED_CONTEXTS;
+use linker::LoadError;
 pub(crate) use loading::LOADING_AT_FORK;
 use loading::apart_from_forks;
 use name_filter::NameFilter;
@@ -31,35 +33,31 @@ use name_filter::NameFilter;
 /// `library_module_dynamic_lib.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.Module.load_from_file.so", load_from_file)];
 
-/// An open shared object, closed when it is dropped.
-///
-/// Calls `dlopen` directly. Crates for dynamic loading copy the system's error message with an allocator that aborts
-/// when out of memory, and treat a missing symbol as an error, although most lookups here are for symbols that may be
-/// missing. `dlsym` formats an error message for a missing symbol, too; the name filter avoids that cost.
+/// An open shared object, closed when it is dropped. `dlsym` formats an error message for every missing symbol; the name
+/// filter avoids that cost.
 struct DynamicLibrary {
     handle: NonNull<c_void>,
     filter: Option<NameFilter>,
     load: LoadId,
 }
 
-// SAFETY: a handle of `dlopen` may be used from any thread, and the filter reads memory that is never written.
+// SAFETY: a handle of the dynamic linker may be used from any thread, and the filter reads memory that is never written.
 unsafe impl Send for DynamicLibrary {}
 // SAFETY: as for Send; looking symbols up changes nothing.
 unsafe impl Sync for DynamicLibrary {}
 
 impl DynamicLibrary {
-    /// Opens the file at `path`. Returns `None` on failure; [`last_error`] then returns the reason.
+    /// Opens the file at `path`.
     ///
     /// # Safety
     /// Opening the file runs the object's initialisers.
-    unsafe fn open(path: &CStr) -> Option<DynamicLibrary> {
+    unsafe fn open(path: &CStr) -> core::result::Result<DynamicLibrary, LoadError> {
         program_symbols::show();
-        // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
-        let open = || unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
-        let handle = NonNull::new(apart_from_forks(open))?;
+        // SAFETY: the caller vouches for the initialisers.
+        let handle = apart_from_forks(|| unsafe { linker::open(path) })?;
         // SAFETY: the handle is open until the library with the filter is dropped.
         let filter = unsafe { NameFilter::of(handle) };
-        Some(DynamicLibrary { handle, filter, load: LoadId::new() })
+        Ok(DynamicLibrary { handle, filter, load: LoadId::new() })
     }
 }
 
@@ -68,7 +66,7 @@ impl Drop for DynamicLibrary {
         // SAFETY: the modules of this load are gone, and the object is open.
         unsafe { self.load.end() };
         // SAFETY: the handle is open, and is not used after this.
-        apart_from_forks(|| unsafe { libc::dlclose(self.handle.as_ptr()) });
+        apart_from_forks(|| unsafe { linker::close(self.handle) });
     }
 }
 
@@ -78,23 +76,15 @@ unsafe impl Library for DynamicLibrary {
         if self.filter.as_ref().is_some_and(|filter| filter.lacks(name)) {
             return Ok(None);
         }
-        // SAFETY: the handle is open; only the address is taken.
-        Ok(NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) }))
+        // SAFETY: the handle is open.
+        Ok(unsafe { linker::symbol(self.handle, name) })
     }
 
     /// Returns `true` if this object defines the symbol at `other`: the address lies in the same object as `known`,
     /// which this object defines. `dlsym` alone also finds symbols of an object's dependencies.
     #[cfg(feature = "packed")]
     fn has_both(&self, known: NonNull<c_void>, other: NonNull<c_void>) -> bool {
-        let base = |address: NonNull<c_void>| {
-            let mut found = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-            // SAFETY: the record is a local variable. Zeros are valid for it, and remain if nothing is found.
-            unsafe {
-                let status = libc::dladdr(address.as_ptr(), found.as_mut_ptr());
-                (status != 0).then(|| found.assume_init().dli_fbase)
-            }
-        };
-        base(known).is_some() && base(known) == base(other)
+        driver::same_object(known.as_ptr(), other.as_ptr())
     }
 }
 
@@ -119,9 +109,8 @@ pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
     name.try_push(0)?;
     let name = CStr::from_bytes_with_nul(&name).map_err(|_| failure(path, "the path has a NUL byte"))?;
     // SAFETY: the caller vouches for the object.
-    let Some(library) = (unsafe { DynamicLibrary::open(name) }) else {
-        return Err(failure(path, last_error()));
-    };
+    let library = unsafe { DynamicLibrary::open(name) };
+    let library = library.map_err(|error| error.with_text(|reason| failure(path, Lossy(reason))))?;
     let load = library.load;
     load.publish(&LoadedLibrary::load(library)?)
 }
@@ -134,15 +123,6 @@ fn failure(path: &[u8], reason: impl Display) -> Error {
         Lossy(path),
         reason
     )
-}
-
-/// Returns the error message of this thread's last `dlopen`. It is valid until the thread's next call of a `dl*`
-/// function.
-fn last_error<'a>() -> Lossy<'a> {
-    // SAFETY: takes no argument; returns null or text that ends in a NUL.
-    let text = unsafe { libc::dlerror() };
-    // SAFETY: as above.
-    Lossy(if text.is_null() { b"" } else { unsafe { CStr::from_ptr(text) }.to_bytes() })
 }
 
 /// Implements `ffi.Module.load_from_file.so`. The second argument, the format, is ignored.
@@ -190,8 +170,8 @@ mod tests {
     #[test]
     fn symbols_of_an_open_object_are_found() -> Result<()> {
         // SAFETY: the C library has no `__tvm_ffi_*` symbols, and is already loaded.
-        let library =
-            unsafe { DynamicLibrary::open(c"libc.so.6") }.ok_or_else(|| failure(b"", last_error()))?;
+        let library = unsafe { DynamicLibrary::open(c"libc.so.6") };
+        let library = library.map_err(|error| error.with_text(|reason| failure(b"", Lossy(reason))))?;
         assert!(library.symbol(c"malloc")?.is_some());
         assert!(library.symbol(c"no_such_symbol_anywhere")?.is_none());
         let module = create_library_module(library)?;

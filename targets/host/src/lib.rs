@@ -3,6 +3,7 @@
 
 pub mod backtrace;
 pub mod dynamic_lib;
+mod environment;
 pub mod forks;
 pub mod stack;
 pub mod thread_pool;

@@ -11,7 +11,10 @@ mod bounds;
 #[cfg(all(target_os = "linux", target_env = "musl"))]
 #[path = "stack/musl.rs"]
 mod bounds;
-#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+#[cfg(windows)]
+#[path = "stack/windows.rs"]
+mod bounds;
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple", windows)))]
 #[path = "stack/other.rs"]
 mod bounds;
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(target_env = "musl")))]

@@ -18,10 +18,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <tvm/ffi/c_api.h>
 #include <tvm/ffi/extra/c_env_api.h>
+
+#include "system.h"
 
 #define UNUSED_OK __attribute__((unused))
 
@@ -55,9 +56,6 @@ UNUSED_OK static int check_report(const char* program) {
   fflush(stdout);
   return checks_failed == 0 ? 0 : 1;
 }
-
-/* A hanging test fails. */
-__attribute__((constructor)) static void check_limit_time(void) { alarm(300); }
 
 /* Returns true if bad input is tested: upstream's library may crash on it. */
 UNUSED_OK static int bad_input(void) { return getenv("CHECK_GOOD_INPUT_ONLY") == NULL; }
@@ -327,7 +325,7 @@ UNUSED_OK static void census_add(long* counter, long change) {
 UNUSED_OK static void census_delete(void* object) {
   census_prefix* prefix = (census_prefix*)object - 1;
   census_add(&census.live, -1);
-  free(prefix->block);
+  release_aligned(prefix->block);
 }
 
 UNUSED_OK static void* census_allocate(size_t size, size_t alignment, int32_t type_index,
@@ -348,12 +346,9 @@ UNUSED_OK static void* census_allocate(size_t size, size_t alignment, int32_t ty
     alignment = sizeof(void*);
   }
   before = (before + alignment - 1) / alignment * alignment;
-  {
-    void* memory = NULL;
-    if (size > SIZE_MAX - before || posix_memalign(&memory, alignment, before + size) != 0) {
-      return NULL;
-    }
-    block = (char*)memory;
+  block = size > SIZE_MAX - before ? NULL : (char*)allocate_aligned(alignment, before + size);
+  if (block == NULL) {
+    return NULL;
   }
   memset(block, 0xA5, before + size); /* storage must not be assumed to be zeroed */
   prefix = (census_prefix*)(void*)(block + before) - 1;

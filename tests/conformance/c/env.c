@@ -140,7 +140,10 @@ static void test_failing_tensor_allocator(void) {
   CHECK_ERROR_TEXT(TVMFFIEnvTensorAlloc(&wanted, &object), "MemoryError", "the device is full");
   CHECK_INT(TVMFFIEnvTensorAlloc(&wanted, &object), -1);
   TVMFFIErrorMoveFromRaised(&error);
-  CHECK(error != NULL && CELL(TVMFFIErrorCell, error)->backtrace.size > 0);
+  CHECK(error != NULL);
+#ifdef __linux__
+  CHECK(CELL(TVMFFIErrorCell, error)->backtrace.size > 0);
+#endif
   TVMFFIObjectDecRef(error);
   CHECK_OK(TVMFFIEnvSetDLPackManagedTensorAllocator(forget_tensor, 0, NULL));
   CHECK_ERROR_TEXT(TVMFFIEnvTensorAlloc(&wanted, &object), "RuntimeError", "failed to allocate");

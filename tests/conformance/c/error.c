@@ -113,10 +113,10 @@ static void test_no_place_for_the_error(void) {
   char line[128] = "";
   int ends[2];
   int standard_error = dup(2);
-  CHECK(standard_error >= 0 && pipe(ends) == 0 && dup2(ends[1], 2) == 2);
+  CHECK(standard_error >= 0 && open_pipe(ends) == 0 && dup2(ends[1], 2) >= 0);
   TVMFFIErrorSetRaisedFromCStr("KeyError", "kept");
   TVMFFIErrorMoveFromRaised(NULL);
-  CHECK(dup2(standard_error, 2) == 2 && close(standard_error) == 0 && close(ends[1]) == 0);
+  CHECK(dup2(standard_error, 2) >= 0 && close(standard_error) == 0 && close(ends[1]) == 0);
   CHECK(read(ends[0], line, sizeof(line) - 1) > 0 && strstr(line, "TVMFFIErrorMoveFromRaised") != NULL);
   CHECK(close(ends[0]) == 0);
   CHECK(raised_is("KeyError", "kept"));
@@ -175,6 +175,7 @@ static void test_backtrace(void) {
   CHECK(trace->size == 0 || trace->data != NULL);
 }
 
+#ifdef __linux__
 /* Returns true if every line is a frame, and main's frame is the last before the C runtime's. */
 static int is_of_main(const TVMFFIByteArray* trace) {
   const char *at = trace->data, *end = trace->data + trace->size;
@@ -187,6 +188,7 @@ static int is_of_main(const TVMFFIByteArray* trace) {
   }
   return found;
 }
+#endif
 
 static void test_backtraces_of_errors(void) {
   const char own_line[] = "  File \"error.c\", line 7, in own_line\n";

@@ -156,7 +156,7 @@ static void test_tensors(void) {
   CHECK_ERROR_TEXT(ferrite_check_same_device(&y, &x), "ValueError",
                 "Mismatched y.device_id on argument #3 when calling:\n  `" SIGNATURE "`,\n  expected to match x.device_id = 0, got 1");
   CHECK_OK(ferrite_check_shape(&x, 1, 3));
-  CHECK_ERROR_TEXT(ferrite_check_shape(&x, 1, -9223372036854775807), "ValueError",
+  CHECK_ERROR_TEXT(ferrite_check_shape(&x, 1, -INT64_MAX), "ValueError",
                 "Invalid x.shape[1]" WHEN("2") "-9223372036854775807, got 3");
   CHECK_OK(ferrite_check_same_extent(&x, 0, &y, 0));
   CHECK_ERROR_TEXT(ferrite_check_same_extent(&y, 0, &x, 1), "ValueError",

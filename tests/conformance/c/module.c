@@ -72,11 +72,19 @@ static int times_ten(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFI
   return 0;
 }
 
-/* The kernels and their context pointer are in a dependency of the loaded library. */
+/* The kernels and their context pointer are in a dependency of the loaded library. Windows finds only what a library itself exports. */
 static void test_context_of_a_dependency(void) {
   TVMFFIAny module;
   CHECK_OK(load(required("CHECK_NEEDS_KERNELS"), &module));
+#ifdef _WIN32
+  {
+    TVMFFIAny function;
+    CHECK_OK(module_function(module.v_obj, "context", 0, &function));
+    CHECK(function.type_index == kTVMFFINone);
+  }
+#else
   CHECK(context_of(module.v_obj) == (char*)module.v_obj - 8);
+#endif
   release_any(&module);
 }
 

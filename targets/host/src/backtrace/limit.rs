@@ -1,20 +1,13 @@
 //! The maximum number of frames in a backtrace, from the environment.
 
-use core::ffi::CStr;
+use crate::environment;
 
 /// Default of the environment variable `TVM_TRACEBACK_LIMIT`: the maximum number of frames in a backtrace.
 pub(super) const DEFAULT_LIMIT: usize = 512;
 
 /// Returns the maximum number of frames.
 pub(super) fn limit() -> usize {
-    // `std::env::var` would copy the text with an allocator that aborts the process when out of memory.
-    // SAFETY: the name ends in a NUL. As always in C, changing the environment concurrently is the program's mistake.
-    let text = unsafe { libc::getenv(c"TVM_TRACEBACK_LIMIT".as_ptr()) };
-    if text.is_null() {
-        return DEFAULT_LIMIT;
-    }
-    // SAFETY: environment texts end in a NUL.
-    parse_limit(unsafe { CStr::from_ptr(text) }.to_bytes())
+    environment::read(c"TVM_TRACEBACK_LIMIT", parse_limit).unwrap_or(DEFAULT_LIMIT)
 }
 
 /// Parses a number from 0 to 2147483647 as C's `strtol` does; returns the default for any other text.

@@ -5,9 +5,9 @@ use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::{plain_bail, plain_error};
+use ferrite_core::plain_error;
 
-use super::last_error;
+use super::linker;
 use super::loading::apart_from_forks;
 
 /// An open driver library. It is never closed, since drivers leave threads and handlers behind.
@@ -17,7 +17,7 @@ pub struct DriverLibrary {
     name: &'static CStr,
 }
 
-// SAFETY: a handle of `dlopen` may be used from any thread.
+// SAFETY: a handle of the dynamic linker may be used from any thread.
 unsafe impl Send for DriverLibrary {}
 // SAFETY: looking symbols up changes nothing.
 unsafe impl Sync for DriverLibrary {}
@@ -29,11 +29,12 @@ impl DriverLibrary {
     /// RuntimeError if none can be opened. The message lists all names, and contains the system's message for the last
     /// one.
     pub fn open(names: &'static [&'static CStr]) -> Result<DriverLibrary> {
+        let mut last = None;
         for name in names {
-            // SAFETY: the name ends in a NUL. The initialisers belong to a driver installed on the system.
-            let open = || unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-            if let Some(handle) = NonNull::new(apart_from_forks(open)) {
-                return Ok(DriverLibrary { handle, name });
+            // SAFETY: the initialisers belong to a driver installed on the system.
+            match apart_from_forks(|| unsafe { linker::open_resolved(name) }) {
+                Ok(handle) => return Ok(DriverLibrary { handle, name }),
+                Err(error) => last = Some(error),
             }
         }
         let mut list = Buffer::new();
@@ -43,13 +44,15 @@ impl DriverLibrary {
             }
             list.try_extend_from_slice(name.to_bytes())?;
         }
-        let reason = last_error();
-        plain_bail!(
-            RUNTIME_ERROR,
-            "The driver is not installed: looked for {} ({})",
-            list.as_slice(),
-            reason.0
-        )
+        let failure = |reason: &[u8]| {
+            plain_error!(
+                RUNTIME_ERROR,
+                "The driver is not installed: looked for {} ({})",
+                list.as_slice(),
+                reason
+            )
+        };
+        Err(last.map_or_else(|| failure(b""), |error| error.with_text(failure)))
     }
 
     /// Opens the library at `path`. `name` identifies it in error messages.
@@ -58,27 +61,26 @@ impl DriverLibrary {
     /// RuntimeError with the system's message if the library cannot be opened.
     pub fn open_at(path: &CStr, name: &'static CStr) -> Result<DriverLibrary> {
         // SAFETY: as in `open`; the caller vouches for the library.
-        let open = || unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        match NonNull::new(apart_from_forks(open)) {
-            Some(handle) => Ok(DriverLibrary { handle, name }),
-            None => plain_bail!(RUNTIME_ERROR, "Cannot open {} ({})", path.to_bytes(), last_error().0),
-        }
+        let handle = apart_from_forks(|| unsafe { linker::open_resolved(path) }).map_err(|error| {
+            error.with_text(|reason| {
+                plain_error!(RUNTIME_ERROR, "Cannot open {} ({})", path.to_bytes(), reason)
+            })
+        })?;
+        Ok(DriverLibrary { handle, name })
     }
 
     /// Returns the first of these libraries that the process has already loaded, and keeps it loaded. Returns `None` if
     /// none is loaded.
     pub fn find_loaded(names: &'static [&'static CStr]) -> Option<DriverLibrary> {
         names.iter().find_map(|name| {
-            // SAFETY: the name ends in a NUL. Nothing is loaded, so no initialiser runs.
-            let find = || unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
-            NonNull::new(apart_from_forks(find)).map(|handle| DriverLibrary { handle, name })
+            apart_from_forks(|| linker::find_loaded(name)).map(|handle| DriverLibrary { handle, name })
         })
     }
 
     /// Returns the address of a function, or `None` if neither the library nor its dependencies define it.
     pub fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
-        // SAFETY: the handle is open; only the address is taken.
-        NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
+        // SAFETY: the handle stays open.
+        unsafe { linker::symbol(self.handle, name) }
     }
 
     /// Returns the address of a function.
@@ -95,13 +97,7 @@ impl DriverLibrary {
 
 /// Returns `true` if two addresses lie in the same shared object.
 pub fn same_object(one: *const c_void, other: *const c_void) -> bool {
-    let base = |address| {
-        // SAFETY: all zeros is a value of this record of pointers.
-        let mut info: libc::Dl_info = unsafe { core::mem::zeroed() };
-        // SAFETY: dladdr takes any address and fills the record.
-        (unsafe { libc::dladdr(address, &mut info) } != 0).then_some(info.dli_fbase)
-    };
-    base(one).is_some_and(|found| base(other) == Some(found))
+    linker::object_of(one).is_some_and(|found| linker::object_of(other) == Some(found))
 }
 
 #[cfg(all(test, target_os = "linux", not(miri)))]

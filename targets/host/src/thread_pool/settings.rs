@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 
 use super::{MAX_TASKS, system};
+use crate::environment;
 
 /// Default of `FERRITE_SPIN_US`.
 const SPIN_US: usize = 5000;
@@ -93,13 +94,5 @@ fn positive(name: &CStr) -> Option<usize> {
 
 /// Parses a number in an environment variable. In a list such as `4,2`, the first number counts.
 fn number(name: &CStr) -> Option<usize> {
-    // `std::env::var` would copy the text with an allocator that aborts the process when out of memory.
-    // SAFETY: the name ends in a NUL. As everywhere in C, changing the environment concurrently is the program's mistake.
-    let value = unsafe { libc::getenv(name.as_ptr()) };
-    if value.is_null() {
-        return None;
-    }
-    // SAFETY: environment texts end in a NUL.
-    let value = unsafe { CStr::from_ptr(value) }.to_str().ok()?;
-    value.split(',').next()?.trim().parse().ok()
+    environment::read(name, |value| core::str::from_utf8(value).ok()?.split(',').next()?.trim().parse().ok())?
 }

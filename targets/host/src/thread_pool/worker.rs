@@ -125,7 +125,7 @@ impl Worker {
                 thread: AtomicI32::new(0),
                 processor: AtomicI32::new(UNKNOWN),
             });
-            detached::start(serve, worker.as_ptr().cast())
+            detached::start::<Worker>(worker.as_ptr().cast())
         };
         if has_thread {
             WORKERS[number].store(worker.as_ptr(), Ordering::Release);
@@ -172,9 +172,10 @@ impl Worker {
     }
 }
 
-extern "C" fn serve(worker: *mut c_void) -> *mut c_void {
-    system::name_thread(c"ferrite-worker");
-    // SAFETY: `Worker::spawn` passes a worker that is never freed once this thread runs.
-    unsafe { &*worker.cast::<Worker>() }.serve();
-    ptr::null_mut()
+impl detached::Body for Worker {
+    unsafe fn run(worker: *mut c_void) {
+        system::name_thread(c"ferrite-worker");
+        // SAFETY: `Worker::spawn` passes a worker that is never freed once this thread runs.
+        unsafe { &*worker.cast::<Worker>() }.serve();
+    }
 }

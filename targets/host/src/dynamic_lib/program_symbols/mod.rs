@@ -8,6 +8,8 @@ use core::ffi::{CStr, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use super::linker;
+
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), path = "other.rs")]
 mod object;
 
@@ -71,11 +73,7 @@ pub(super) fn show() {
 
 /// Returns `true` if the dynamic linker finds a symbol with the name of the first one.
 fn is_shown(table: &SymbolTable) -> bool {
-    // SAFETY: the name ends in a NUL; only the address is taken.
-    table
-        .symbols
-        .first()
-        .is_none_or(|symbol| unsafe { !libc::dlsym(libc::RTLD_DEFAULT, symbol.name.as_ptr()).is_null() })
+    table.symbols.first().is_none_or(|symbol| linker::process_shows(symbol.name))
 }
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu", not(miri)))]

@@ -1,19 +1,18 @@
-//! Creation of detached threads. Unlike `std`, does not use Rust's allocator, which aborts the process when out of
-//! memory.
+//! Detached threads of POSIX.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
+use core::ptr;
 
-/// Stack size in bytes where the system's default is smaller. Equal to the default of `std`.
-const LEAST_STACK_BYTES: usize = 2 << 20;
+use super::{Body, LEAST_STACK_BYTES};
 
 /// Starts a detached thread with the system's default stack size, like C++ threads. Returns `false` on failure.
 ///
 /// # Safety
-/// `body` must accept `argument` on another thread.
-pub(super) unsafe fn start(body: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_void) -> bool {
+/// `B` must accept `argument` on another thread.
+pub(in super::super) unsafe fn start<B: Body>(argument: *mut c_void) -> bool {
     let (mut attributes, mut thread) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: the attributes are initialised before use and destroyed once; the caller vouches for `body`.
+    // SAFETY: the attributes are initialised before use and destroyed once; the caller vouches for the argument.
     unsafe {
         if libc::pthread_attr_init(attributes.as_mut_ptr()) != 0 {
             return false;
@@ -23,8 +22,14 @@ pub(super) unsafe fn start(body: extern "C" fn(*mut c_void) -> *mut c_void, argu
         libc::pthread_attr_getstacksize(&attributes, &mut stack_bytes);
         libc::pthread_attr_setstacksize(&mut attributes, stack_bytes.max(LEAST_STACK_BYTES));
         libc::pthread_attr_setdetachstate(&mut attributes, libc::PTHREAD_CREATE_DETACHED);
-        let status = libc::pthread_create(thread.as_mut_ptr(), &attributes, body, argument);
+        let status = libc::pthread_create(thread.as_mut_ptr(), &attributes, enter::<B>, argument);
         libc::pthread_attr_destroy(&mut attributes);
         status == 0
     }
+}
+
+extern "C" fn enter<B: Body>(argument: *mut c_void) -> *mut c_void {
+    // SAFETY: the caller of `start` vouches for the argument.
+    unsafe { B::run(argument) };
+    ptr::null_mut()
 }
