@@ -31,10 +31,15 @@ run() { # run PROGRAM.EXE: with an end for one that hangs
 
 kernel_libraries() {
   compile kernels.dll kernels -shared && compile kernels_bin.dll kernels -shared -DWITH_LIBRARY_BIN &&
-    # A library that only needs another one, which is beside it in a folder that is not the current one.
-    mkdir -p "$work/beside" && cp "$work"/{kernels,tvm_ffi}.dll "$work/beside" &&
+    # A library that only needs another one, which is in its folder, and not in that of the program.
+    mkdir -p "$work/beside" && compile beside/needed.dll kernels -shared &&
     echo 'int __tvm_ffi_add_one(void); int (*needed)(void) = __tvm_ffi_add_one;' |
-    "$gcc" -shared -o "$work/beside/needs_kernels.dll" -x c - -L"$work" -l:kernels.dll
+    "$gcc" -shared -o "$work/beside/needs_kernels.dll" -x c - -L"$work/beside" -l:needed.dll
+}
+
+# The DLL needs none of MinGW's, such as its unwinder and its threads.
+test_imports() {
+  ! x86_64-w64-mingw32-objdump -p "$library/tvm_ffi.dll" | grep -i 'DLL Name: lib'
 }
 
 # The DLL and its module-definition file have the symbols of the lists, no others.
@@ -66,7 +71,7 @@ test_program() { # test_program NAME
   compile "$1.exe" "$1" -pthread && run "$1.exe"
 }
 
-if [ $# -eq 0 ]; then mapfile -t tests < <(programs) && set -- exports definition_file microsoft_header "${tests[@]}"; fi
+if [ $# -eq 0 ]; then mapfile -t tests < <(programs) && set -- imports exports definition_file microsoft_header "${tests[@]}"; fi
 mkdir -p "$work" && cp "$library"/tvm_ffi.dll "$library"/libtvm_ffi.dll.a "$exports/symbols.txt" "$work" &&
   cp "$("$gcc" -print-file-name=libwinpthread-1.dll)" "$work" && kernel_libraries || exit 2
 export WINEPREFIX=$work/prefix WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml=

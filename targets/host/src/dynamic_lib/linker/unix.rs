@@ -33,7 +33,7 @@ pub(in super::super) unsafe fn open(path: &CStr) -> Result<NonNull<c_void>, Load
 /// Opens the library at `path`, all of whose functions are resolved before it returns.
 ///
 /// # Safety
-/// As [`open`].
+/// Same requirements as [`open`].
 pub(in super::super) unsafe fn open_resolved(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     // SAFETY: the caller's promise.
     unsafe { open_with(path, libc::RTLD_NOW | libc::RTLD_LOCAL) }
