@@ -26,7 +26,6 @@ macro_rules! export_function {
         $crate::export_function!($name, $function, $doc, "");
     };
     ($name:ident, $function:expr, $doc:expr, $names:expr) => {
-        #[allow(unsafe_code, reason = "the symbols have the C ABI")]
         const _: () = {
             use ::core::ffi::{c_int, c_void};
             use $crate::abi::TVMFFIAny;
