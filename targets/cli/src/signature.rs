@@ -7,6 +7,9 @@ use serde_json::Value;
 pub struct Signature {
     /// Types of the parameters, as the ABI names them; `None` if any number is accepted.
     pub parameters: Option<Vec<Type>>,
+    /// Names of the parameters, as many as there are; empty if the library does not say them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// Type of the result.
     pub result: Type,
 }
@@ -24,7 +27,12 @@ pub struct Type {
 impl Signature {
     /// Reads the metadata of a function; `None` if it has no type of a function.
     pub fn of_metadata(metadata: &str) -> Option<Signature> {
-        Signature::of_schema(&schema_of(metadata)?)
+        let mut signature = Signature::of_schema(&schema_of(metadata)?)?;
+        let names = names_of(metadata).unwrap_or_default();
+        if signature.parameters.as_ref().is_some_and(|parameters| parameters.len() == names.len()) {
+            signature.names = names;
+        }
+        Some(signature)
     }
 
     /// Reads a schema: `args` has the result first; `named_args` has lists of results and parameters.
@@ -36,13 +44,14 @@ impl Signature {
         if let Some(named) = schema.get("named_args") {
             let types = |key: &str| named.get(key).and_then(Value::as_array).map(|list| types(list));
             let result = types("return").and_then(|list| list.into_iter().next());
-            return Some(Signature { parameters: types("params"), result: result.unwrap_or(Type::any()) });
+            let result = result.unwrap_or(Type::any());
+            return Some(Signature { parameters: types("params"), names: Vec::new(), result });
         }
         let mut all =
             types(schema.get("args").and_then(Value::as_array).map_or(&[], Vec::as_slice)).into_iter();
         match all.next() {
-            Some(result) => Some(Signature { parameters: Some(all.collect()), result }),
-            None => Some(Signature { parameters: None, result: Type::any() }),
+            Some(result) => Some(Signature { parameters: Some(all.collect()), names: Vec::new(), result }),
+            None => Some(Signature { parameters: None, names: Vec::new(), result: Type::any() }),
         }
     }
 
@@ -60,6 +69,25 @@ fn schema_of(metadata: &str) -> Option<Value> {
         Value::String(text) => serde_json::from_str(text).ok(),
         other => Some(other.clone()),
     }
+}
+
+/// Returns the names in the text of a signature, such as `x` and `by` of `scale(x: Tensor([m, n], float32), by: float)`.
+fn names_of(metadata: &str) -> Option<Vec<String>> {
+    let metadata: Value = serde_json::from_str(metadata).ok()?;
+    let (_, rest) = metadata.get("signature")?.as_str()?.split_once('(')?;
+    let (mut depth, mut names, mut begin) = (0_u32, Vec::new(), 0);
+    for (at, letter) in rest.char_indices() {
+        match letter {
+            '(' | '[' | '<' => depth += 1,
+            ')' | ',' if depth == 0 => {
+                names.push(rest[begin..at].split(':').next().unwrap_or_default().trim().to_string());
+                begin = at + 1;
+            }
+            ')' | ']' | '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Some(names)
 }
 
 fn types(list: &[Value]) -> Vec<Type> {
@@ -135,6 +163,21 @@ mod tests {
         let named = r#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"None\"}],\"params\":[{\"type\":\"DLTensor*\"}]}}"}"#;
         assert_eq!(text(named).as_deref(), Some("(DLTensor*) -> None"));
         assert_eq!(text(r#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#).as_deref(), Some("(...) -> Any"));
+    }
+
+    #[test]
+    fn names_are_those_of_the_signature() {
+        let schema = r#"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"int\"},{\"type\":\"int\"},{\"type\":\"int\"}]}"#;
+        let names = |signature: &str| {
+            let metadata = format!(r#"{{"type_schema":"{schema}","signature":"{signature}"}}"#);
+            Signature::of_metadata(&metadata).map(|signature| signature.names).unwrap_or_default()
+        };
+        assert_eq!(names("f(x: Tensor([m, n], float32), by: float = 2)"), ["x", "by"]);
+        assert_eq!(names("f(x, y)"), ["x", "y"]);
+        assert_eq!(names("f(lists: Map<str, Array<int>>, y: int)"), ["lists", "y"]);
+        for other in ["f(x)", "f(x, y, z)", "f", "", "f(x, y"] {
+            assert!(names(other).is_empty(), "{other}");
+        }
     }
 
     #[test]

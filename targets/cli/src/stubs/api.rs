@@ -147,6 +147,11 @@ impl Callable {
         self.signature.as_ref()?.parameters.as_deref()
     }
 
+    /// Returns the names of the parameters; empty if they are not known.
+    pub fn names(&self) -> &[String] {
+        self.signature.as_ref().map_or(&[], |signature| &signature.names)
+    }
+
     /// Returns the type of the result.
     pub fn result(&self) -> Type {
         self.signature.as_ref().map_or_else(Type::any, |signature| signature.result.clone())

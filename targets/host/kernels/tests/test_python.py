@@ -22,7 +22,7 @@ from adaptors import CASES, adaptor, check, library
 from conftest import BUILD, on_ferrite
 from ferrite_kernels import dlpack, protocol
 from ferrite_kernels import numpy as on_numpy
-from ferrite_kernels.signature import Signature
+from ferrite_kernels.signature import Signature, split
 
 PACKAGE = Path(ferrite_kernels.__file__).parent
 jax.config.update("jax_enable_x64", True)  # positions are int64
@@ -99,6 +99,7 @@ def test_signatures_describe_results():
     signature = Signature("f", {**kinds, "signature": text})
     assert signature.names == ("x", "y", "n", "out") and signature.writes == (3,)
     assert signature.result([np.empty((5, 8)), np.empty((7, 9), "int8"), 6, None]) == ((4, 3, 10, 6, 7, 9), np.dtype("int8"))
+    assert split("a: Map<str, Array<int>>, b: Tensor([m, n], T)") == ["a: Map<str, Array<int>>", "b: Tensor([m, n], T)"]
     assert Signature("f", kinds).names == ("_0", "_1", "_2", "_3")
     with pytest.raises(LookupError, match="the signature of f has no shape of a result"):
         Signature("f", kinds).result([])

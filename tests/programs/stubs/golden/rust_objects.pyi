@@ -42,14 +42,14 @@ class demo:
     @staticmethod
     def greet(_0: str, /) -> str: ...
 
-def call_while_borrowed(_0: demo.Counter, _1: Callable[..., Any], /) -> None:
+def call_while_borrowed(counter: demo.Counter, callback: Callable[..., Any], /) -> None:
     """Calls a function while the counter is borrowed for writing."""
 
 def fail() -> None:
     """Panics."""
 
-def make_counter(_0: int, /) -> demo.Counter:
+def make_counter(value: int, /) -> demo.Counter:
     """Creates a counter."""
 
-def totals(_0: Mapping[str, Sequence[int]], /) -> Dict[str, int]:
+def totals(groups: Mapping[str, Sequence[int]], /) -> Dict[str, int]:
     """Sums the numbers of each key."""

@@ -95,7 +95,7 @@ fn ancestor_has(class: &Class, name: &str, types: &Types<'_>) -> bool {
     false
 }
 
-/// Returns the parameters of a function, which have no names. `receiver` is `self`, or empty.
+/// Returns the parameters of a function, which are positional: their names only tell. `receiver` is `self`, or empty.
 fn parameters(function: &Callable, receiver: &str, types: &mut Types<'_>) -> String {
     let mut list: Vec<_> =
         Some(receiver).filter(|name| !name.is_empty()).map(String::from).into_iter().collect();
@@ -106,13 +106,24 @@ fn parameters(function: &Callable, receiver: &str, types: &mut Types<'_>) -> Str
                 parameters
                     .iter()
                     .enumerate()
-                    .map(|(index, one)| format!("_{index}: {}", types.of(one, Way::In))),
+                    .map(|(index, one)| format!("{}: {}", label(function, index), types.of(one, Way::In))),
             );
             list.push("/".into());
         }
         None => list.push(format!("*args: {}", types.any())),
     }
     list.join(", ")
+}
+
+/// Returns the name of a parameter: a number if the library has none, or one that Python refuses.
+fn label(function: &Callable, index: usize) -> String {
+    let names = function.names();
+    let count = function.parameters().map_or(0, <[_]>::len);
+    let is_good = |name: &str| is_name(name) && names.iter().filter(|other| *other == name).count() == 1;
+    match names.get(index) {
+        Some(name) if names.len() == count && is_good(name) && name != "self" => name.clone(),
+        _ => format!("_{index}"),
+    }
 }
 
 /// Returns a declaration with its documentation, or with dots.

@@ -46,15 +46,15 @@ class edge:
 
     # No name of Python, reached by getattr: "edge.with space": (...) -> Any
 
-def Any(_0: _typing.Any, /) -> _typing.Any:
+def Any(x: _typing.Any, /) -> _typing.Any:
     """Returns None."""
 
 def a_b(*args: _typing.Any) -> _typing.Any: ...
 
-def int(_0: float, /) -> _builtins.int:
+def int(x: float, /) -> _builtins.int:
     """Rounds to zero."""
 
-def load(_0: str, /) -> str:
+def load(x: str, /) -> str:
     """Returns a text."""
 
 def objects(_0: _edge.PairObject, _1: Object, _2: Tensor, _3: Device, /) -> _edge.PairObject:
@@ -62,7 +62,7 @@ def objects(_0: _edge.PairObject, _1: Object, _2: Tensor, _3: Device, /) -> _edg
 
 def plain(*args: _typing.Any) -> _typing.Any: ...
 
-def super(_0: bool, /) -> bool:
+def super(x: bool, /) -> bool:
     """Returns x.
 
     In two paragraphs."""

@@ -94,7 +94,7 @@ def split(text: str) -> list[str]:
     """Split a text at the commas outside of brackets."""
     parts, depth = [""], 0
     for letter in text:
-        depth += (letter in "([") - (letter in ")]")
+        depth += (letter in "([<") - (letter in ")]>")
         if letter == "," and depth == 0:
             parts.append("")
         else:
