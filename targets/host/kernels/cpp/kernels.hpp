@@ -30,6 +30,9 @@
 // Inlines a helper into the clones, so that it is compiled for their processors.
 #define KERNELS_INLINE inline __attribute__((always_inline))
 
+// Keeps one copy of a check that every kernel makes.
+#define KERNELS_SHARED __attribute__((noinline))
+
 // For the documentation of kernels whose signature has tensors of T.
 #define KERNELS_TYPES " T is float32, float16 or bfloat16."
 
@@ -143,14 +146,14 @@ class Call {
   bool failed() const { return failed_; }
 
   // Reads a compact tensor of `dtype`, with an axis for each of `dims`.
-  Tensor tensor(int32_t index, const char* name, DLDataType dtype, std::initializer_list<Dim*> dims) {
+  KERNELS_SHARED Tensor tensor(int32_t index, const char* name, DLDataType dtype, std::initializer_list<Dim*> dims) {
     FerriteTensorArg* x = begin(index, name, dims);
     if (!failed_) keep(ferrite_check_dtype(x, dtype.code, dtype.bits, dtype.lanes));
     return end(x, dims);
   }
 
   // Reads a compact tensor of float32, float16 or bfloat16.
-  Tensor floats(int32_t index, const char* name, std::initializer_list<Dim*> dims) {
+  KERNELS_SHARED Tensor floats(int32_t index, const char* name, std::initializer_list<Dim*> dims) {
     FerriteTensorArg* x = begin(index, name, dims);
     if (!failed_ && !(x->dl->dtype == kFloat16 || x->dl->dtype == kBFloat16)) keep(ferrite_check_dtype(x, kDLFloat, 32, 1));
     return end(x, dims);
@@ -158,7 +161,7 @@ class Call {
 
   // Checks that the kernel may write a tensor: it is not read-only, and shares memory with no other argument but `same`, which
   // may be exactly the same elements.
-  void writes(const Tensor& x, const Tensor* same = nullptr) {
+  KERNELS_SHARED void writes(const Tensor& x, const Tensor* same = nullptr) {
     if (failed_) return;
     if (x.on_host()) return keep(ferrite_check_output(x.arg_, same != nullptr ? same->arg_ : nullptr));
     for (int32_t i = 0; i < count_; ++i) {
@@ -175,8 +178,8 @@ class Call {
   }
 
   // Reads an optional output, or allocates one on the device of the first tensor. Call it after all other checks.
-  Output output(int32_t index, const char* name, DLDataType dtype, std::initializer_list<Dim*> dims,
-                const Tensor* same = nullptr) {
+  KERNELS_SHARED Output output(int32_t index, const char* name, DLDataType dtype, std::initializer_list<Dim*> dims,
+                               const Tensor* same = nullptr) {
     if (failed_ || ferrite_arg_is_none(args_, index)) return allocate(dtype, dims);
     Tensor x = tensor(index, name, dtype, dims);
     writes(x, same);
@@ -216,7 +219,7 @@ class Call {
   }
 
   // Checks the lengths of sequences, and the blocks in which their tokens are; the rest of a row of the tables may be anything.
-  void context(const Tensor& tables, const Tensor& lengths, int64_t blocks, int64_t block_size) {
+  KERNELS_SHARED void context(const Tensor& tables, const Tensor& lengths, int64_t blocks, int64_t block_size) {
     if (failed_) return;
     const int64_t seqs = tables.dl()->shape[0], max_blocks = tables.dl()->shape[1];
     elements(lengths, 0, max_blocks * block_size);
@@ -231,7 +234,7 @@ class Call {
   void keep(int failure) { failed_ = failed_ || failure != 0; }
 
   // Reads a tensor and checks the number of its axes.
-  FerriteTensorArg* begin(int32_t index, const char* name, std::initializer_list<Dim*> dims) {
+  KERNELS_SHARED FerriteTensorArg* begin(int32_t index, const char* name, std::initializer_list<Dim*> dims) {
     if (failed_) return nullptr;
     FerriteTensorArg* x = &tensors_[count_];
     keep(ferrite_arg_tensor(args_, index, name, x) || ferrite_check_ndim(x, static_cast<int32_t>(dims.size())));
@@ -239,7 +242,7 @@ class Call {
   }
 
   // Makes the checks that are the same for all types of elements.
-  Tensor end(FerriteTensorArg* x, std::initializer_list<Dim*> dims) {
+  KERNELS_SHARED Tensor end(FerriteTensorArg* x, std::initializer_list<Dim*> dims) {
     Tensor tensor;
     if (failed_) return tensor;
     keep(check_device(*x));
@@ -287,7 +290,7 @@ class Call {
                                   "a common one");
   }
 
-  Output allocate(DLDataType dtype, std::initializer_list<Dim*> dims) {
+  KERNELS_SHARED Output allocate(DLDataType dtype, std::initializer_list<Dim*> dims) {
     TVMFFIObjectHandle made = nullptr;
     int64_t shape[4];
     int32_t ndim = 0;
@@ -331,7 +334,7 @@ inline int out_of_memory() { return ferrite_fail("MemoryError", "out of memory f
 // ---- loops ---------------------------------------------------------------------------------
 
 // Calls `f(i)` for i from 0 to `count` - 1, in several threads if all of it is at least kParallelWork.
-template <class F> void parallel_for(int64_t count, [[maybe_unused]] int64_t work_each, F&& f) {
+template <class F> void parallel_for(int64_t count, int64_t work_each, F&& f) {
   if (count <= 1 || count * (work_each + 1) < kParallelWork) {  // a parallel region of one thread would cost 400 ns
     for (int64_t i = 0; i < count; ++i) f(i);
     return;
