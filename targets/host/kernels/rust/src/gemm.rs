@@ -92,6 +92,19 @@ fn pack<const WIDTH: usize>(
     }
 }
 
+/// A vector of sums, which stays in a register where all uses are inlined and no index is computed.
+#[derive(Clone, Copy)]
+struct Sums<const WIDTH: usize>([f32; WIDTH]);
+
+impl<const WIDTH: usize> Sums<WIDTH> {
+    #[inline(always)]
+    fn add_scaled(&mut self, factor: f32, x: &[f32; WIDTH]) {
+        for index in 0..WIDTH {
+            self.0[index] = multiply_add::<WIDTH>(factor, x[index], self.0[index]);
+        }
+    }
+}
+
 /// Adds the product of rows of `a` and a panel to the rows of `out`, at most `TILE_ROWS`.
 #[inline(always)]
 fn add_tile<const WIDTH: usize>(
@@ -105,20 +118,22 @@ fn add_tile<const WIDTH: usize>(
 ) {
     let rows = out.len() / n;
     // Rows beyond the last one repeat it, and are not stored.
-    let a: [&[f32]; TILE_ROWS] =
-        std::array::from_fn(|row| &a[row.min(rows - 1) * k + depth..][..panel.len()]);
-    let mut sums = [[[0.0; WIDTH]; TILE_VECTORS]; TILE_ROWS];
-    for (depth, b) in panel.iter().enumerate() {
-        for (a, sums) in a.iter().zip(&mut sums) {
-            let a = a[depth];
-            for (b, sums) in b.iter().zip(sums) {
-                for (b, sum) in b.iter().zip(sums) {
-                    *sum = multiply_add::<WIDTH>(a, *b, *sum);
-                }
-            }
+    let a = |row: usize| &a[row.min(rows - 1) * k + depth..][..panel.len()];
+    let zero = (Sums([0.0; WIDTH]), Sums([0.0; WIDTH]));
+    let (mut s0, mut s1, mut s2, mut s3, mut s4, mut s5) = (zero, zero, zero, zero, zero, zero);
+    let rows_of_a = a(0).iter().zip(a(1)).zip(a(2)).zip(a(3)).zip(a(4)).zip(a(5));
+    for ([low, high], (((((a0, a1), a2), a3), a4), a5)) in panel.iter().zip(rows_of_a) {
+        // One statement each: in a loop over the sums, these would be in memory.
+        macro_rules! add {
+            ($($sums:ident $a:ident),*) => {$(
+                $sums.0.add_scaled(*$a, low);
+                $sums.1.add_scaled(*$a, high);
+            )*};
         }
+        add!(s0 a0, s1 a1, s2 a2, s3 a3, s4 a4, s5 a5);
     }
-    for (out, sums) in out.chunks_exact_mut(n).zip(&sums) {
+    for (out, sums) in out.chunks_exact_mut(n).zip([s0, s1, s2, s3, s4, s5]) {
+        let sums = [sums.0.0, sums.1.0];
         for (out, sum) in out[column..].iter_mut().zip(sums.as_flattened()) {
             *out += sum;
         }
