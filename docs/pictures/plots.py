@@ -132,4 +132,36 @@ def parts(picture, column, x, top, names, scale):
         y += 15
 
 
-PLOTS = {"chart": operations, "growth": growth, "flash": flash}
+BINDINGS = [
+    ("build_file_s", "build of one file, processor seconds", "{:.2f}", 1),
+    ("size_different_bytes", "size of 70 exports, KB", "{:.0f}", 1024),
+    ("import_ms", "load of 70 exports, ms", "{:.2f}", 1),
+    ("numpy_ns", "call with numpy arrays, ns", "{:.0f}", 1),
+    ("numpy_allocates_ns", "the same, output allocated", "{:.0f}", 1),
+    ("prebuilt_ns", "call with prebuilt tensors, ns", "{:.0f}", 1),
+]
+
+
+def bindings():
+    """Draw bars of what one binding of a kernel costs, for each tool that makes it."""
+    rows = json.loads((TESTS.parent / "targets/host/kernels/bench/results.json").read_text())["bindings"]
+    picture = Picture("Cost of a binding by tool", 920, 90 + 2 * (len(rows) * 15 + 45))
+    picture.text(20, 26, "One kernel bound by seven tools: shorter is better", "head")
+    picture.text(20, 44, "Each picture has a scale of its own. Blue: the bindings of this library.", "small")
+    for number, (key, title, form, unit) in enumerate(BINDINGS):
+        x, y = 20 + number % 3 * 300, 80 + number // 3 * (len(rows) * 15 + 45)
+        picture.text(x, y, title, "head")
+        longest = max(row[key] for row in rows.values() if key in row)
+        for place, (name, row) in enumerate(rows.items()):
+            top = y + 8 + place * 15
+            picture.text(x + 84, top + 11, name, "tiny", "end")
+            if key not in row:
+                picture.text(x + 90, top + 11, "takes none", "tiny")
+                continue
+            width = round(max(1, row[key] / longest * 150), 1)
+            picture.box(x + 90, top + 2, width, 11, "ours" if name in ("C", "C++", "Rust") else "slow")
+            picture.text(x + 96 + width, top + 11, form.format(row[key] / unit), "tiny")
+    return picture
+
+
+PLOTS = {"chart": operations, "growth": growth, "flash": flash, "bindings": bindings}

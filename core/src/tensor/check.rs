@@ -42,7 +42,7 @@ pub struct TensorCheck<'a> {
     place: Place<'a>,
 }
 
-/// What messages call a tensor.
+/// Name of a tensor in messages.
 #[derive(Clone, Copy)]
 enum Place<'a> {
     Named(&'a str),
