@@ -14,7 +14,7 @@
 namespace kernels {
 
 // Tokens in a chunk.
-constexpr int64_t kChunk = 32;
+constexpr int64_t kChunk = 16;
 
 // A paged cache: token t of a sequence is in block tables[t / block_size], row t % block_size.
 struct Cache {
