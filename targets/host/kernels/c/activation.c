@@ -8,7 +8,13 @@
 
 static inline float relu(float x) { return x > 0 ? x : 0 * x; } /* keeps what is not a number */
 static inline float silu(float x) { return x * vector_sigmoid(x); }
-static inline float tanh_of(float x) { return 2 * vector_sigmoid(2 * x) - 1; }
+
+/* Near 0, where 2 sigmoid(2 x) - 1 cancels its digits, the series at 0. */
+static inline float tanh_of(float x) {
+  const float s = x * x;
+  const float series = x * (1 + s * (-0.333333333f + s * (0.133333333f + s * (-0.0539682540f + s * 0.0218694885f))));
+  return s < 0.0625f ? series : 2 * vector_sigmoid(2 * x) - 1;
+}
 
 /* x times the standard normal distribution function at x. */
 static inline float gelu(float x) {

@@ -31,23 +31,23 @@ static inline int64_t place(const Cached* c, int64_t token) {
   return (c->blocks[token / c->block_size] * c->block_size + token % c->block_size) * c->step;
 }
 
-VECTOR static float dot(const float* x, const float* y, int64_t count) {
+static inline float dot(const float* x, const float* y, int64_t count) {
   float sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < count; ++i) sum += x[i] * y[i];
   return sum;
 }
 
-VECTOR static void scale_row(float* out, int64_t count, float scale) {
+static inline void scale_row(float* out, int64_t count, float scale) {
   for (int64_t i = 0; i < count; ++i) out[i] *= scale;
 }
 
-VECTOR static void add_scaled(float* restrict out, const float* restrict x, int64_t count, float scale) {
+static inline void add_scaled(float* restrict out, const float* restrict x, int64_t count, float scale) {
   for (int64_t i = 0; i < count; ++i) out[i] += scale * x[i];
 }
 
 /* Adds attention to `count` tokens from `first` on. */
-static void attend_chunk(float* out, Softmax* softmax, const Cached* c, const float* query, int64_t first, int64_t count) {
+VECTOR static void attend_chunk(float* out, Softmax* softmax, const Cached* c, const float* query, int64_t first, int64_t count) {
   float scores[CHUNK];
   for (int64_t i = 0; i < count; ++i) scores[i] = c->scale * dot(query, c->keys + place(c, first + i), c->head_size);
   const float highest = vector_max(softmax->highest, max_row(scores, count));

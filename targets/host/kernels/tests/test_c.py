@@ -4,12 +4,14 @@ import ml_dtypes  # noqa: F401 - gives numpy the type bfloat16
 import numpy as np
 import pytest
 import reference
+from dlpack import array_of
 from operators import (
     COMMON,
     ROTARY,
     ROWS,
     TOPK,
     Operator,
+    call,
     cases,
     check,
     distinct,
@@ -219,3 +221,73 @@ OPERATORS = [*COMMON, *MAPS, *ORDERS, *SAMPLING, *PAGED]
 @pytest.mark.parametrize("operator, size", cases(OPERATORS))
 def test_operator(c, operator, size):
     check(c, operator, size)
+
+
+# ---- what random numbers do not show -------------------------------------------------------------
+
+
+def test_functions_are_exact_to_the_last_places(c):
+    x = np.linspace(-86, 86, 200_001, dtype="float32")
+    np.testing.assert_allclose(result(c, "sigmoid", x), reference.sigmoid(x.astype("float64")), rtol=5e-7)
+    x = np.linspace(-4, 4, 200_001, dtype="float32")
+    np.testing.assert_allclose(result(c, "tanh", x), np.tanh(x.astype("float64")), rtol=1e-6)
+    np.testing.assert_allclose(result(c, "gelu", x), reference.gelu(x.astype("float64")), rtol=2e-6)
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered")
+@pytest.mark.parametrize("name", ["relu", "sigmoid", "silu", "tanh", "gelu_tanh"])
+def test_extreme_numbers(c, name):
+    """Of each sign; minus infinity has no product with 0."""
+    x = np.array([0.0, -0.0, 1e-30, -1e-30, 88, -88, 1e30, -1e30, np.inf, np.nan], "float32")
+    np.testing.assert_allclose(result(c, name, x), getattr(reference, name)(x.astype("float64")), rtol=1e-5, atol=1e-36)
+
+
+def test_softmax_of_masked_scores(c):
+    x = np.array([[0, -np.inf, 1, -np.inf], [-np.inf, 1e30, -1e30, 1e30], [-200, -201, -np.inf, -199]], "float32")
+    expected = reference.softmax(x.astype("float64"))
+    for name in ("softmax", "temperature_softmax"):
+        arguments = [np.ones(3, "float32")] if name == "temperature_softmax" else []
+        np.testing.assert_allclose(result(c, name, x, *arguments), expected, rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(result(c, "logsumexp_rows", np.full((1, 3), -np.inf, "float32")), [-np.inf])
+
+
+def test_reductions_skip_what_is_not_a_number(c):
+    x = np.array([[np.nan, 1, 3, 2], [-np.inf, np.nan, -np.inf, np.nan], [np.nan] * 4], "float32")
+    np.testing.assert_array_equal(result(c, "max_rows", x), [3, -np.inf, -np.inf])
+    np.testing.assert_array_equal(result(c, "argmax_rows", x, dtype="int32"), [2, 0, 0])
+    np.testing.assert_array_equal(result(c, "argmin_rows", x, dtype="int32"), [1, 0, 0])
+
+
+def test_first_of_equal_maxima(c):
+    for cols in (1, 63, 64, 65, 200):
+        for place in {0, cols // 2, cols - 1}:
+            x = np.zeros((1, cols), "float32")
+            x[0, place:] = 1
+            assert result(c, "argmax_rows", x, dtype="int32") == [place]
+
+
+def test_order_of_what_is_not_a_number_and_of_zeros(c):
+    x = np.array([[np.nan, 1, -np.inf, -0.0, np.inf, 0.0, -np.nan]], "float32")
+    np.testing.assert_array_equal(result(c, "argsort_rows", x, False, dtype="int32"), [[2, 3, 5, 1, 4, 0, 6]])
+    np.testing.assert_array_equal(result(c, "argsort_rows", x, True, dtype="int32"), [[4, 1, 3, 5, 2, 0, 6]])
+    values, indices = np.zeros((1, 3), "float32"), np.zeros((1, 3), "int32")
+    call(c, "topk", x, values, indices)
+    np.testing.assert_array_equal(indices, [[4, 1, 3]])
+
+
+def test_impossible_tokens_are_never_drawn(c):
+    probs = np.array([[0, 0, 0.25, 0, 0.75, 0]] * 5, "float32")
+    uniform = np.array([0, 0.2499, 0.25, 0.9999999, 1], "float32")
+    np.testing.assert_array_equal(result(c, "sample_probabilities", probs, uniform, dtype="int32"), [2, 2, 4, 4, 4])
+
+
+def test_equal_probabilities_are_kept_together(c):
+    probs = np.array([[0.25, 0.25, 0.25, 0.15, 0.1]], "float32")
+    third = [[1 / 3, 1 / 3, 1 / 3, 0, 0]]
+    np.testing.assert_allclose(result(c, "top_k_probabilities", probs, 2), third, rtol=1e-6)
+    np.testing.assert_allclose(result(c, "top_p_probabilities", probs, np.array([0.5], "float32")), third, rtol=1e-6)
+
+
+def result(module, name, *arguments, dtype="float32"):
+    """Call an operator that allocates its output."""
+    return array_of(call(module, name, *arguments, None), dtype)
