@@ -39,8 +39,11 @@
 #define FERRITE_INLINE_ static
 #endif
 
-/* For errors and for what kernels call many times: one copy in each file keeps kernels small and compilers fast. */
-#ifdef __GNUC__
+/*
+ * For errors and for what kernels call many times: one copy in each file keeps kernels small and compilers fast. Without optimization,
+ * compilers drop unused functions only if they are inline, and then files that use nothing need not link the library.
+ */
+#if defined(__GNUC__) && defined(__OPTIMIZE__)
 #define FERRITE_OUTLINE_ static __attribute__((noinline, unused))
 #else
 #define FERRITE_OUTLINE_ FERRITE_INLINE_
