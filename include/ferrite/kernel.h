@@ -75,7 +75,7 @@ typedef struct FerriteTensorArg {
 } FerriteTensorArg;
 
 /* Raises an error of a kind, such as "ValueError", and returns -1. */
-FERRITE_OUTLINE_ int ferrite_fail(const char* kind, const char* message) {
+FERRITE_INLINE_ int ferrite_fail(const char* kind, const char* message) {
   TVMFFIErrorSetRaisedFromCStr(kind, message);
   return -1;
 }
@@ -113,14 +113,20 @@ FERRITE_OUTLINE_ int ferrite_refuse_(const char* kind, const FerriteArgs* args, 
   return -1;
 }
 
-FERRITE_OUTLINE_ int ferrite_refuse_type_(const FerriteArgs* args, int32_t index, const char* expected) {
+FERRITE_OUTLINE_ void ferrite_raise_type_(const FerriteArgs* args, int32_t index, const char* expected) {
   const TVMFFITypeInfo* type = TVMFFIGetTypeInfo(args->values[index].type_index);
   char got[64];
   size_t size = 0;
   if (type != NULL) size = type->type_key.size < sizeof(got) ? type->type_key.size : sizeof(got) - 1;
   if (size != 0) memcpy(got, type->type_key.data, size);
   got[size] = '\0';
-  return ferrite_refuse_("TypeError", args, index, "Mismatched type", NULL, NULL, expected, size != 0 ? got : NULL);
+  ferrite_refuse_("TypeError", args, index, "Mismatched type", NULL, NULL, expected, size != 0 ? got : NULL);
+}
+
+/* Inline, so that compilers see that it returns -1, and warn of no argument that is read only after success. */
+FERRITE_INLINE_ int ferrite_refuse_type_(const FerriteArgs* args, int32_t index, const char* expected) {
+  ferrite_raise_type_(args, index, expected);
+  return -1;
 }
 
 FERRITE_OUTLINE_ int ferrite_refuse_count_(const FerriteArgs* args, int32_t expected) {
