@@ -50,11 +50,15 @@ check_upstream-rust() { upstream rust; }
 about upstream-examples "upstream's examples"
 check_upstream-examples() { upstream examples; }
 
-about cpp "C++ clients built with upstream's headers: two compilers, sanitizers, valgrind"
-check_cpp() {
+about cpp "C++ clients built with upstream's headers by two compilers"
+check_cpp() { cpp_clients gcc:: clang:: every_program; }
+
+about cpp-checked "C++ clients without RTTI, with sanitizers, and under valgrind"
+check_cpp-checked() { need valgrind "apt-get install valgrind" && cpp_clients no_rtti:: sanitized:: valgrind::; }
+
+cpp_clients() { # cpp_clients NAME...: parts of the tests' names
   need g++ "apt-get install g++" && need clang++ "apt-get install clang" &&
-    need valgrind "apt-get install valgrind" && need python3 "apt-get install python3 python3-pip" || return 1
-  ferrite_tests cxx_client --include-ignored
+    need python3 "apt-get install python3 python3-pip" && ferrite_tests cxx_client --include-ignored "$@"
 }
 
 about wheel "upstream's Python package runs on the library of our wheel"
