@@ -509,11 +509,18 @@ FERRITE_INLINE_ FerriteRange_ ferrite_range_(const FerriteTensorArg* x) {
   return range;
 }
 
+/* On these devices `data` is the handle of a buffer, and says nothing of where another one is. */
+FERRITE_INLINE_ int ferrite_has_addresses_(DLDevice device) {
+  const int type = device.device_type;
+  return type != kDLOpenCL && type != kDLVulkan && type != kDLMetal && type != kDLWebGPU;
+}
+
 /* Returns 1 if two tensors have bytes in common on one device; tensors whose elements only alternate count as if they had. */
 FERRITE_INLINE_ int ferrite_overlaps(const FerriteTensorArg* x, const FerriteTensorArg* y) {
   const DLDevice a = x->dl->device, b = y->dl->device;
   const FerriteRange_ of_x = ferrite_range_(x), of_y = ferrite_range_(y);
   if (a.device_type != b.device_type || a.device_id != b.device_id) return 0;
+  if (!ferrite_has_addresses_(a) && x->dl->data != y->dl->data) return 0;
   return of_x.begin < of_y.end && of_y.begin < of_x.end;
 }
 

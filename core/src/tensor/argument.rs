@@ -1,5 +1,6 @@
 //! Tensors among the arguments of a call: those that a function reads, and those that it writes.
 
+use super::reader::is_direct_address;
 use super::{Element, TensorCheck, TensorRef, TensorView, read_only};
 use crate::any::AnyView;
 use crate::convert::{AnyCompatible, Described, Param, TypeText};
@@ -196,8 +197,10 @@ impl Param for Output<'_> {
 
 /// Returns whether an element of one tensor may share memory with one of the other.
 fn overlap(a: TensorRef<'_>, b: TensorRef<'_>) -> bool {
+    // Where `data` is the handle of a buffer, spans are of offsets within it.
+    let comparable = is_direct_address(a.device()) || a.data_ptr() == b.data_ptr();
     let ((a_start, a_end), (b_start, b_end)) = (a.span(), b.span());
-    a_start.max(b_start) < a_end.min(b_end)
+    a.device() == b.device() && comparable && a_start.max(b_start) < a_end.min(b_end)
 }
 
 #[cfg(test)]
@@ -274,6 +277,22 @@ mod tests {
         let error = call(view(&low), Some(view(&low))).unwrap_err().to_string();
         assert!(error.starts_with("ValueError: Overlapping out on argument #1 when calling:"), "{error}");
         assert!(error.ends_with("expected memory apart from argument #0, got common bytes"), "{error}");
+        Ok(())
+    }
+
+    #[test]
+    fn buffers_of_devices_are_told_apart_by_their_handles() -> Result<()> {
+        let memory = Tensor::from_slice(&[1; 8], &[8])?;
+        let device = crate::abi::DLDevice { device_type: crate::device::kind::OPENCL, device_id: 0 };
+        let (mut shape, mut strides) = ([4], [1]);
+        let on_device = |data| DLTensor { device, data, ..moved(&memory, 0, &mut shape, &mut strides) };
+        let [x, same, other] = [8, 8, 12].map(core::ptr::without_provenance_mut).map(on_device);
+        let [x, same, other] = [&x, &same, &other].map(|tensor| {
+            // SAFETY: shape and strides are those of the records; memory of a device is not read.
+            unsafe { TensorRef::from_raw(tensor) }
+        });
+        assert!(overlap(x, same));
+        assert!(!overlap(x, other));
         Ok(())
     }
 

@@ -289,6 +289,14 @@ static void test_overlap(void) {
   b.shape[0] = 1;
   b.dl.device.device_type = kDLCUDA;
   CHECK_OK(ferrite_check_apart(&y, NULL));
+  /* handles of buffers, not addresses */
+  a.dl.device.device_type = b.dl.device.device_type = kDLOpenCL;
+  a.dl.byte_offset = b.dl.byte_offset = 0;
+  a.strides[0] = 3;
+  b.dl.data = (char*)a.dl.data + 4;
+  CHECK_INT(ferrite_overlaps(&x, &y), 0);
+  b.dl.data = a.dl.data;
+  CHECK_INT(ferrite_overlaps(&x, &y), 1);
 }
 
 static void release_nothing(DLManagedTensorVersioned* tensor) { (void)tensor; }

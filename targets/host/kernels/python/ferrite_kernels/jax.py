@@ -45,7 +45,6 @@ class Jax(Adaptor):
         return _outputs((jax.ShapeDtypeStruct(*one) for one in results), (jax.ShapeDtypeStruct(*one) for one in described))
 
 
-
 def _call(found: Operator, values: list[Any], writes: list[int]) -> Any:
     """Call an operator with arrays that are there; the outputs are copied."""
     arrays = [_array(value, at in writes) if isinstance(value, jax.Array) else value for at, value in enumerate(values)]
