@@ -494,18 +494,21 @@ typedef struct FerriteRange_ {
 } FerriteRange_;
 
 FERRITE_INLINE_ FerriteRange_ ferrite_range_(const FerriteTensorArg* x) {
-  const int64_t bits = (int64_t)x->dl->dtype.bits * x->dl->dtype.lanes;
+  const uint64_t bits = (uint64_t)x->dl->dtype.bits * x->dl->dtype.lanes;
+  const int64_t *const shape = x->dl->shape, *const strides = x->dl->strides;
+  int64_t lowest = 0, highest = 0, compact = 1;
   FerriteRange_ range;
-  int64_t lowest = 0, highest = 0;
   int32_t axis;
   range.begin = range.end = (uintptr_t)ferrite_data(x);
-  if (ferrite_numel(x) == 0) return range;
-  for (axis = 0; axis < x->dl->ndim; ++axis) {
-    const int64_t reach = (x->dl->shape[axis] - 1) * ferrite_stride(x, axis);
-    *(reach < 0 ? &lowest : &highest) += reach;
+  for (axis = x->dl->ndim - 1; axis >= 0; --axis) {
+    const int64_t reach = (shape[axis] - 1) * (strides != NULL ? strides[axis] : compact);
+    if (shape[axis] == 0) return range;
+    lowest += reach < 0 ? reach : 0;
+    highest += reach > 0 ? reach : 0;
+    compact *= shape[axis];
   }
-  range.begin -= (uintptr_t)(-lowest * bits / 8);
-  range.end += (uintptr_t)(((highest + 1) * bits + 7) / 8);
+  range.begin -= (uintptr_t)((uint64_t)-lowest * bits / 8);
+  range.end += (uintptr_t)(((uint64_t)(highest + 1) * bits + 7) / 8);
   return range;
 }
 
@@ -515,29 +518,33 @@ FERRITE_INLINE_ int ferrite_has_addresses_(DLDevice device) {
   return type != kDLOpenCL && type != kDLVulkan && type != kDLMetal && type != kDLWebGPU;
 }
 
-/* Returns 1 if two tensors have bytes in common on one device; tensors whose elements only alternate count as if they had. */
-FERRITE_INLINE_ int ferrite_overlaps(const FerriteTensorArg* x, const FerriteTensorArg* y) {
+/* Returns 1 if tensors with these ranges have bytes in common. */
+FERRITE_INLINE_ int ferrite_meet_(const FerriteTensorArg* x, const FerriteRange_* of_x, const FerriteTensorArg* y,
+                                  const FerriteRange_* of_y) {
   const DLDevice a = x->dl->device, b = y->dl->device;
-  const FerriteRange_ of_x = ferrite_range_(x), of_y = ferrite_range_(y);
+  if (of_x->begin >= of_y->end || of_y->begin >= of_x->end) return 0;
   if (a.device_type != b.device_type || a.device_id != b.device_id) return 0;
-  if (!ferrite_has_addresses_(a) && x->dl->data != y->dl->data) return 0;
-  return of_x.begin < of_y.end && of_y.begin < of_x.end;
+  return ferrite_has_addresses_(a) || x->dl->data == y->dl->data;
 }
 
-FERRITE_INLINE_ int ferrite_same_memory_(const FerriteTensorArg* x, const FerriteTensorArg* y) {
+/* Returns 1 if two tensors have bytes in common on one device; tensors whose elements only alternate count as if they had. */
+FERRITE_INLINE_ int ferrite_overlaps(const FerriteTensorArg* x, const FerriteTensorArg* y) {
   const FerriteRange_ of_x = ferrite_range_(x), of_y = ferrite_range_(y);
-  return of_x.begin == of_y.begin && of_x.end == of_y.end;
+  return ferrite_meet_(x, &of_x, y, &of_y);
 }
 
 /* Checks that a tensor overlaps no other tensor of the call: ValueError. `except`, or null, may have exactly the same memory. */
 FERRITE_OUTLINE_ int ferrite_check_apart(const FerriteTensorArg* x, const FerriteTensorArg* except) {
+  const FerriteRange_ of_x = ferrite_range_(x);
   FerriteTensorArg other;
   char expected[64], digits[24];
   for (other.index = 0; other.index < x->args->count; ++other.index) {
     const TVMFFIAny* value = &x->args->values[other.index];
+    FerriteRange_ of_other;
     if (other.index == x->index || !ferrite_tensor_of_(value, &other)) continue;
-    if (!ferrite_overlaps(x, &other)) continue;
-    if (except != NULL && except->index == other.index && ferrite_same_memory_(x, &other)) continue;
+    of_other = ferrite_range_(&other);
+    if (!ferrite_meet_(x, &of_x, &other, &of_other)) continue;
+    if (except != NULL && except->index == other.index && of_x.begin == of_other.begin && of_x.end == of_other.end) continue;
     strcpy(expected, "memory apart from argument #");
     ferrite_append_(expected, ferrite_decimal_(other.index, digits));
     return ferrite_refuse_tensor_("ValueError", x, "Overlapping ", NULL, expected, "common bytes");
@@ -545,20 +552,44 @@ FERRITE_OUTLINE_ int ferrite_check_apart(const FerriteTensorArg* x, const Ferrit
   return 0;
 }
 
-/*
- * Checks that a tensor is not read-only: ValueError. A Tensor object of DLPack may be, where the library keeps that flag, which
- * upstream's does not; it is exported to read the flag, which allocates.
- */
-FERRITE_OUTLINE_ int ferrite_check_writable(const FerriteTensorArg* x) {
-  const TVMFFIAny* value = &x->args->values[x->index];
+#if defined(__GNUC__)
+#define FERRITE_LOAD_(number) __atomic_load_n(number, __ATOMIC_RELAXED)
+#define FERRITE_STORE_(number, value) __atomic_store_n(number, value, __ATOMIC_RELAXED)
+#else
+#define FERRITE_LOAD_(number) (*(number))
+#define FERRITE_STORE_(number, value) (void)(*(number) = (value))
+#endif
+
+/* Stores whether the library keeps the read-only flag of imports, as Ferrite's does, upstream's does not: 1 or 0. */
+FERRITE_OUTLINE_ int ferrite_find_flags_(volatile int* keeps) {
+  TVMFFIByteArray name;
+  TVMFFIObjectHandle found = NULL;
+  name.data = "ffi.ferrite.ServeRelease";
+  name.size = 24;
+  if (TVMFFIFunctionGetGlobal(&name, &found) != 0) return -1;
+  FERRITE_STORE_(keeps, found != NULL);
+  return found == NULL ? 0 : TVMFFIObjectDecRef(found);
+}
+
+FERRITE_OUTLINE_ int ferrite_check_flags_(const FerriteTensorArg* x) {
   DLManagedTensorVersioned* exported;
   uint64_t flags;
-  if (value->type_index != kTVMFFITensor) return 0;
-  if (TVMFFITensorToDLPackVersioned(value->v_obj, &exported) != 0) return -1;
+  if (TVMFFITensorToDLPackVersioned(x->args->values[x->index].v_obj, &exported) != 0) return -1;
   flags = exported->flags;
   exported->deleter(exported);
   if ((flags & DLPACK_FLAG_BITMASK_READ_ONLY) == 0) return 0;
   return ferrite_refuse_tensor_("ValueError", x, "Read-only ", NULL, "a writable tensor", "one with the read-only flag");
+}
+
+/*
+ * Checks that a tensor is not read-only: ValueError. A Tensor object of DLPack may be, where the library keeps that flag, which
+ * upstream's does not. It is exported to read the flag, which may allocate.
+ */
+FERRITE_OUTLINE_ int ferrite_check_writable(const FerriteTensorArg* x) {
+  static volatile int keeps = -1; /* asked once */
+  if (x->args->values[x->index].type_index != kTVMFFITensor) return 0;
+  if (FERRITE_LOAD_(&keeps) < 0 && ferrite_find_flags_(&keeps) != 0) return -1;
+  return FERRITE_LOAD_(&keeps) != 0 ? ferrite_check_flags_(x) : 0;
 }
 
 /* Checks that a kernel may write into a tensor: not read-only, and apart from all others. `except` as in ferrite_check_apart. */

@@ -119,10 +119,13 @@ impl Output<'_> {
     /// The errors of [`TensorCheck::as_slice`].
     #[inline(never)]
     pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
-        let tensor = self.check().host_elements::<T>()?.tensor();
+        let check = self.check();
         // SAFETY: no argument overlaps the tensor, this is the only reference to its elements that the function has, and the caller
         // of the function permits writing them.
-        unsafe { tensor.as_mut_slice() }
+        match unsafe { check.tensor().as_mut_slice() } {
+            Ok(elements) if check.is_on_host() => Ok(elements),
+            other => check.explained::<T>().and(other),
+        }
     }
 }
 
@@ -171,10 +174,11 @@ impl Param for Output<'_> {
     fn argument<'a>(call: &'a Call<'a>, index: usize) -> Result<Output<'a>> {
         let input = Input::argument(call, index)?;
         let (tensor, check) = (input.tensor(), input.check());
+        let span = tensor.span();
         for (other_index, other) in call.args.iter().enumerate() {
             let Some(other) = TensorRef::from_view(other).filter(|_| other_index != index) else { continue };
             check.pass(
-                !overlap(tensor, other),
+                !overlap(tensor, span, other),
                 || {
                     plain_error!(
                         VALUE_ERROR,
@@ -195,11 +199,11 @@ impl Param for Output<'_> {
     }
 }
 
-/// Returns whether an element of one tensor may share memory with one of the other.
-fn overlap(a: TensorRef<'_>, b: TensorRef<'_>) -> bool {
+/// Returns whether an element of a tensor, whose span is given, may share memory with one of another.
+fn overlap(a: TensorRef<'_>, (a_start, a_end): (u64, u64), b: TensorRef<'_>) -> bool {
     // Where `data` is the handle of a buffer, spans are of offsets within it.
     let comparable = is_direct_address(a.device()) || a.data_ptr() == b.data_ptr();
-    let ((a_start, a_end), (b_start, b_end)) = (a.span(), b.span());
+    let (b_start, b_end) = b.span();
     a.device() == b.device() && comparable && a_start.max(b_start) < a_end.min(b_end)
 }
 
@@ -291,8 +295,8 @@ mod tests {
             // SAFETY: shape and strides are those of the records; memory of a device is not read.
             unsafe { TensorRef::from_raw(tensor) }
         });
-        assert!(overlap(x, same));
-        assert!(!overlap(x, other));
+        assert!(overlap(x, x.span(), same));
+        assert!(!overlap(x, x.span(), other));
         Ok(())
     }
 

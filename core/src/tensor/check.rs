@@ -292,7 +292,10 @@ impl<'a> TensorCheck<'a> {
     /// TypeError for elements of another type, and ValueError.
     #[inline(never)]
     pub fn as_slice<T: Element>(self) -> Result<&'a [T]> {
-        self.host_elements::<T>()?.tensor.as_slice()
+        match self.tensor.as_slice() {
+            Ok(elements) if self.is_on_host() => Ok(elements),
+            other => self.explained::<T>().and(other),
+        }
     }
 
     /// Checks the number of dimensions and all that a slice of the elements needs, and returns the extents and the elements.
@@ -388,8 +391,14 @@ impl<'a> TensorCheck<'a> {
         Ok(elements)
     }
 
-    /// Checks all that a slice of the elements needs.
-    pub(super) fn host_elements<T: Element>(self) -> Result<Self> {
+    /// Returns whether the elements are in main memory that is no device's.
+    pub(super) fn is_on_host(self) -> bool {
+        self.tensor.device().device_type == kind::CPU
+    }
+
+    /// Checks all that a slice of the elements needs, one after the other, for a message that says what is wrong.
+    #[cold]
+    pub(super) fn explained<T: Element>(self) -> Result<Self> {
         let checked = self.dtype::<T>()?.device_type(kind::CPU)?.contiguous()?;
         if self.tensor.shape().contains(&0) {
             return Ok(checked);

@@ -135,25 +135,31 @@ impl<'a> TensorRef<'a> {
     }
 
     /// Returns the addresses of the first byte of the elements and of that behind the last one, for any strides. They are equal if there
-    /// are no elements.
+    /// are no elements, and those of all memory if the strides lead out of it.
     pub(super) fn span(self) -> (u64, u64) {
-        let (mut low, mut high, mut compact) = (0i128, 0i128, 1i128);
-        for (axis, extent) in self.shape().iter().enumerate().rev() {
+        let start = self.start();
+        match self.reach() {
+            Some((low, high)) => (start.saturating_add_signed(low), start.saturating_add_signed(high)),
+            None => (0, u64::MAX),
+        }
+    }
+
+    /// Returns the distances in bytes from the first element to the lowest byte and to that behind the highest one, both 0 if there are no
+    /// elements. `None` if they overflow.
+    fn reach(self) -> Option<(i64, i64)> {
+        let (shape, strides) = (self.shape(), self.strides());
+        let (mut low, mut high, mut compact) = (0i64, 1i64, 1i64);
+        for (axis, extent) in shape.iter().enumerate().rev() {
             if *extent <= 0 {
-                return (self.start(), self.start());
+                return Some((0, 0));
             }
-            let stride = self.strides().map_or(compact, |strides| strides[axis].into());
-            compact = compact.saturating_mul((*extent).into());
-            let reach = stride.saturating_mul(i128::from(*extent - 1));
-            (low, high) = (low.saturating_add(reach.min(0)), high.saturating_add(reach.max(0)));
+            let reach = strides.map_or(compact, |strides| strides[axis]).checked_mul(*extent - 1)?;
+            (low, high) = (low.checked_add(reach.min(0))?, high.checked_add(reach.max(0))?);
+            compact = compact.saturating_mul(*extent);
         }
         let dtype = self.dtype();
-        let bytes = i128::from((u32::from(dtype.bits) * u32::from(dtype.lanes)).div_ceil(8));
-        let address = |elements: i128| {
-            let address = i128::from(self.start()).saturating_add(elements.saturating_mul(bytes));
-            u64::try_from(address.max(0)).unwrap_or(u64::MAX)
-        };
-        (address(low), address(high.saturating_add(1)))
+        let bytes = (i64::from(dtype.bits) * i64::from(dtype.lanes) + 7) / 8;
+        Some((low.checked_mul(bytes)?, high.checked_mul(bytes)?))
     }
 
     /// Borrows the elements of a contiguous tensor in host-accessible memory.
