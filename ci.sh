@@ -21,6 +21,8 @@ OTHER_CRATES=ferrite-ffi/half,ferrite-ffi/bytes,ferrite-ffi/ndarray,ferrite-ffi/
 HOST_TARGET=x86_64-unknown-linux-gnu
 MSRV=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
+# Backtraces need the tables of lines; descriptions of variables would double the space of a build.
+export CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-line-tables-only}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 logs=$target/ci
 
@@ -57,7 +59,17 @@ sets_are_whole() {
   }
 }
 
+# Builds of the first set take 9 GB, and what it downloads 7 GB. On a full disk, checks fail one after the other with other messages.
+enough_space() {
+  local free
+  free=$(($(df --output=avail -k . | tail -n 1) / 1024 / 1024))
+  if [ "$free" -ge 12 ]; then return; fi
+  echo "error: the first set needs 12 GiB of free disk space, and 20 GiB if nothing is downloaded yet; there are $free" >&2
+  return 1
+}
+
 run_first_set() {
+  enough_space || return
   if [ "${CI:-}" = true ]; then setup_first_set >"$logs/setup.log" 2>&1; fi
   run_lanes "${LANE_ONE[*]}" "${LANE_TWO[*]}"
 }
