@@ -11,7 +11,7 @@ use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{Function, plain_ensure, type_index};
 
 use super::fields::{RegisteredField, fields_of, type_of};
-use super::init::register_init;
+use super::init::make_init;
 use super::storage::Storage;
 
 /// Implements `ffi._PyClassRegisterTypeAttrColumns`: registers `__ffi_init__`, `__ffi_new__` and `__ffi_shallow_copy__` for a
@@ -19,14 +19,32 @@ use super::storage::Storage;
 ///
 /// # Errors
 /// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, and for a size that is too small for
-/// the fields; RuntimeError if the type already has one of the three attributes; MemoryError.
+/// the fields; RuntimeError if the type already has one of the three attributes; MemoryError. On failure nothing is registered.
 ///
 /// # Upstream
 /// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which accepts any type and does not check the size.
 pub(super) fn register_class(type_index: i32, total_size: i32) -> Result<()> {
     let class = FieldClass::of(type_index, total_size)?;
-    register_init(type_index)?;
-    class.register().map(|_copy| ())
+    let (init, new, copy) = (make_init(class.entry)?, class.make_new()?, class.make_copy()?);
+    register_attrs(type_index, &[(INIT, &init), (NEW, &new), (SHALLOW_COPY, &copy)])
+}
+
+const INIT: &[u8] = b"__ffi_init__";
+const NEW: &[u8] = b"__ffi_new__";
+const SHALLOW_COPY: &[u8] = b"__ffi_shallow_copy__";
+
+/// Registers several attributes of a type, or none.
+///
+/// # Errors
+/// RuntimeError if the type already has one of the attributes; MemoryError.
+fn register_attrs(type_index: i32, attrs: &[(&[u8], &Function)]) -> Result<()> {
+    // None allocates the place of an attribute, and is refused if the type has the attribute.
+    for (name, _) in attrs {
+        type_table::register_attr(type_index, name, AnyView::NONE)?;
+    }
+    attrs
+        .iter()
+        .try_for_each(|(name, value)| type_table::register_attr(type_index, name, AnyView::from(*value)))
 }
 
 #[derive(Clone, Copy)]
@@ -91,12 +109,17 @@ impl FieldClass {
     /// # Errors
     /// RuntimeError if the type already has one of the attributes; MemoryError.
     pub(super) fn register(self) -> Result<Function> {
-        let type_index = self.entry.type_index();
-        let new = Function::from_typed(move || self.allocate())?;
-        type_table::register_attr(type_index, b"__ffi_new__", AnyView::from(&new))?;
-        let copy = Function::from_typed(move |object: ObjectRef| self.copy(&object))?;
-        type_table::register_attr(type_index, b"__ffi_shallow_copy__", AnyView::from(&copy))?;
+        let (new, copy) = (self.make_new()?, self.make_copy()?);
+        register_attrs(self.entry.type_index(), &[(NEW, &new), (SHALLOW_COPY, &copy)])?;
         Ok(copy)
+    }
+
+    fn make_new(self) -> Result<Function> {
+        Function::from_typed(move || self.allocate())
+    }
+
+    fn make_copy(self) -> Result<Function> {
+        Function::from_typed(move |object: ObjectRef| self.copy(&object))
     }
 
     fn new(entry: &'static TypeEntry, total_size: i32) -> Result<FieldClass> {
