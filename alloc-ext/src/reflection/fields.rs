@@ -12,7 +12,7 @@ use ferrite_core::error::Result;
 use ferrite_core::function::{Function, check_status};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index};
+use ferrite_core::{error, plain_bail, plain_ensure, plain_error, type_index};
 
 /// A field in the type table.
 #[derive(Clone, Copy)]
@@ -110,7 +110,7 @@ impl RegisteredField {
 /// Creates an object with unset fields, by the native creator of its type, otherwise by the type's `__ffi_new__`.
 ///
 /// # Errors
-/// RuntimeError for a type that has neither; errors of the creator; InternalError if the creator returns no object or an object
+/// RuntimeError for a type that has neither; MemoryError, also if the library's own types could not be registered; errors of the creator; InternalError if the creator returns no object or an object
 /// of another type.
 ///
 /// # Upstream
@@ -151,6 +151,7 @@ fn create(entry: &TypeEntry) -> Result<ObjectRef> {
     }
     match type_table::attr(entry.type_index(), b"__ffi_new__").try_get::<Function>()? {
         Some(new) => new.call_packed(&[])?.get::<ObjectRef>(),
+        None if type_table::lacks_provided() => Err(error::out_of_memory(size_of::<ObjectRef>())),
         None => plain_bail!(
             RUNTIME_ERROR,
             "Type `{}` does not support reflection creation (no native creator or __ffi_new__ type attr)",

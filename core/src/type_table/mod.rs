@@ -39,7 +39,7 @@ pub use key_hash::type_key_hash;
 pub use members::{register_attr, register_field, register_metadata, register_method};
 #[cfg(feature = "std")]
 pub use provided::{TypeProvider, provide};
-pub use provided::{ensure_provided, is_provided};
+pub use provided::{ensure_provided, is_provided, lacks_provided};
 pub use records::{Members, NewTypeRequest};
 pub use register::get_or_alloc_index;
 #[cfg(all(feature = "std", feature = "speed"))]

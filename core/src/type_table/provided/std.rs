@@ -35,6 +35,13 @@ pub fn is_provided() -> bool {
     !DONE.load(Ordering::Acquire).is_null()
 }
 
+/// Returns `true` if types or attributes of the library may be missing, because its provider ran out of memory or is
+/// running.
+#[cold]
+pub fn lacks_provided() -> bool {
+    !is_provided() && !PROVIDER.load(Ordering::Relaxed).is_null()
+}
+
 /// Runs the provider unless it has already succeeded. If it fails for lack of memory, the next caller tries again.
 ///
 /// # Threads
