@@ -3,6 +3,8 @@
 
 pub mod backtrace;
 pub mod dynamic_lib;
+#[cfg(target_os = "linux")]
+mod elf_file;
 mod environment;
 pub mod forks;
 pub mod stack;

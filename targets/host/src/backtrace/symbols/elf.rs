@@ -9,12 +9,10 @@
     expect(clippy::useless_conversion, reason = "the numbers are shorter on 32-bit targets")
 )]
 
-mod file;
-
 use core::ops::Range;
 
 use super::super::modules::Module;
-use file::{ElfSymbol, FileHeader, ModuleFile, ProgramHeader, SectionHeader, from_bytes};
+use crate::elf_file::{self, ElfFile, ElfSymbol, FileHeader, ProgramHeader, SectionHeader, from_bytes};
 
 /// Capacity in bytes for a name. Longer names are discarded.
 const NAME_BYTES: usize = 1024;
@@ -35,22 +33,22 @@ pub(super) fn name(address: usize, read: &mut dyn FnMut(&[u8])) -> bool {
     true
 }
 
+/// Opens the file from which a module was loaded.
+fn open(module: &Module) -> Option<ElfFile> {
+    ElfFile::open(module.path().unwrap_or(c"/proc/self/exe"))
+}
+
 /// Opens the file of the module that contains `address`. Returns its load offset, the file and its header.
-fn file_of(address: usize) -> Option<(usize, ModuleFile, FileHeader)> {
+fn file_of(address: usize) -> Option<(usize, ElfFile, FileHeader)> {
     let module = Module::containing(address)?;
-    let file = ModuleFile::open(&module)?;
+    let file = open(&module)?;
     let header: FileHeader = file.read(0)?;
     is_file_of(&file, &header, &module)?;
     Some((module.base, file, header))
 }
 
 /// Looks up the function that contains an address of the file, and passes its name to `read`.
-fn read_name(
-    file: &ModuleFile,
-    header: &FileHeader,
-    address: u64,
-    read: &mut dyn FnMut(&[u8]),
-) -> Option<()> {
+fn read_name(file: &ElfFile, header: &FileHeader, address: u64, read: &mut dyn FnMut(&[u8])) -> Option<()> {
     let (symbols, names) = tables(file, header)?;
     let name_at = names.start.checked_add(find(file, symbols, address)?).filter(|at| *at < names.end)?;
     with_text(file, name_at, names.end, read)
@@ -58,7 +56,7 @@ fn read_name(
 
 /// Checks that the file is the one that was loaded, by comparing its program headers with those in memory. The file may
 /// have been replaced since, with other functions at the same addresses.
-fn is_file_of(file: &ModuleFile, header: &FileHeader, module: &Module) -> Option<()> {
+fn is_file_of(file: &ElfFile, header: &FileHeader, module: &Module) -> Option<()> {
     let loaded = module.headers();
     let same_count = usize::from(header.e_phnum) == loaded.len();
     let same_kind = header.e_ident.starts_with(b"\x7fELF")
@@ -81,7 +79,7 @@ fn is_file_of(file: &ModuleFile, header: &FileHeader, module: &Module) -> Option
 }
 
 /// Returns the file ranges of the symbol table and of its string table.
-fn tables(file: &ModuleFile, header: &FileHeader) -> Option<(Range<u64>, Range<u64>)> {
+fn tables(file: &ElfFile, header: &FileHeader) -> Option<(Range<u64>, Range<u64>)> {
     if usize::from(header.e_shentsize) != size_of::<SectionHeader>() {
         return None;
     }
@@ -91,11 +89,11 @@ fn tables(file: &ModuleFile, header: &FileHeader) -> Option<(Range<u64>, Range<u
     };
     let count = usize::from(header.e_shnum).min(MAX_SECTIONS);
     let table = |kind| (0..count).map_while(section).find(|section| section.sh_type == kind);
-    let symbols = table(file::SHT_SYMTAB).or_else(|| table(file::SHT_DYNSYM))?;
+    let symbols = table(elf_file::SHT_SYMTAB).or_else(|| table(elf_file::SHT_DYNSYM))?;
     if symbols.sh_entsize as usize != size_of::<ElfSymbol>() {
         return None;
     }
-    let names = section(symbols.sh_link as usize).filter(|names| names.sh_type == file::SHT_STRTAB)?;
+    let names = section(symbols.sh_link as usize).filter(|names| names.sh_type == elf_file::SHT_STRTAB)?;
     let range = |section: &SectionHeader| {
         let start = u64::from(section.sh_offset);
         Some(start..start.checked_add(u64::from(section.sh_size))?)
@@ -105,7 +103,7 @@ fn tables(file: &ModuleFile, header: &FileHeader) -> Option<(Range<u64>, Range<u
 
 /// Returns the string-table offset of the name of the function that contains `address`. If several do, the one that
 /// starts last counts.
-fn find(file: &ModuleFile, symbols: Range<u64>, address: u64) -> Option<u64> {
+fn find(file: &ElfFile, symbols: Range<u64>, address: u64) -> Option<u64> {
     let mut best: Option<(u64, u64)> = None;
     let mut chunk = [0; CHUNK * size_of::<ElfSymbol>()];
     let mut at = symbols.start;
@@ -120,7 +118,7 @@ fn find(file: &ModuleFile, symbols: Range<u64>, address: u64) -> Option<u64> {
             let symbol: ElfSymbol = from_bytes(entry);
             let start = u64::from(symbol.st_value);
             let inside = address.checked_sub(start).is_some_and(|offset| offset < u64::from(symbol.st_size));
-            if file::is_function(&symbol) && inside && best.is_none_or(|(nearest, _)| start > nearest) {
+            if elf_file::is_function(&symbol) && inside && best.is_none_or(|(nearest, _)| start > nearest) {
                 best = Some((start, u64::from(symbol.st_name)));
             }
         }
@@ -130,7 +128,7 @@ fn find(file: &ModuleFile, symbols: Range<u64>, address: u64) -> Option<u64> {
 }
 
 /// Passes the null-terminated string at file offset `start` to `read`. Returns `None` if it does not end before `end`.
-fn with_text(file: &ModuleFile, start: u64, end: u64, read: &mut dyn FnMut(&[u8])) -> Option<()> {
+fn with_text(file: &ElfFile, start: u64, end: u64, read: &mut dyn FnMut(&[u8])) -> Option<()> {
     let mut text = [0; NAME_BYTES];
     let wanted = usize::try_from(end - start).map_or(text.len(), |left| left.min(text.len()));
     let got = file.read_some(start, text.get_mut(..wanted)?);

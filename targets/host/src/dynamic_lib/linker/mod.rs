@@ -7,6 +7,8 @@
 #[cfg_attr(windows, path = "windows.rs")]
 #[cfg_attr(not(windows), path = "unix.rs")]
 mod system;
+#[cfg(not(windows))]
+mod truncated;
 
 pub(super) use system::{
     LoadError, close, find_loaded, object_of, open, open_resolved, process_shows, symbol,

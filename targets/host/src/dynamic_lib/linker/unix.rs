@@ -4,6 +4,8 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use super::truncated;
+
 /// Failure to open a library, with the linker's message. Valid until this thread's next call of the linker.
 pub(in super::super) struct LoadError(Option<NonNull<c_char>>);
 
@@ -14,9 +16,14 @@ impl LoadError {
         LoadError(NonNull::new(unsafe { libc::dlerror() }))
     }
 
+    /// The message of a failure that this module finds itself.
+    fn of_text(text: &'static CStr) -> LoadError {
+        LoadError(NonNull::new(text.as_ptr().cast_mut()))
+    }
+
     /// Calls `use_text` with the message.
     pub(in super::super) fn with_text<R>(&self, use_text: impl FnOnce(&[u8]) -> R) -> R {
-        // SAFETY: the linker's text, which ends in a NUL.
+        // SAFETY: the linker's text, or one of this module, which ends in a NUL.
         use_text(self.0.map_or(b"", |text| unsafe { CStr::from_ptr(text.as_ptr()) }.to_bytes()))
     }
 }
@@ -40,6 +47,9 @@ pub(in super::super) unsafe fn open_resolved(path: &CStr) -> Result<NonNull<c_vo
 }
 
 unsafe fn open_with(path: &CStr, flags: c_int) -> Result<NonNull<c_void>, LoadError> {
+    if truncated::is_truncated(path) {
+        return Err(LoadError::of_text(c"the file is truncated"));
+    }
     // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
     NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) }).ok_or_else(LoadError::last)
 }

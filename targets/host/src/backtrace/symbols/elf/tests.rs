@@ -8,11 +8,11 @@ use std::vec::Vec;
 
 use super::*;
 
-fn open(path: &Path) -> ModuleFile {
-    ModuleFile::open_path(&CString::new(path.as_os_str().as_bytes()).unwrap()).unwrap()
+fn open(path: &Path) -> ElfFile {
+    ElfFile::open(&CString::new(path.as_os_str().as_bytes()).unwrap()).unwrap()
 }
 
-fn look_up(file: &ModuleFile, address: u64) -> Option<Vec<u8>> {
+fn look_up(file: &ElfFile, address: u64) -> Option<Vec<u8>> {
     let mut found = None;
     read_name(file, &file.read(0)?, address, &mut |name| found = Some(name.to_vec()))?;
     found
@@ -37,10 +37,10 @@ fn addresses_outside_have_none() {
 #[test]
 fn another_file_is_not_that_of_the_module() {
     let module = Module::containing(name as *const () as usize).unwrap();
-    let own = ModuleFile::open(&module).unwrap();
+    let own = super::open(&module).unwrap();
     assert!(is_file_of(&own, &own.read(0).unwrap(), &module).is_some());
     let libc = Module::containing(libc::qsort as *const () as usize).unwrap();
-    let other = ModuleFile::open(&libc).unwrap();
+    let other = super::open(&libc).unwrap();
     assert!(is_file_of(&other, &other.read(0).unwrap(), &module).is_none());
 }
 
@@ -62,7 +62,7 @@ fn small_file(table_type: u32) -> Vec<u8> {
     (section.sh_offset, section.sh_size) = (symbols_at as _, (2 * size_of::<ElfSymbol>()) as _);
     section.sh_entsize = size_of::<ElfSymbol>() as _;
     file.extend(bytes_of(&section));
-    (section.sh_type, section.sh_link) = (file::SHT_STRTAB, 0);
+    (section.sh_type, section.sh_link) = (elf_file::SHT_STRTAB, 0);
     (section.sh_offset, section.sh_size) = (names_at as _, 3);
     file.extend(bytes_of(&section));
     let mut header: FileHeader = from_bytes(&[]);
@@ -73,12 +73,12 @@ fn small_file(table_type: u32) -> Vec<u8> {
     file
 }
 
-fn bytes_of<R: file::Record>(record: &R) -> Vec<u8> {
+fn bytes_of<R: elf_file::Record>(record: &R) -> Vec<u8> {
     // SAFETY: records have no padding.
     unsafe { core::slice::from_raw_parts((&raw const *record).cast::<u8>(), size_of::<R>()) }.to_vec()
 }
 
-fn with_file(content: &[u8], check: impl FnOnce(&ModuleFile)) {
+fn with_file(content: &[u8], check: impl FnOnce(&ElfFile)) {
     static COUNT: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
     let path = std::env::temp_dir().join(std::format!("ferrite-elf-{}-{number}", std::process::id()));
@@ -89,7 +89,7 @@ fn with_file(content: &[u8], check: impl FnOnce(&ModuleFile)) {
 
 #[test]
 fn the_small_file_is_read() {
-    for table_type in [file::SHT_SYMTAB, file::SHT_DYNSYM] {
+    for table_type in [elf_file::SHT_SYMTAB, elf_file::SHT_DYNSYM] {
         with_file(&small_file(table_type), |file| {
             assert_eq!(look_up(file, 0x4f).as_deref(), Some(&b"f"[..]));
             assert!(look_up(file, 0x50).is_none() && look_up(file, 0x3f).is_none());
@@ -99,7 +99,7 @@ fn the_small_file_is_read() {
 
 #[test]
 fn files_that_are_cut_off_have_no_names() {
-    let whole = small_file(file::SHT_SYMTAB);
+    let whole = small_file(elf_file::SHT_SYMTAB);
     for len in 0..whole.len() {
         with_file(&whole[..len], |file| assert!(look_up(file, 0x40).is_none(), "{len}"));
     }
@@ -107,7 +107,7 @@ fn files_that_are_cut_off_have_no_names() {
 
 #[test]
 fn files_with_other_bytes_give_at_most_another_name() {
-    let whole = small_file(file::SHT_SYMTAB);
+    let whole = small_file(elf_file::SHT_SYMTAB);
     for at in 0..whole.len() {
         for byte in [0, 1, 0x7f, 0xff] {
             let mut changed = whole.clone();

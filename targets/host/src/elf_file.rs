@@ -1,20 +1,23 @@
-//! Access to an ELF file by read calls: opens a module's file, and copies records from it.
+//! Access to an ELF file by read calls, which copy records from it: a file that is truncated meanwhile only lacks them.
 
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
 
-use super::super::super::modules::Module;
-pub(super) use super::super::super::modules::ProgramHeader;
-
 #[cfg(target_pointer_width = "32")]
-pub(super) use libc::{Elf32_Ehdr as FileHeader, Elf32_Shdr as SectionHeader, Elf32_Sym as ElfSymbol};
+pub(crate) use libc::{
+    Elf32_Ehdr as FileHeader, Elf32_Phdr as ProgramHeader, Elf32_Shdr as SectionHeader,
+    Elf32_Sym as ElfSymbol,
+};
 #[cfg(target_pointer_width = "64")]
-pub(super) use libc::{Elf64_Ehdr as FileHeader, Elf64_Shdr as SectionHeader, Elf64_Sym as ElfSymbol};
+pub(crate) use libc::{
+    Elf64_Ehdr as FileHeader, Elf64_Phdr as ProgramHeader, Elf64_Shdr as SectionHeader,
+    Elf64_Sym as ElfSymbol,
+};
 
 // Section types.
-pub(super) const SHT_SYMTAB: u32 = 2;
-pub(super) const SHT_STRTAB: u32 = 3;
-pub(super) const SHT_DYNSYM: u32 = 11;
+pub(crate) const SHT_SYMTAB: u32 = 2;
+pub(crate) const SHT_STRTAB: u32 = 3;
+pub(crate) const SHT_DYNSYM: u32 = 11;
 
 /// Symbol type of a function.
 const STT_FUNC: u8 = 2;
@@ -25,7 +28,7 @@ const STT_GNU_IFUNC: u8 = 10;
 ///
 /// # Safety
 /// The type must be `repr(C)`, and consist of integers without padding.
-pub(super) unsafe trait Record: Copy {}
+pub(crate) unsafe trait Record: Copy {}
 
 // SAFETY: the records of the ELF format are integers without gaps.
 unsafe impl Record for FileHeader {}
@@ -37,7 +40,7 @@ unsafe impl Record for SectionHeader {}
 unsafe impl Record for ElfSymbol {}
 
 /// Copies a record out of a byte slice. Missing bytes are zero.
-pub(super) fn from_bytes<R: Record>(bytes: &[u8]) -> R {
+pub(crate) fn from_bytes<R: Record>(bytes: &[u8]) -> R {
     let mut record = MaybeUninit::<R>::zeroed();
     let len = bytes.len().min(size_of::<R>());
     // SAFETY: at most the size of the record is written, and any bytes are a valid record.
@@ -48,30 +51,39 @@ pub(super) fn from_bytes<R: Record>(bytes: &[u8]) -> R {
 }
 
 /// Returns `true` if the symbol is a function defined in the file.
-pub(super) fn is_function(symbol: &ElfSymbol) -> bool {
+pub(crate) fn is_function(symbol: &ElfSymbol) -> bool {
     matches!(symbol.st_info & 0x0f, STT_FUNC | STT_GNU_IFUNC) && symbol.st_shndx != 0
 }
 
-/// File descriptor of a module's file, open for reading.
-pub(super) struct ModuleFile(c_int);
+/// File descriptor of a file that is open for reading.
+pub(crate) struct ElfFile(c_int);
 
-impl ModuleFile {
-    /// Opens the file from which a module was loaded.
-    pub(super) fn open(module: &Module) -> Option<ModuleFile> {
-        ModuleFile::open_path(module.path().unwrap_or(c"/proc/self/exe"))
-    }
-
+impl ElfFile {
     /// Opens a file by its path.
-    pub(super) fn open_path(path: &CStr) -> Option<ModuleFile> {
+    pub(crate) fn open(path: &CStr) -> Option<ElfFile> {
         // SAFETY: the path ends in a NUL.
         let descriptor =
             unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK) };
-        (descriptor >= 0).then_some(ModuleFile(descriptor))
+        (descriptor >= 0).then_some(ElfFile(descriptor))
+    }
+
+    /// Returns the size in bytes; `None` for folders, devices and pipes.
+    pub(crate) fn size(&self) -> Option<u64> {
+        let mut found = MaybeUninit::<libc::stat>::zeroed();
+        // SAFETY: the record is a local variable, for which zeros are valid; the system fills it on success.
+        let found = unsafe {
+            if libc::fstat(self.0, found.as_mut_ptr()) != 0 {
+                return None;
+            }
+            found.assume_init()
+        };
+        let is_regular = found.st_mode & libc::S_IFMT == libc::S_IFREG;
+        u64::try_from(found.st_size).ok().filter(|_| is_regular)
     }
 
     /// Reads from `offset` into the buffer. Returns the number of bytes read, which is less than the buffer's length
     /// only at the end of the file or on an error.
-    pub(super) fn read_some(&self, offset: u64, buffer: &mut [u8]) -> usize {
+    pub(crate) fn read_some(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let mut done = 0;
         while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let Some(at) = offset.checked_add(done as u64).and_then(|at| libc::off_t::try_from(at).ok())
@@ -89,7 +101,7 @@ impl ModuleFile {
     }
 
     /// Reads a record at `offset`. Returns `None` if the file ends before the record does.
-    pub(super) fn read<R: Record>(&self, offset: u64) -> Option<R> {
+    pub(crate) fn read<R: Record>(&self, offset: u64) -> Option<R> {
         // No ELF record is longer.
         let mut bytes = [0; 64];
         let bytes = bytes.get_mut(..size_of::<R>())?;
@@ -97,7 +109,7 @@ impl ModuleFile {
     }
 }
 
-impl Drop for ModuleFile {
+impl Drop for ElfFile {
     fn drop(&mut self) {
         // SAFETY: the descriptor is owned and not used any more.
         unsafe { libc::close(self.0) };
