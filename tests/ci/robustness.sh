@@ -3,7 +3,7 @@
 #
 # Failing allocations, sanitizers, threads, forks and fuzzing.
 
-about alloc_fail "every C symbol while the n-th allocation fails, for every n"
+about alloc_fail "every C symbol and every global function while the n-th allocation fails, for every n"
 check_alloc_fail() { ferrite_tests alloc_fail; }
 
 about forks "FORKS forks, 10000 unless that says otherwise, beside every kind of work of another thread (\"test\" does 100)"

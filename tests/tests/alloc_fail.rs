@@ -1,39 +1,67 @@
-//! Tests every C symbol with the n-th allocation failing, for every n (see `tests/robustness/alloc_fail`).
+//! Tests every C symbol and every global function with the n-th allocation failing, for every n (see
+//! `tests/robustness/alloc_fail`).
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
 use std::process::Command;
 
-fn run(what: &str, how: &str) -> Outcome<()> {
-    let folder = scratch(&format!("alloc_fail/{what}-{how}"))?;
+/// Runs a program of `tests/robustness/alloc_fail`.
+fn run(program: &str, what: &str, how: &str) -> Outcome<()> {
+    let folder = scratch(&format!("alloc_fail/{program}-{what}-{how}"))?;
     let kernels = Cc::shared(folder.join("kernels.so")).strict();
     let kernels = kernels.source(root().join("tests/conformance/c/kernels.c")).link()?;
-    let program = Cc::program(folder.join("alloc_fail")).strict();
-    let program = program.source(root().join("tests/robustness/alloc_fail/alloc_fail.c"));
-    let program = program.link_shared(Library::get()?)?;
-    let mut command = Command::new(program);
+    let executable = Cc::program(folder.join(program)).strict();
+    let executable = executable.source(root().join(format!("tests/robustness/alloc_fail/{program}.c")));
+    let mut command = Command::new(executable.link_shared(Library::get()?)?);
     command.args([what, how]).env("CHECK_KERNELS", kernels);
     print!("{}", output_of(&mut command)?);
     Ok(())
 }
 
-#[test]
-fn one_object() -> Outcome<()> {
-    run("objects", "once")
+macro_rules! programs {
+    ($($program:ident),*) => {$(
+        mod $program {
+            use super::{Outcome, run};
+
+            #[test]
+            fn one_object() -> Outcome<()> {
+                run(stringify!($program), "objects", "once")
+            }
+
+            #[test]
+            fn all_objects_from_one_on() -> Outcome<()> {
+                run(stringify!($program), "objects", "onwards")
+            }
+
+            #[test]
+            fn one_block() -> Outcome<()> {
+                run(stringify!($program), "malloc", "once")
+            }
+
+            #[test]
+            fn all_blocks_from_one_on() -> Outcome<()> {
+                run(stringify!($program), "malloc", "onwards")
+            }
+        }
+    )*};
 }
 
-#[test]
-fn all_objects_from_one_on() -> Outcome<()> {
-    run("objects", "onwards")
-}
+programs!(symbols, functions);
 
-#[test]
-fn one_block() -> Outcome<()> {
-    run("malloc", "once")
-}
+/// Symbols that are not called while an allocation fails, with the reason.
+const EXCEPTIONS: &[(&str, &str)] = &[("TVMFFISetCustomAllocator", "installs the allocator that fails")];
 
+/// Checks that the rounds call every C symbol. (That they call every global function, `functions.c` checks.)
 #[test]
-fn all_blocks_from_one_on() -> Outcome<()> {
-    run("malloc", "onwards")
+fn every_symbol_is_called() -> Outcome<()> {
+    let mut text = String::new();
+    for file in ["mutate.h", "scenario.h", "steps.h", "values.h"] {
+        text.push_str(&std::fs::read_to_string(root().join("tests/robustness/alloc_fail").join(file))?);
+    }
+    let symbols = std::fs::read_to_string(root().join("tests/conformance/exports/symbols.txt"))?;
+    let is_called = |symbol: &str| text.contains(&format!("{symbol}("));
+    let excepted = |symbol: &str| EXCEPTIONS.iter().any(|(name, _)| *name == symbol);
+    let wrong: Vec<&str> = symbols.lines().filter(|symbol| is_called(symbol) == excepted(symbol)).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(format!("not called, or called after all: {wrong:?}").into()) }
 }

@@ -1,12 +1,12 @@
 /*
- * usage: alloc_fail objects|malloc once|onwards
+ * usage: symbols objects|malloc once|onwards
  *
  * Calls every C symbol repeatedly; in the n-th round, the n-th allocation fails (with "onwards", all later ones, too),
  * until a round needs fewer than n. With "objects" the ABI's allocator record fails, with "malloc" the C library, which
  * then serves all allocations. Each round is a process of its own that starts from the same state, so that a crash is
  * detected and costs one round.
  */
-#include "failing_malloc.h"
+#include "arm.h"
 #include "scenario.h"
 
 #include <dlfcn.h>
@@ -14,20 +14,6 @@
 #include <unistd.h>
 
 enum { FINISHED = 0, FAILED = 1, NOT_REACHED = 42 };
-
-static int by_malloc;
-static int onwards;
-
-static void arm(long n) {
-  if (by_malloc) {
-    heap.fail_in = n;
-    heap.from_there = onwards;
-    heap.failed = 0;
-  } else {
-    census.fail_in = n;
-    census.fail_onwards = onwards;
-  }
-}
 
 /* An allocator that registers names and calls a mutator when it allocates an error: no lock may be held then. */
 static TVMFFICustomAllocator* builtin_record;
@@ -68,21 +54,6 @@ static void install_meddling(void) {
   CHECK(ask_mutator != NULL);
   CHECK_OK(TVMFFISetCustomAllocator(&meddling_record));
   alarm(60); /* kills a thread that deadlocks on its own lock */
-}
-
-/* Disarms the failure; returns true if an allocation has failed. */
-static int disarm(void) {
-  int reached;
-  if (by_malloc) {
-    reached = heap.failed > 0;
-    heap.fail_in = 0;
-    heap.from_there = 0;
-  } else {
-    reached = onwards ? census.fail_in == -1 : census.fail_in == 0;
-    census.fail_in = 0;
-    census.fail_onwards = 0;
-  }
-  return reached;
 }
 
 static int verdict(int reached) {
@@ -178,17 +149,10 @@ static long run(const char* name, int (*walk)(long)) {
 int main(int argc, char** argv) {
   long bad;
   if (argc != 3) {
-    printf("usage: alloc_fail objects|malloc once|onwards\n");
+    printf("usage: symbols objects|malloc once|onwards\n");
     return 2;
   }
-  by_malloc = strcmp(argv[1], "malloc") == 0;
-  onwards = strcmp(argv[2], "onwards") == 0;
-  CHECK(watch_library());
-  if (by_malloc) {
-    census_warm(); /* objects come from malloc, too */
-  } else {
-    census_install();
-  }
+  choose_failures(argv[1], argv[2]);
   expect_walked_functions();
   /* Creates permanent state now. The library that the rounds load stays open, so that all of them can name the frames of
    * errors: looking them up takes longer than a round. */
@@ -198,5 +162,5 @@ int main(int argc, char** argv) {
   bad = run("a walk that leaves nothing", leave_nothing);
   bad += run("a walk that registers", registers);
   CHECK_INT(bad, 0);
-  return check_report("alloc_fail");
+  return check_report("symbols");
 }
