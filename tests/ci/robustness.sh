@@ -11,6 +11,14 @@ check_forks() {
   need cc "apt-get install gcc" && FORKS=${FORKS:-10000} ferrite_tests forks --test-threads=1
 }
 
+about faults "signals at every instruction, small stacks, exits, two copies, bad files, refused resources (\"test\" has fewer exits)"
+check_faults() {
+  need cc "apt-get install gcc" && EXITS=${EXITS:-400} ferrite_tests faults --test-threads=1
+}
+
+about planted "known bugs, planted in a copy of the sources one by one: a suite finds each"
+check_planted() { need python3 "apt-get install python3" && tests/robustness/planted/planted.py; }
+
 about sanitizers "the C programs under address and undefined-behaviour checks"
 check_sanitizers() {
   need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized:: &&

@@ -81,6 +81,10 @@ static int number_of(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFI
 
 /* ---- kinds of work: each round returns the number of failures */
 
+enum { MOST_BUILTINS = 512 };
+static char builtins[MOST_BUILTINS][64];
+static int builtin_count;
+
 static long register_functions(long round) {
   TVMFFIByteArray shared = bytes_of("forks.shared");
   TVMFFIObjectHandle function = NULL;
@@ -154,16 +158,14 @@ static long register_symbols(long round) {
   bad = TVMFFIEnvModRegisterSystemLibSymbol(name, address_of_function((check_any_function)number_of)) != 0;
   /* A different address would cause a warning. */
   bad += TVMFFIEnvModRegisterSystemLibSymbol("forks_replaced", name + round % 2) != 0;
+  sprintf(name, "__forks_context_%ld", round % 1000);
+  bad += TVMFFIEnvModRegisterContextSymbol(name, &builtin_count) != 0;
   sprintf(name, "forks_%ld_", round % 100);
   prefix = text_any(name);
   bad += call("ffi.SystemLib", &prefix, 1, NULL);
   release_any(&prefix);
   return bad;
 }
-
-enum { MOST_BUILTINS = 512 };
-static char builtins[MOST_BUILTINS][64];
-static int builtin_count;
 
 static long use_builtins(long round) {
   long bad = 0;
@@ -270,10 +272,53 @@ static int task(int task_id, TVMParallelGroupEnv* env, void* data) {
 static long launch(long round) {
   int ran[3] = {0, 0, 0};
   int tasks = 2 + (int)(round % 2);
+  TVMFFIAny settings[2];
+  long bad;
   if (TVMBackendParallelLaunch == NULL) {
     return 0;
   }
-  return (TVMBackendParallelLaunch(task, ran, tasks) != 0) + (ran[0] + ran[1] + ran[2] != tasks);
+  settings[0] = any_int(1);
+  settings[1] = any_int(3);
+  bad = round % 8 == 0 && call("runtime.config_threadpool", settings, 2, NULL);
+  return bad + (TVMBackendParallelLaunch(task, ran, tasks) != 0) + (ran[0] + ran[1] + ran[2] != tasks);
+}
+
+/* Callback of a mutator: sets a substitution, which the mutator's lock protects. */
+static int substitute(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
+  TVMFFIAny pair[3];
+  (void)num_args;
+  pair[0] = args[1];
+  pair[1] = args[0];
+  pair[2] = args[0];
+  *(long*)self += call("ffi.StructuralMutatorVarRemapSet", pair, 3, NULL) != 0;
+  *(long*)self += call("ffi.StructuralMutatorVarRemapGet", pair, 2, result) != 0;
+  return 0;
+}
+
+static long mutate(long round) {
+  TVMFFIObjectHandle function = NULL;
+  TVMFFIAny entry[3];
+  TVMFFIAny args[2];
+  TVMFFIAny inner = any_none();
+  TVMFFIAny result = any_none();
+  long bad = 0;
+  (void)round;
+  args[0] = any_none();
+  args[1] = any_none();
+  bad += call("ffi.Array", NULL, 0, &args[0]);
+  bad += TVMFFIFunctionCreate(&bad, substitute, NULL, &function) != 0;
+  entry[0] = any_int(kTVMFFIArray);
+  entry[1] = any_object(function);
+  entry[2] = any_bool(0);
+  bad += call("ffi.Array", entry, 3, &inner);
+  bad += call("ffi.Array", &inner, 1, &args[1]);
+  bad += call("ffi.StructuralMutate", args, 2, &result) || result.v_obj != args[0].v_obj;
+  release_any(&result);
+  release_any(&args[0]);
+  release_any(&args[1]);
+  release_any(&inner);
+  TVMFFIObjectDecRef(function);
+  return bad;
 }
 
 static TVMFFIAny load(void) {
@@ -345,7 +390,7 @@ static const kind_of_work kinds[] = {
     {"functions", register_functions, 0}, {"types", register_types, 0},   {"symbols", register_symbols, 0},
     {"builtins", use_builtins, 300},      {"look", look_at_types, 800},   {"once", make_once, 0},
     {"objects", make_objects, 0},         {"errors", raise_errors, 0},    {"launches", launch, 0},
-    {"loads", load_library, 0},           {"modules", import_modules, 0},
+    {"loads", load_library, 0},           {"modules", import_modules, 0}, {"mutators", mutate, 0},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
