@@ -1,5 +1,5 @@
 /*
- * What the system refuses: threads, file descriptors, address space. Calls give errors or do with less, and work again when
+ * Resources that the system refuses: threads, file descriptors, address space. Calls give errors or do with less, and work again when
  * the system gives again. Each scenario is a process of its own.
  */
 #ifndef _GNU_SOURCE
