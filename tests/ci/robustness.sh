@@ -70,14 +70,33 @@ check_loom() {
 }
 
 about fuzz "every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise (cargo-fuzz)"
-check_fuzz() {
+check_fuzz() { fuzz_targets "-runs=${FUZZ_RUNS:-200000}"; }
+
+about corpus "the kept inputs of every fuzz target, under the address sanitizer (cargo-fuzz)"
+check_corpus() { fuzz_targets -runs=0; }
+
+fuzz_targets() { # fuzz_targets ARGUMENT...: of libFuzzer
   need cargo-fuzz "cargo install --locked cargo-fuzz" && need_toolchain "$NIGHTLY" || return 1
-  local one
+  local one found
   for one in fuzz/fuzz_targets/*.rs; do
     one=$(basename "$one" .rs)
     echo "== $one"
+    # New inputs go to the first folder, so that the kept ones stay as they are.
+    found=$target/fuzz-corpus/$one
+    rm -rf "$found" && mkdir -p "$found" "fuzz/corpus/$one"
     # The fixed seed makes a failure reproducible.
-    cargo "+$NIGHTLY" fuzz run --target-dir "$target/fuzz" "$one" -- -seed=1 -runs="${FUZZ_RUNS:-200000}" -timeout=60 ||
+    cargo "+$NIGHTLY" fuzz run --target-dir "$target/fuzz" "$one" "$found" "fuzz/corpus/$one" -- -seed=1 -timeout=60 "$@" ||
       return 1
   done
+}
+
+about differential "programs of C calls give the same with upstream's library and ours, except for listed differences"
+# From the kept corpus, and DIFFERENTIAL_RUNS more from a fixed seed, 3000 unless that says otherwise.
+check_differential() {
+  local folder
+  need python3 "apt-get install python3 python3-pip" && folder=$(tests/conformance/upstream/wheel.sh) &&
+    cargo build --release -p ferrite-ffi-capi --features backend &&
+    cargo test --manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential" &&
+    cargo run --manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential" --bin differential -- \
+      "$folder/tvm_ffi/lib/libtvm_ffi.so" "$target/release/libtvm_ffi.so" --runs "${DIFFERENTIAL_RUNS:-3000}" fuzz/corpus/c_symbols
 }

@@ -63,11 +63,16 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
         Some(object) if !copier.is_shared(value) => object,
         _ => return Ok(value.clone()),
     };
-    let copy = fold(&mut copier, MaybeOwned::Borrowed(object))?;
-    if copier.has_placeholders {
-        copier.replace_placeholders()?;
+    let copied = fold(&mut copier, MaybeOwned::Borrowed(object)).and_then(|copy| {
+        if copier.has_placeholders {
+            copier.replace_placeholders()?;
+        }
+        Ok(copy)
+    });
+    if copied.is_err() {
+        copier.empty_copies();
     }
-    Ok(copy)
+    copied
 }
 
 struct Copier<'w> {
@@ -287,6 +292,19 @@ impl Copier<'_> {
         }
     }
 
+    /// Empties the copies of Lists and Dicts after a failure, so that cycles among them are released.
+    fn empty_copies(&self) {
+        for place in 0..self.copies.len() {
+            let Some(Copy::Made(copy)) = self.copies.value_at(place) else { continue };
+            let Some(object) = copy.as_object() else { continue };
+            if let Some(list) = object.as_class::<ListObject>() {
+                list.clear();
+            } else if let Some(dict) = object.as_class::<DictObject>() {
+                dict.clear();
+            }
+        }
+    }
+
     /// Replaces the placeholders in all mutable copies by references to copies.
     fn replace_placeholders(&self) -> Result<()> {
         for place in 0..self.copies.len() {
@@ -441,6 +459,24 @@ mod tests {
         }
         dict.clear();
         copied.clear();
+        Ok(())
+    }
+
+    #[test]
+    fn a_failed_copy_of_a_cycle_leaves_nothing_behind() -> Result<()> {
+        let text = String::new("longer than seven")?;
+        let function = Any::new(Function::from_typed(|| 1i64)?);
+        let inner = ListObject::from_slice(&[Any::new(text.clone())])?;
+        let dict = DictObject::with_capacity(0)?;
+        dict.insert(Any::from(1i64), Any::new(inner.clone()))?;
+        inner.push(Any::new(inner.clone()))?;
+        inner.push(Any::new(dict.clone()))?;
+        inner.push(function)?;
+        let value = Any::new(text);
+        let before = value.as_object().map(ObjectRef::strong_count);
+        assert!(deep_copy(&Any::new(dict)).is_err(), "functions are not copied");
+        assert_eq!(value.as_object().map(ObjectRef::strong_count), before);
+        inner.clear();
         Ok(())
     }
 

@@ -1,0 +1,72 @@
+//! What programs must not do, and why: calls whose result the ABI leaves undefined, and calls that no test machine can afford.
+//!
+//! Beside the functions below, these never occur in a program:
+//!
+//! | Left out | Reason |
+//! |---|---|
+//! | handles of released objects, addresses that are no objects | not checked by any implementation: the caller owns them |
+//! | handles of another class where the parameter is a plain handle and upstream does not look | upstream casts; ours checks, which the unit tests show |
+//! | opaque pointers as attributes of types | the library calls them as C functions |
+//! | a class of a program below a class of the library | the objects of a program do not have the layout of such a parent |
+//! | a result of `-1` by a function of a program that raised nothing | not allowed by the safe-call convention |
+//! | tensors whose sizes exceed their memory, kept in a register | structural functions read the elements |
+//! | `library_ctx` that is no module | an address that the loader stores |
+//! | hooks that create objects: `__ffi_new__`, `__ffi_init__`, `__ffi_shallow_copy__` | the library trusts the layout of the result |
+
+use ferrite_core::abi::{TVMFFIAny, kTVMFFIBool, kTVMFFIInt};
+
+use crate::normal;
+
+/// Why a function is not called with any arguments.
+pub enum Limit {
+    /// Not at all.
+    Never(&'static str),
+    /// Only when the argument of this number is an integer of at most this size, or no integer.
+    Small(usize, i64, &'static str),
+    /// Only when no argument is a text that begins like this.
+    NotText(&'static [u8], &'static str),
+    /// Only when the first argument is no text, or a text that begins like one of these.
+    OnlyText(&'static [&'static [u8]], &'static str),
+}
+
+use Limit::{Never, OnlyText, Small};
+
+/// Functions with a limit.
+pub const LIMITS: &[(&str, Limit)] = &[
+    ("ffi.FunctionFromExternC", Never("takes addresses; the step ExternC calls it with those of a function")),
+    ("ffi.MakeFieldGetter", Never("its result is an address, which differs from run to run")),
+    ("ffi.MakeFieldSetter", Never("takes addresses as integers, and its function writes to one")),
+    ("ffi._PyClassRegisterTypeAttrColumns", Never("trusts the size of objects; the step PyClass calls it")),
+    ("ffi._RegisterFFIInit", Never("the step PyClass calls it with a class of the program")),
+    ("ffi.ListReserve", Small(1, 4096, "allocates what is asked for")),
+    ("ffi.json.Stringify", Small(1, 64, "writes as many blanks as is asked for")),
+    ("ffi.FunctionRemoveGlobal", Limit::NotText(b"ffi.", "would remove functions that later programs call")),
+    ("ffi.ModuleLoadFromFile", OnlyText(FILES, "would run the code of any shared object")),
+    ("ffi.Module.load_from_file.so", OnlyText(FILES, "would run the code of any shared object")),
+    ("ffi.ModuleWriteToFile", Never("would write any file")),
+    ("ffi.ModuleGlobalsAdd", Never("keeps the module alive for ever: a leak of the program")),
+];
+
+const FILES: &[&[u8]] = &[b"missing", b"no_dot"];
+
+/// Returns whether a program may call a function with these arguments.
+pub fn allows(name: &str, args: &[TVMFFIAny]) -> bool {
+    let mut limits = LIMITS.iter().filter(|(limited, _)| *limited == name);
+    limits.all(|(_, limit)| match limit {
+        Never(_) => false,
+        Small(at, max, _) => args.get(*at).is_none_or(|arg| is_at_most(arg, *max)),
+        Limit::NotText(start, _) => args.iter().all(|arg| !text(arg).starts_with(start)),
+        OnlyText(starts, _) => {
+            args.first().is_none_or(|arg| starts.iter().any(|start| text(arg).starts_with(start)))
+        }
+    })
+}
+
+fn is_at_most(arg: &TVMFFIAny, max: i64) -> bool {
+    // SAFETY: integers and booleans have an integer.
+    !matches!(arg.type_index, kTVMFFIInt | kTVMFFIBool) || unsafe { arg.payload.v_int64 } <= max
+}
+
+fn text(arg: &TVMFFIAny) -> Vec<u8> {
+    normal::text_of(arg).unwrap_or_default()
+}

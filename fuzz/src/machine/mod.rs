@@ -1,0 +1,394 @@
+//! The interpreter of programs: one method for each step, in a file for each section of the header.
+
+mod backend;
+mod env;
+mod errors;
+mod functions;
+mod nulls;
+mod reachable;
+mod tensors;
+mod types;
+mod values;
+
+use core::ffi::{c_int, c_void};
+use std::ptr;
+
+use ferrite_core::abi::*;
+
+use crate::classes::{release, retain};
+use crate::normal;
+use crate::notes::note;
+use crate::program::{Arg, Line, Program, REGISTERS, Reg, Step};
+use crate::{Library, callbacks, classes};
+
+pub use nulls::NULLS;
+
+/// Registers of a running program, and what it has to undo at its end.
+pub struct Machine {
+    library: &'static Library,
+    registers: [TVMFFIAny; REGISTERS],
+    /// Values that may contain themselves; retained.
+    mutable: Vec<TVMFFIAny>,
+    /// What contradicts the rules of the ABI.
+    broken: Vec<String>,
+}
+
+// SAFETY: a machine is used by one thread at a time, and objects of the library may be used by any.
+unsafe impl Send for Machine {}
+
+/// What the run of a step gave.
+enum Outcome {
+    /// The step was left out: it would do what the ABI leaves undefined, or it has nothing to work on.
+    Skipped,
+    /// Status and result of a call.
+    Status(c_int, TVMFFIAny),
+    /// Status of a call without a result that is a value, and a description of its result.
+    Shown(c_int, String),
+    /// What a call without a status gave; an error may be raised.
+    Raises,
+}
+
+/// Returns a call without result.
+fn status(status: c_int) -> Outcome {
+    Outcome::Shown(status, String::new())
+}
+
+impl Machine {
+    /// Makes a machine with empty registers.
+    pub fn new(library: &'static Library) -> Self {
+        classes::use_library(library);
+        Self { library, registers: [TVMFFIAny::NONE; REGISTERS], mutable: Vec::new(), broken: Vec::new() }
+    }
+
+    /// Runs a program. `before` is told the number of each step before it runs.
+    pub fn run(&mut self, program: &Program, mut before: impl FnMut(usize)) {
+        for (number, line) in program.lines.iter().enumerate() {
+            before(number);
+            self.line(number, line);
+        }
+    }
+
+    /// Prints each register by the library, releases all values, and empties what may contain itself. Returns the rules that
+    /// the library broke.
+    pub fn finish(mut self) -> Vec<String> {
+        for number in 0..REGISTERS as u8 {
+            let args = vec![Arg::Reg { reg: Reg(number) }];
+            let outcome = self.builtin_by_name("ffi.ReprPrint", &args);
+            self.settle(&format!("register {number}"), None, outcome);
+        }
+        self.reset_environment();
+        reachable::empty_all(&mut self);
+        for value in std::mem::take(&mut self.mutable) {
+            release(&value);
+        }
+        for number in 0..REGISTERS {
+            self.put(Reg(number as u8), TVMFFIAny::NONE);
+        }
+        self.remove_globals();
+        self.broken
+    }
+
+    fn line(&mut self, number: usize, line: &Line) {
+        if line.other_thread {
+            std::thread::scope(|scope| {
+                let machine = &mut *self;
+                let thread = scope.spawn(move || machine.step(number, &line.step));
+                thread.join().expect("steps do not panic");
+            });
+        } else {
+            self.step(number, &line.step);
+        }
+    }
+
+    fn step(&mut self, number: usize, step: &Step) {
+        let outcome = self.perform(step);
+        self.settle(&format!("{number} {}", name_of(step)), target(step), outcome);
+    }
+
+    /// Takes the error that a call raised, checks that status and error agree, and stores the result or the error.
+    fn settle(&mut self, what: &str, to: Option<Reg>, outcome: Outcome) {
+        let error = self.take_raised();
+        let (status, value, shown) = match outcome {
+            Outcome::Skipped => return note(|| format!("{what}: skipped")),
+            Outcome::Status(status, value) => (Some(status), value, None),
+            Outcome::Shown(status, shown) => (Some(status), TVMFFIAny::NONE, Some(shown)),
+            Outcome::Raises => (None, TVMFFIAny::NONE, None),
+        };
+        match (status, error) {
+            (Some(0) | None, None) => {
+                note(|| match shown {
+                    Some(shown) => format!("{what}: ok {shown}"),
+                    None => format!("{what}: ok {}", normal::show(self.library, &value)),
+                });
+                self.store(to, value);
+            }
+            (Some(-1) | None, Some(error)) => {
+                if value.type_index != kTVMFFINone {
+                    self.broken.push(format!("{what}: a result and an error"));
+                }
+                note(|| format!("{what}: {}", normal::show(self.library, &error)));
+                self.store(to, error);
+            }
+            (status, error) => {
+                let error = error.unwrap_or(TVMFFIAny::NONE);
+                let shown = normal::show(self.library, &error);
+                self.broken.push(format!("{what}: status {status:?} with {shown}"));
+                note(|| format!("{what}: status {status:?} with {shown}"));
+                release(&error);
+                release(&value);
+            }
+        }
+    }
+
+    fn take_raised(&self) -> Option<TVMFFIAny> {
+        let mut error = ptr::null_mut();
+        // SAFETY: the result is writable.
+        unsafe { (self.library.symbols.TVMFFIErrorMoveFromRaised)(&mut error) };
+        (!error.is_null()).then(|| object(error))
+    }
+
+    /// Stores an owned value, or releases it.
+    fn store(&mut self, to: Option<Reg>, value: TVMFFIAny) {
+        match to {
+            Some(to) => self.put(to, value),
+            None => release(&value),
+        }
+    }
+
+    /// Retains a value to the end, where everything in it is emptied.
+    fn keep(&mut self, value: &TVMFFIAny) {
+        retain(value);
+        self.mutable.push(*value);
+    }
+
+    fn put(&mut self, to: Reg, value: TVMFFIAny) {
+        if matches!(value.type_index, kTVMFFIList | kTVMFFIDict) {
+            self.keep(&value);
+        }
+        let old = std::mem::replace(&mut self.registers[to.at()], value);
+        release(&old);
+    }
+
+    fn get(&self, reg: Reg) -> TVMFFIAny {
+        self.registers[reg.at()]
+    }
+
+    /// Returns the object in a register, if it is one of this type.
+    fn object_of(&self, reg: Reg, type_index: i32) -> Option<*mut c_void> {
+        let value = self.get(reg);
+        // SAFETY: all eight bytes are initialised.
+        (value.type_index == type_index).then_some(unsafe { value.payload.v_ptr })
+    }
+
+    fn perform(&mut self, step: &Step) -> Outcome {
+        match step {
+            Step::Set { value, .. } => self.set(value),
+            Step::Own { value, .. } => self.own(value),
+            Step::Copy { from, .. } => self.copy(*from),
+            Step::Drop { reg } => self.drop_register(*reg),
+            Step::BigIntContent { reg } => self.big_int_content(*reg),
+            Step::DataTypeFromText { text, .. } => self.data_type_from_text(text),
+            Step::DataTypeToText { code, bits, lanes, .. } => self.data_type_to_text(*code, *bits, *lanes),
+            Step::Version {} => self.version(),
+            Step::Opaque { odd_index, .. } => self.opaque(*odd_index),
+            Step::ObjectAllocator {} => self.object_allocator(),
+            Step::InitOnce { init_fails, deinit_fails, empty } => {
+                self.init_once(*init_fails, *deinit_fails, *empty)
+            }
+            Step::Null { call } => self.null(*call),
+
+            Step::Function { callback, own, .. } => self.function(callback, *own),
+            Step::Call { function, args, .. } => self.call(*function, args),
+            Step::Builtin { name, args, .. } => self.builtin(*name, args),
+            Step::GetGlobal { name, .. } => self.get_global(name),
+            Step::SetGlobal { name, function, allow_override } => {
+                self.set_global(*name, *function, *allow_override)
+            }
+            Step::SetGlobalInfo { name, function, doc, allow_override } => {
+                self.set_global_info(*name, *function, doc, *allow_override)
+            }
+            Step::ExternC { callback, own, .. } => self.extern_c(callback, *own),
+
+            Step::Error { kind, message, backtrace, .. } => self.error(kind, message, backtrace),
+            Step::ErrorWith { kind, message, cause, context, .. } => {
+                self.error_with(kind, message, *cause, *context)
+            }
+            Step::Backtraced { reg, text, mode } => self.backtraced(*reg, text, *mode),
+            Step::Raise { error, .. } => self.raise(*error),
+            Step::RaiseText { kind, message, .. } => self.raise_text(kind, message),
+            Step::RaiseParts { kind, parts, .. } => self.raise_parts(kind, parts),
+            Step::Backtrace { crossing } => self.backtrace(*crossing),
+
+            Step::Class { class, parent, slots, overflow } => self.class(*class, *parent, *slots, *overflow),
+            Step::KeyToIndex { key } => self.key_to_index(key),
+            Step::TypeInfo { index, dynamic } => self.type_info(*index, *dynamic),
+            Step::Field { class, field, flags, default } => self.field(*class, *field, *flags, *default),
+            Step::Method { class, name, function, is_static } => {
+                self.method(*class, name, *function, *is_static)
+            }
+            Step::Metadata { class, kind, doc } => self.metadata(*class, *kind, doc),
+            Step::Attr { class, name, value } => self.attr(*class, *name, *value),
+            Step::Column { name } => self.column(name),
+            Step::New { class, .. } => self.new_object(*class),
+            Step::GetField { object, field, .. } => self.get_field(*object, *field),
+            Step::SetField { object, field, value } => self.set_field(*object, *field, value),
+            Step::PyClass { class, init_only } => self.py_class(*class, *init_only),
+
+            Step::Import { meta, versioned, major, flags, alignment, contiguous, .. } => {
+                let how = tensors::Import {
+                    versioned: *versioned,
+                    major: *major,
+                    flags: *flags,
+                    alignment: *alignment,
+                    contiguous: *contiguous,
+                };
+                self.import(meta, &how)
+            }
+            Step::Export { tensor, versioned, back, .. } => self.export(*tensor, *versioned, *back),
+            Step::View { source, meta, .. } => self.view(*source, meta),
+
+            Step::Stream { device_type, device_id, stream } => self.stream(*device_type, *device_id, *stream),
+            Step::Allocator { mode, global } => self.allocator(*mode, *global),
+            Step::TensorAlloc { meta, .. } => self.tensor_alloc(meta),
+            Step::Signals { fails } => self.signals(*fails),
+            Step::CApi { name } => self.c_api(name),
+            Step::ContextSymbol { name } => self.context_symbol(name),
+            Step::SystemSymbol { name } => self.system_symbol(*name),
+            Step::Imports { module, name } => self.imports(*module, name),
+
+            Step::Workspace { device_type, size } => self.workspace(*device_type, *size),
+            Step::Launch { tasks, fails, barrier } => self.launch(*tasks, *fails, *barrier),
+            Step::RunOnce { fails } => self.run_once(*fails),
+        }
+    }
+
+    /// Calls `f` with the arguments of a packed call.
+    fn with_args(&mut self, args: &[Arg], f: impl FnOnce(&Library, &[TVMFFIAny]) -> Outcome) -> Outcome {
+        let texts: Vec<_> = args
+            .iter()
+            .map(|arg| match arg {
+                Arg::RawStr { text } => text.c_string(),
+                Arg::ByteArray { text } => text.0.clone(),
+                _ => Vec::new(),
+            })
+            .collect();
+        let arrays: Vec<_> = texts.iter().map(|text| TVMFFIByteArray::from_slice(text)).collect();
+        let uses = |reg: Reg| args.iter().filter(|arg| register(arg) == Some(reg)).count();
+        let registers = self.registers.as_mut_ptr();
+        let values: Vec<TVMFFIAny> = args
+            .iter()
+            .enumerate()
+            .map(|(at, arg)| match arg {
+                Arg::Int { value } => int((*value).into()),
+                Arg::Bool { value } => TVMFFIAny { type_index: kTVMFFIBool, ..int((*value).into()) },
+                Arg::RawStr { .. } => pointer(kTVMFFIRawStr, texts[at].as_ptr().cast_mut().cast()),
+                Arg::ByteArray { .. } => {
+                    pointer(kTVMFFIByteArrayPtr, (&raw const arrays[at]).cast_mut().cast())
+                }
+                Arg::Reg { reg } => self.registers[reg.at()],
+                Arg::TensorPtr { reg } => match self.registers[reg.at()] {
+                    // SAFETY: the content of a tensor object is a DLTensor.
+                    tensor if tensor.type_index == kTVMFFITensor => pointer(kTVMFFIDLTensorPtr, unsafe {
+                        normal::content::<DLTensor>(&tensor).cast_mut().cast()
+                    }),
+                    _ => TVMFFIAny::NONE,
+                },
+                Arg::Movable { reg } => match self.registers[reg.at()] {
+                    // The object must not be an argument otherwise too: it may end in the call.
+                    value if value.type_index >= kTVMFFIStaticObjectBegin && uses(*reg) == 1 => {
+                        // SAFETY: the register exists, and its payload is a handle.
+                        pointer(kTVMFFIObjectRValueRef, unsafe {
+                            (&raw mut (*registers.add(reg.at())).payload).cast()
+                        })
+                    }
+                    value => value,
+                },
+            })
+            .collect();
+        let outcome = f(self.library, &values);
+        self.registers.iter_mut().for_each(forget_moved);
+        outcome
+    }
+}
+
+/// Empties a register from which an object was moved.
+fn forget_moved(register: &mut TVMFFIAny) {
+    // SAFETY: objects have a handle.
+    if register.type_index >= kTVMFFIStaticObjectBegin && unsafe { register.payload.v_ptr.is_null() } {
+        *register = TVMFFIAny::NONE;
+    }
+}
+
+fn register(arg: &Arg) -> Option<Reg> {
+    match arg {
+        Arg::Reg { reg } | Arg::TensorPtr { reg } | Arg::Movable { reg } => Some(*reg),
+        _ => None,
+    }
+}
+
+fn int(value: i64) -> TVMFFIAny {
+    TVMFFIAny { type_index: kTVMFFIInt, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: value } }
+}
+
+fn pointer(type_index: i32, pointer: *mut c_void) -> TVMFFIAny {
+    TVMFFIAny { type_index, small_str_len: 0, payload: TVMFFIAnyPayload { v_ptr: pointer } }
+}
+
+/// Returns an owned value of an owned object.
+fn object(handle: *mut c_void) -> TVMFFIAny {
+    if handle.is_null() {
+        return TVMFFIAny::NONE;
+    }
+    // SAFETY: the object lives.
+    pointer(unsafe { (*handle.cast::<TVMFFIObject>()).type_index }, handle)
+}
+
+/// Returns what a call gave that writes a handle.
+fn handle(status: c_int, handle: *mut c_void) -> Outcome {
+    Outcome::Status(status, object(handle))
+}
+
+fn bytes(text: &[u8]) -> TVMFFIByteArray {
+    TVMFFIByteArray::from_slice(text)
+}
+
+/// Returns the name of a step.
+pub fn name_of(step: &Step) -> &'static str {
+    let mut code = Vec::new();
+    crate::code::Coded::write(step, &mut code);
+    Step::NAMES[usize::from(code[0])]
+}
+
+/// Returns the register to which a result goes.
+fn target(step: &Step) -> Option<Reg> {
+    match step {
+        Step::Set { to, .. }
+        | Step::Own { to, .. }
+        | Step::Copy { to, .. }
+        | Step::Function { to, .. }
+        | Step::Call { to, .. }
+        | Step::Builtin { to, .. }
+        | Step::GetGlobal { to, .. }
+        | Step::Error { to, .. }
+        | Step::ErrorWith { to, .. }
+        | Step::Raise { to, .. }
+        | Step::RaiseText { to, .. }
+        | Step::RaiseParts { to, .. }
+        | Step::Opaque { to, .. }
+        | Step::New { to, .. }
+        | Step::GetField { to, .. }
+        | Step::Import { to, .. }
+        | Step::Export { to, .. }
+        | Step::View { to, .. }
+        | Step::DataTypeFromText { to, .. }
+        | Step::DataTypeToText { to, .. }
+        | Step::TensorAlloc { to, .. }
+        | Step::ExternC { to, .. } => Some(*to),
+        _ => None,
+    }
+}
+
+/// Returns the number of objects of programs that live: functions, opaque objects, records and tensors.
+pub fn live() -> usize {
+    callbacks::live() + classes::live().len() + crate::tensors::live()
+}
