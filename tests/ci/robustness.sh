@@ -19,6 +19,12 @@ check_faults() {
 about planted "known bugs, planted in a copy of the sources one by one: a suite finds each"
 check_planted() { need python3 "apt-get install python3" && tests/robustness/planted/planted.py; }
 
+about python-programs "PROGRAMS generated Python programs, 2000 unless that says otherwise, do the same with upstream's library and ours"
+check_python-programs() {
+  host_library release && need python3 "apt-get install python3 python3-pip python3-venv" &&
+    tests/robustness/python/run.sh "$target/cxx-abi/release/libtvm_ffi.so" --programs "${PROGRAMS:-2000}"
+}
+
 about sanitizers "the C programs under address and undefined-behaviour checks"
 check_sanitizers() {
   need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized:: &&
