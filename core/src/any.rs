@@ -245,6 +245,10 @@ mod tests {
         assert_eq!(Any::from(2.5f64).get::<f64>()?, 2.5);
         assert_eq!(Any::from(3i64).get::<f64>()?, 3.0);
         assert!(Any::NONE.get::<Option<i64>>()?.is_none());
+        assert_eq!(
+            (Any::NONE.is_none(), Any::from(0i64).is_none(), Any::default().is_none()),
+            (true, false, true)
+        );
         Ok(())
     }
 

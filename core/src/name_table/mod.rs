@@ -210,6 +210,7 @@ mod tests {
         let table = NameTable::new();
         let count = if cfg!(miri) { 60 } else { 2_000 };
         let names: Vec<_> = (0..count).map(|at| format!("{}.{at}", "x".repeat(at % 40))).collect();
+        assert!(table.is_empty());
         for (at, name) in names.iter().enumerate() {
             assert!(table.get(name.as_bytes()).is_none());
             assert!(insert(&table, name, at));
@@ -219,7 +220,7 @@ mod tests {
             let entry = table.get(name.as_bytes()).unwrap();
             assert_eq!((entry.name(), entry.value), (name.as_bytes(), at));
         }
-        assert_eq!(table.len(), count);
+        assert_eq!((table.len(), table.is_empty()), (count, false));
         assert!(table.get(b"").is_none());
         assert!(insert(&table, "", 0));
         assert_eq!(table.get(b"").map(Entry::name), Some(&b""[..]));

@@ -187,6 +187,9 @@ pub unsafe fn weak_count(object: *mut TVMFFIObject) -> u32 {
     unsafe { counts(object) }.weak_count()
 }
 
+#[cfg(all(test, not(loom)))]
+mod limit_tests;
+
 #[cfg(test)]
 mod tests {
     use super::*;

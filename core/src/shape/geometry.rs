@@ -94,7 +94,9 @@ pub fn row_major_strides_reversed(shape: &[i64]) -> impl Iterator<Item = i64> {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::*;
+    use std::vec::Vec;
 
     #[test]
     fn products_know_their_limits() {
@@ -135,5 +137,82 @@ mod tests {
     fn strides_count_elements() {
         assert!(row_major_strides_reversed(&[2, 3, 4]).eq([1, 4, 12]));
         assert!(row_major_strides_reversed(&[]).eq([0; 0]));
+    }
+
+    /// Calls `visit` with every shape of up to three extents.
+    fn for_each_shape(mut visit: impl FnMut(&[i64])) {
+        let big = [1 << 16, (1 << 31) - 1, 1 << 31, 1 << 32, 1 << 60, 1 << 61, i64::MAX - 1, i64::MAX];
+        let extents: Vec<i64> = [i64::MIN, -1].into_iter().chain(0..9).chain(big).collect();
+        visit(&[]);
+        for first in extents.iter().copied() {
+            visit(&[first]);
+            for second in extents.iter().copied() {
+                visit(&[first, second]);
+                for third in extents.iter().copied().filter(|_| !cfg!(miri)) {
+                    visit(&[first, second, third]);
+                }
+            }
+        }
+    }
+
+    /// Computes the number of elements in 128 bits. Returns `None` if an extent is negative or the number is longer.
+    fn wide_product(shape: &[i64]) -> Option<u128> {
+        let extents = shape.iter().map(|extent| u128::try_from(*extent).ok());
+        let extents = extents.collect::<Option<Vec<u128>>>()?;
+        if extents.contains(&0) {
+            return Some(0);
+        }
+        extents.into_iter().try_fold(1u128, u128::checked_mul)
+    }
+
+    #[test]
+    fn products_equal_those_in_128_bits() {
+        for_each_shape(|shape| {
+            let expected = wide_product(shape).and_then(|wide| i64::try_from(wide).ok());
+            assert_eq!(product(shape), expected, "{shape:?}");
+        });
+    }
+
+    #[test]
+    fn sizes_equal_those_in_128_bits() {
+        let bits = [0, 1, 2, 3, 4, 6, 7, 8, 16, 32, 64, 128, 255];
+        let lanes = [0, 1, 2, 3, 4, 7, 16, 256, u16::MAX];
+        let dtypes = bits.into_iter().flat_map(|bits| lanes.map(|lanes| (bits, lanes)));
+        for_each_shape(|shape| {
+            let elements = wide_product(shape).filter(|elements| *elements < usize::MAX as u128);
+            // Miri takes a second for a thousand sizes.
+            let kept = |(_, lanes): &(u8, u16)| !cfg!(miri) || *lanes == 3;
+            for (bits, lanes) in dtypes.clone().filter(kept) {
+                let dtype = DLDataType { code: 1, bits, lanes };
+                let element_bits = u128::from(bits) * u128::from(lanes);
+                let bytes = elements.map(|elements| (elements * element_bits).div_ceil(8));
+                let expected = bytes.and_then(|bytes| isize::try_from(bytes).ok()).map(isize::cast_unsigned);
+                assert_eq!(data_size_bytes(shape, dtype), expected, "{shape:?}, {bits} bits, {lanes} lanes");
+                assert_eq!(super::super::has_possible_size(shape, dtype), expected.is_some(), "{shape:?}");
+                assert!(!super::super::is_small(shape) || expected.is_some(), "{shape:?}, {bits}, {lanes}");
+            }
+        });
+    }
+
+    #[test]
+    fn contiguity_is_that_of_the_definition() {
+        let extents = 0..if cfg!(miri) { 3 } else { 4 };
+        let strides = [-1, 0, 1, 2, 3, 4, 6, 9, i64::MAX];
+        for shape in extents.clone().flat_map(|first| extents.clone().map(move |second| [first, second])) {
+            for third in extents.clone() {
+                for outer in strides {
+                    for (middle, inner) in
+                        strides.into_iter().flat_map(|one| strides.map(|other| (one, other)))
+                    {
+                        let (shape, strides) = ([shape[0], shape[1], third], [outer, middle, inner]);
+                        let is_right = |axis: usize| {
+                            shape[axis] == 1 || strides[axis] == shape[axis + 1..].iter().product::<i64>()
+                        };
+                        let expected = shape.contains(&0) || (0..3).all(is_right);
+                        assert_eq!(is_contiguous(&shape, &strides), expected, "{shape:?}, {strides:?}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -446,4 +446,42 @@ mod tests {
         assert!(Bytes::new(b"abc")?.into_any().try_get::<String>()?.is_none());
         Ok(())
     }
+
+    /// Returns a cell as its type index, length and payload.
+    fn parts(value: &Any) -> (i32, u32, u64) {
+        let raw = value.as_raw();
+        // SAFETY: all bytes of a cell's payload are initialised.
+        (raw.type_index, raw.small_str_len, unsafe { raw.payload.v_uint64 })
+    }
+
+    /// Every length up to one more than fits inline, with every byte at every place: small values have zeros behind
+    /// their content, so that they compare as words.
+    #[test]
+    fn short_values_hold_every_byte_at_every_place() -> Result<()> {
+        for len in 0..=SMALL_MAX + 1 {
+            for (place, byte) in
+                (0..len.max(1)).flat_map(|place| (0..=u8::MAX).map(move |byte| (place, byte)))
+            {
+                let mut content = *b"abcdefgh";
+                content[place.min(7)] = byte;
+                let (content, word) = (&content[..len], u64::from_le_bytes(content));
+                let (text, bytes) = (String::from_bytes(content)?, Bytes::new(content)?);
+                assert_eq!((text.as_bytes(), bytes.as_bytes()), (content, content));
+                assert_eq!(String::compose(&|out| out.put(content))?.as_bytes(), content);
+                if len <= SMALL_MAX {
+                    let kept = word & ((1 << (8 * len)) - 1);
+                    let payload = u64::from_ne_bytes(kept.to_le_bytes());
+                    assert_eq!(parts(&text.0), (type_index::SMALL_STR, len as u32, payload));
+                    assert_eq!(parts(&bytes.0), (type_index::SMALL_BYTES, len as u32, payload));
+                    assert_eq!(parts(&String::of_word(word, len).0), parts(&text.0));
+                } else {
+                    assert_eq!(
+                        (text.0.type_index(), bytes.0.type_index()),
+                        (type_index::STR, type_index::BYTES)
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
 }
