@@ -15,6 +15,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # mount namespace of its own.
 ENTER = """
 mount -t proc proc "$1/proc"
+mount --bind /sys "$1/sys"
 mount --rbind /dev "$1/dev"
 if [ -n "$2" ]; then
   mkdir -p "$1/opt/rustup" "$1/opt/cargo/bin"
