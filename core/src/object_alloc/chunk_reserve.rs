@@ -14,11 +14,13 @@ pub(super) struct ChunkReserve {
     next: AtomicUsize,
 }
 
-const SLOTS: usize = 8;
+/// Number of slots.
+pub(super) const SLOTS: usize = 8;
 
 impl ChunkReserve {
-    pub(super) const fn new() -> Self {
-        Self { waiting: [const { AtomicPtr::new(ptr::null_mut()) }; SLOTS], next: AtomicUsize::new(0) }
+    /// Creates an empty reserve from null pointers and a zero.
+    pub(super) const fn new(waiting: [AtomicPtr<u8>; SLOTS], next: AtomicUsize) -> Self {
+        Self { waiting, next }
     }
 
     /// Takes a chunk from the next slot. Returns `None` if that slot is empty, even if another slot has a chunk.
@@ -41,15 +43,19 @@ impl ChunkReserve {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     extern crate std;
     use super::*;
     use std::vec::Vec;
 
+    fn empty() -> ChunkReserve {
+        ChunkReserve::new([const { AtomicPtr::new(ptr::null_mut()) }; SLOTS], AtomicUsize::new(0))
+    }
+
     #[test]
     fn the_highest_ones_wait() {
-        let reserve = ChunkReserve::new();
+        let reserve = empty();
         let mut blocks = [0u8; 3 * SLOTS];
         let start = NonNull::from(&mut blocks).cast::<u8>();
         let place_of = |chunk: NonNull<u8>| chunk.addr().get() - start.addr().get();
@@ -67,7 +73,7 @@ mod tests {
 
     #[test]
     fn nobody_shares_a_chunk() {
-        let reserve = &ChunkReserve::new();
+        let reserve = &empty();
         let mut blocks = [const { AtomicUsize::new(0) }; 2 * SLOTS];
         for block in &mut blocks {
             let chunk = NonNull::from(block).cast();

@@ -16,14 +16,14 @@
 use core::alloc::Layout;
 use core::ffi::c_void;
 use core::mem;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
-use super::chunk_reserve::ChunkReserve;
+use super::chunk_reserve::{ChunkReserve, SLOTS};
 use super::{BODY_ALIGNMENT, RecordLayout, Space, object_bytes, set_up, source};
 use crate::abi::TVMFFIObjectAllocHeader;
 use crate::error::{self, Result};
 use crate::memory;
-use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use crate::sync::{is_single_threaded, single_instruction};
 
 /// Size of the largest chunk in bytes: the most memory that one surviving object retains.
@@ -37,7 +37,8 @@ const MIN_BYTES: usize = 1 << 10;
 const PART: usize = 8;
 
 /// Reserve of free chunks of [`MAX_BYTES`].
-static RESERVE: ChunkReserve = ChunkReserve::new();
+static RESERVE: ChunkReserve =
+    ChunkReserve::new([const { AtomicPtr::new(ptr::null_mut()) }; SLOTS], AtomicUsize::new(0));
 
 /// Header of a chunk.
 #[repr(C)]

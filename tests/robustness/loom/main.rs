@@ -3,6 +3,19 @@
 //! The core's own source files, and some of the thread pool's, are compiled here with loom's atomics and locks: `sync.rs`
 //! beside this file replaces the core's module of that name. Run with `RUSTFLAGS="--cfg loom" cargo test -p ferrite-tests
 //! --release --test loom`, in a target directory of its own.
+//!
+//! These atomics have no model of their own:
+//!
+//! | Atomics | Reason |
+//! |---|---|
+//! | installed once: providers, launchers, built-ins, defaults, the allocator, hooks of keys | one store of a pointer to a complete static |
+//! | looked up once: `CachedGlobal`, `GlobalFunction`, class indices, symbols of other libraries | one compare-and-swap or store; all writers store equal values |
+//! | `growing_array.rs`, `type_table/slots`, `field_names` | words of records that C code reads, in memory of the ABI, which loom cannot watch; Miri and the thread sanitizer run their tests |
+//! | `name_table/lookup/bare.rs`, `sync/flag.rs`, `minimal` | for cores whose only concurrency is interrupts, and WebAssembly |
+//! | `object_alloc/chunks.rs` | a count that is released like those of `refcount` |
+//! | `contended.rs`, `spin.rs`, `Worker::processor` | hints: any value is right |
+//! | `backtrace/forks.rs`, `dynamic_lib/loading.rs`, `process.rs` | forks, which loom does not have; `forks` runs them |
+//! | `Launch::first_error`, `WORKERS` | one compare-and-swap, or one store, of a complete object; read after the join of `task_group.rs` |
 #![cfg(loom)]
 #![allow(
     missing_docs,
@@ -36,6 +49,8 @@ mod process {
     }
 }
 
+#[path = "../../../core/src/object_alloc/chunk_reserve.rs"]
+mod chunk_reserve;
 #[path = "../../../core/src/tensor/export_slot/fast.rs"]
 mod export_slot;
 #[path = "../../../core/src/init_once/in_progress.rs"]
@@ -85,6 +100,7 @@ mod memory {
     }
 }
 
+mod chunk_reserve_model;
 mod export_slot_model;
 mod init_once_model;
 mod name_table_model;

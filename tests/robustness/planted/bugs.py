@@ -91,6 +91,13 @@ BUGS = (
         ("loom",),
     ),
     Bug(
+        "memory ordering: a chunk changes hands without the writes of its last owner",
+        "core/src/object_alloc/chunk_reserve.rs",
+        "swap(chunk, Ordering::AcqRel)",
+        "swap(chunk, Ordering::Relaxed)",
+        ("loom",),
+    ),
+    Bug(
         "error is not cleared: the raised error stays in its slot when it is taken",
         "core/src/raised_error.rs",
         "    let raised = per_thread::with_raised(|slot| slot.replace(ptr::null_mut()));\n",
