@@ -18,6 +18,14 @@ check_exports() {
     ferrite_tests exports --include-ignored
 }
 
+about hardening "docs/security.md has the table of how upstream's library and ours are hardened"
+check_hardening() {
+  local folder
+  need readelf "apt-get install binutils" && need python3 "apt-get install python3 python3-pip" && host_library release || return 1
+  folder=$(tests/conformance/upstream/wheel.sh) || return 1
+  tests/conformance/exports/hardening.py "$folder/tvm_ffi/lib/libtvm_ffi.so" "$target/cxx-abi/release/libtvm_ffi.so" docs/security.md
+}
+
 about parity "the good-input half of the C programs passes with upstream's library too"
 check_parity() {
   local folder

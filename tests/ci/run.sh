@@ -5,6 +5,7 @@
 
 passed=0
 failed=0
+skipped=() # what checks left out, and why: they print it as "skipped: TEXT"
 
 # Prints the sum of the test runners' summaries in a log, as "passed failed"; nothing without one. The runners are cargo,
 # unittest, pytest, and this project's scripts that end with "NAME: N passed, N failed".
@@ -34,6 +35,7 @@ run_check() { # run_check NAME: one line, and what explains a failure, printed i
   ("check_$name") >"$log" 2>&1 </dev/null || status=$?
   read -r good bad < <(counted "$log") || { good= && bad=; }
   if [ "$status" -eq 0 ]; then
+    if grep -q '^skipped: ' "$log"; then : "${good:=0}"; fi
     : "${good:=1}" "${bad:=0}"
     printf 'ok      %-17s %5d s  %s passed\n' "$name" $((SECONDS - start)) "$good"
   else
@@ -42,9 +44,18 @@ run_check() { # run_check NAME: one line, and what explains a failure, printed i
     printf 'FAILED  %-17s %5d s  %s passed, %s failed: %s\n%s\n' "$name" $((SECONDS - start)) "$good" "$bad" "$log" \
       "$(explanation "$log" | tail -n 60 | sed 's/^/        /')"
   fi
+  tell_skipped "$name" "$log"
   passed=$((passed + good))
   failed=$((failed + bad))
   return "$status"
+}
+
+tell_skipped() { # tell_skipped NAME LOG
+  local line
+  while read -r line; do
+    printf 'SKIPPED %-17s %s\n' "$1" "$line"
+    skipped+=("$1: $line")
+  done < <(sed -n 's/^skipped: //p' "$2")
 }
 
 run_checks() {
@@ -120,6 +131,7 @@ with_sum() { # with_sum COMMAND...: prints the sum of what it ran; fails when a 
     printf 'FAILED  the checks changed tracked files:\n%s\n' "$(git diff --stat | sed 's/^/        /')"
     failed=$((failed + 1))
   fi
+  if [ ${#skipped[@]} -gt 0 ]; then echo "${#skipped[@]} skipped"; fi
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
 }

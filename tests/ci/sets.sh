@@ -6,22 +6,22 @@
 # The first set, which each change must pass. Its two lanes run in parallel. Checks of the second lane build in folders of their
 # own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
-  fmt prose book workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross systems minimal
+  fmt prose reviews book workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross systems minimal
   core-size full-size boards model-tool platform instructions quickstart install cli stubs size
 )
 LANE_TWO=(
-  upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel kernels rust-objects relax relax-tvm-tests releases drift
+  upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel hardening kernels rust-objects relax relax-tvm-tests releases drift
   tvm-client tilelang gpu-opencl gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu gpu-tvm-tests tsan asan
 )
 
 # The second set: checks that take long.
 SECOND_SET=(
   clippy-features msrv loom other-boards miri-core miri miri-cores upstream-checked upstream-asan cpp-checked other-releases arm64 arm32 musl windows guide
-  model-guide gpu-guide book-pages first-sessions rtos reproducible forks faults python-programs planted fuzz corpus differential feature-size gpu-checked xgrammar kernels-torch inspected deny package
+  model-guide gpu-guide book-pages first-sessions rtos reproducible forks faults python-programs planted fuzz corpus differential feature-size gpu-checked xgrammar kernels-torch inspected deny advisories package
   deb cinstall manylinux release actionlint
 )
 
 # Checks that run only when named: parts of "test", and checks that need more of the network than package registries.
 ON_REQUEST=(
-  c alloc_fail aot advisories
+  c alloc_fail aot
 )

@@ -23,7 +23,7 @@ class Difference:
     ours: str
 
     def kind(self) -> tuple:
-        """What must stay while the program is reduced."""
+        """The kind of difference, which stays while the program is reduced."""
         return (self.statement < 0, word(self.upstream), word(self.ours))
 
 

@@ -20,7 +20,7 @@ TIME_LIMIT = 45  # seconds for one program; session.py has a shorter limit of it
 
 @dataclass
 class Result:
-    """What a program did: the outcome of each statement, or how its process ended."""
+    """Outcome of a program: the outcome of each statement, or how its process ended."""
 
     outcomes: list[str]
     death: str = ""
