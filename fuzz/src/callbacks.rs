@@ -10,7 +10,7 @@ use crate::normal;
 use crate::notes::note;
 use crate::program::Callback;
 
-/// What a function of a program refers to.
+/// State of a function of a program.
 struct Context {
     callback: Callback,
     own: TVMFFIAny,
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn delete(context: *mut c_void) {
 /// Calls a function of a program.
 ///
 /// # Safety
-/// As for every safe call, with a live context.
+/// The context lives, the arguments are as many as the number says, and the result is writable.
 pub unsafe extern "C" fn call(
     context: *mut c_void,
     args: *const TVMFFIAny,
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn call(
 /// A function that takes no context: a symbol of the system library.
 ///
 /// # Safety
-/// As for every safe call.
+/// The arguments are as many as the number says, and the result is writable.
 pub unsafe extern "C" fn symbol(
     _: *mut c_void,
     args: *const TVMFFIAny,

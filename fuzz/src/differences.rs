@@ -32,6 +32,7 @@ const DEVICE_RANGE: &str =
     "devices out of range raise a ValueError; upstream writes beside its table or fails to allocate it";
 const INVALID_TENSOR: &str =
     "tensors without a possible memory are refused first, so that no calculation of a size overflows";
+const WORDS: &str = "the same error in other words";
 const NULL: &str = "null pointers raise a ValueError; upstream crashes, or looks at other arguments first";
 
 /// The differences. The first one that matches counts.
@@ -94,6 +95,32 @@ const DIFFERENCES: &[Difference] = &[
             "but got `Array[index 0: Array[index 1: None]]`",
         ],
         "a callback must be a function; upstream takes None for one and would call a null pointer",
+    ),
+    passes(&["Duplicate field name"], &["Field: error \"InternalError\" \"", "Duplicate field name"], WORDS),
+    passes(
+        &["Metadata: error \"RuntimeError\" \"Overriding"],
+        &["Metadata: error \"RuntimeError\" \"Overriding"],
+        WORDS,
+    ),
+    ends(
+        &["SetGlobal", ": error \"RuntimeError\" \"Global Function"],
+        &["SetGlobal", ": ok"],
+        "registering the same function again under the same name is no error",
+    ),
+    ends(
+        &["Mismatched type", "but got `ObjectRValueRef`"],
+        &["Builtin: "],
+        "an object that may be moved is an argument like any other; some of upstream's parameters refuse it",
+    ),
+    ends(
+        &["crash: exit status 255"],
+        &["Builtin: error \"InternalError\" \"Cannot find type info"],
+        "ffi.MakeObjectFromPackedArgs with an unknown type index raises an error; upstream ends the process",
+    ),
+    passes(
+        &["Builtin: error \"InternalError\" \"Check failed: (args.size() % 2 == 1) is false"],
+        &["Builtin: error \"InternalError\" \"Cannot find type info"],
+        "ffi.MakeObjectFromPackedArgs looks for the type first, upstream at the number of arguments",
     ),
     passes(
         &["Signals: error"],

@@ -10,6 +10,7 @@
 #![allow(non_upper_case_globals, reason = "the C ABI fixes these spellings")]
 
 pub mod builtins;
+pub mod c_code;
 pub mod callbacks;
 pub mod classes;
 pub mod code;

@@ -1,4 +1,4 @@
-//! What programs must not do, and why: calls whose result the ABI leaves undefined, and calls that no test machine can afford.
+//! Calls that programs do not make, and why: those whose result the ABI leaves undefined, and calls that no test machine can afford.
 //!
 //! Beside the functions below, these never occur in a program:
 //!

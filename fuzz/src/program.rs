@@ -62,7 +62,7 @@ coded! {
 }
 
 coded! {
-    /// What a function of a program does.
+    /// Behaviour of a function of a program.
     pub enum Callback {
         /// Returns its first argument.
         First {},

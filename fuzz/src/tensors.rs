@@ -16,8 +16,12 @@ struct Owned {
     versioned: DLManagedTensorVersioned,
     shape: Vec<i64>,
     strides: Vec<i64>,
-    memory: [u64; MEMORY / 8],
+    memory: Memory,
 }
+
+/// Memory with an address that is the same up to each alignment that programs ask for.
+#[repr(C, align(256))]
+struct Memory([u64; MEMORY / 8]);
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
@@ -55,6 +59,11 @@ impl Meta {
     pub fn with<R>(&self, data: *mut c_void, f: impl FnOnce(&mut DLTensor) -> R) -> R {
         let (mut shape, mut strides) = (self.sizes(), self.stride_sizes());
         f(&mut self.tensor(data, &mut shape, &mut strides))
+    }
+
+    /// Returns sizes and strides, of the same number.
+    pub fn sizes_and_strides(&self) -> (Vec<i64>, Vec<i64>) {
+        (self.sizes(), self.stride_sizes())
     }
 
     fn stride_sizes(&self) -> Vec<i64> {
@@ -98,12 +107,12 @@ impl Meta {
             },
             shape: self.sizes(),
             strides: self.stride_sizes(),
-            memory: std::array::from_fn(|at| at as u64),
+            memory: Memory(std::array::from_fn(|at| at as u64)),
         }));
         // SAFETY: the record was just made, and is not moved.
         unsafe {
             let record = &mut *owned;
-            let data = record.memory.as_mut_ptr().cast();
+            let data = record.memory.0.as_mut_ptr().cast();
             let tensor = self.tensor(data, &mut record.shape, &mut record.strides);
             record.plain.dl_tensor = tensor;
             record.plain.manager_ctx = owned.cast();
@@ -147,7 +156,7 @@ type SetError = Option<unsafe extern "C" fn(*mut c_void, *const c_char, *const c
 /// Allocates a tensor for the environment.
 ///
 /// # Safety
-/// As for every `DLPackManagedTensorAllocator`.
+/// Prototype and result are valid, and the function for errors takes the context.
 pub unsafe extern "C" fn allocate(
     prototype: *mut DLTensor,
     out: *mut *mut DLManagedTensorVersioned,
@@ -183,7 +192,7 @@ pub unsafe extern "C" fn allocate(
 /// Fails to allocate a tensor.
 ///
 /// # Safety
-/// As for every `DLPackManagedTensorAllocator`.
+/// Prototype and result are valid, and the function for errors takes the context.
 pub unsafe extern "C" fn refuse(
     _: *mut DLTensor,
     _: *mut *mut DLManagedTensorVersioned,

@@ -15,13 +15,20 @@ const SECONDS: u32 = 20;
 /// First byte of a line that says which step begins.
 const BEGINS: char = '>';
 
-/// What the run of a program gave.
+/// Notes of the run of a program, and its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// Notes by step; those of the end of the program come last.
     pub steps: Vec<Vec<String>>,
     /// The signal or the status that ended the child before the end of the program.
     pub crash: Option<String>,
+}
+
+impl Run {
+    /// Returns `true` if the step of this number ran: it was not left out, and no crash came before it.
+    pub fn ran(&self, number: usize) -> bool {
+        self.steps.get(number).is_some_and(|notes| !notes.iter().any(|note| note.ends_with(": skipped")))
+    }
 }
 
 /// Runs programs from standard input until it ends. Each is a length of four bytes and its bytes.

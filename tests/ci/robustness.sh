@@ -99,10 +99,12 @@ fuzz_targets() { # fuzz_targets ARGUMENT...: of libFuzzer
 about differential "programs of C calls give the same with upstream's library and ours, except for listed differences"
 # From the kept corpus, and DIFFERENTIAL_RUNS more from a fixed seed, 3000 unless that says otherwise.
 check_differential() {
-  local folder
-  need python3 "apt-get install python3 python3-pip" && folder=$(tests/conformance/upstream/wheel.sh) &&
+  local upstream ours=$target/release/libtvm_ffi.so
+  local fuzz=(--manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential")
+  need python3 "apt-get install python3 python3-pip" && need cc "apt-get install gcc" &&
+    upstream=$(tests/conformance/upstream/wheel.sh)/tvm_ffi/lib/libtvm_ffi.so &&
     cargo build --release -p ferrite-ffi-capi --features backend &&
-    cargo test --manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential" &&
-    cargo run --manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential" --bin differential -- \
-      "$folder/tvm_ffi/lib/libtvm_ffi.so" "$target/release/libtvm_ffi.so" --runs "${DIFFERENTIAL_RUNS:-3000}" fuzz/corpus/c_symbols
+    FERRITE_LIBRARY=$ours cargo test "${fuzz[@]}" -- --include-ignored &&
+    fuzz/findings/run.sh "$upstream" "$ours" &&
+    cargo run "${fuzz[@]}" --bin differential -- "$upstream" "$ours" --runs "${DIFFERENTIAL_RUNS:-3000}" fuzz/corpus/c_symbols
 }

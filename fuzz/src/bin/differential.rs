@@ -2,6 +2,14 @@
 //!
 //! usage: differential UPSTREAM OURS [--runs N] [--seconds N] [--seed N] [--show] [FILE or FOLDER...]
 //!
+//! usage: differential --c LIBRARY FILE
+//!
+//! Prints the program of a file in C, without the steps that the interpreter leaves out on the library.
+//!
+//! usage: differential --notes LIBRARY FILE
+//!
+//! Prints what each step of the program of a file gives.
+//!
 //! Programs come from the files, then N more are made of their pieces. A program that crashes upstream's library is run again
 //! without the step that crashed. Prints each kind of difference once, with the shortest program that shows it, and fails if one
 //! is not in the table of deliberate differences.
@@ -11,10 +19,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ferrite_fuzz::Program;
 use ferrite_fuzz::differences::difference;
 use ferrite_fuzz::random::Random;
 use ferrite_fuzz::worker::{self, Run, Worker};
+use ferrite_fuzz::{Program, c_code};
 
 /// Number of steps that are taken out of one program because upstream crashes there.
 const MAX_CRASHES: usize = 8;
@@ -35,6 +43,14 @@ fn main() -> ExitCode {
         Some("--worker") => {
             let library = arguments.next().unwrap_or_default();
             worker::serve(Path::new(&library)).map(|()| true)
+        }
+        Some("--c") => {
+            let library = arguments.next().unwrap_or_default();
+            print_c(Path::new(&library), Path::new(&arguments.next().unwrap_or_default())).map(|()| true)
+        }
+        Some("--notes") => {
+            let library = arguments.next().unwrap_or_default();
+            print_notes(Path::new(&library), Path::new(&arguments.next().unwrap_or_default())).map(|()| true)
         }
         _ => options().and_then(|options| compare(&options)),
     };
@@ -71,6 +87,26 @@ fn options() -> Result<Options, String> {
         );
     }
     Ok(options)
+}
+
+fn print_notes(library: &Path, file: &Path) -> Result<(), String> {
+    let run = run_file(library, file)?.1;
+    run.steps.iter().flatten().for_each(|note| println!("{note}"));
+    run.crash.iter().for_each(|crash| println!("crash: {crash}"));
+    Ok(())
+}
+
+fn run_file(library: &Path, file: &Path) -> Result<(Program, Run), String> {
+    let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let program = Program::decode(&bytes);
+    let run = Worker::start(library)?.run(&program)?;
+    Ok((program, run))
+}
+
+fn print_c(library: &Path, file: &Path) -> Result<(), String> {
+    let (program, run) = run_file(library, file)?;
+    print!("{}", c_code::program(&program, |number| run.ran(number)));
+    Ok(())
 }
 
 /// Both libraries, and what differed so far.

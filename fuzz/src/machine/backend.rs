@@ -9,7 +9,7 @@ use ferrite_core::abi::*;
 use super::{Machine, Outcome};
 use crate::classes::{fail, library};
 
-/// What the tasks of a loop share.
+/// State that the tasks of a loop share.
 struct Loop {
     fails: bool,
     barrier: bool,

@@ -92,8 +92,8 @@ impl Machine {
         }
     }
 
-    /// Makes a string anew. Upstream has objects for short results of these functions, ours small strings.
-    fn anew(&self, outcome: Outcome) -> Outcome {
+    /// Makes a string anew. Upstream has objects for short results of some functions, ours small strings.
+    pub(super) fn anew(&self, outcome: Outcome) -> Outcome {
         match outcome {
             Outcome::Status(0, value) if matches!(value.type_index, kTVMFFISmallStr | kTVMFFIStr) => {
                 let text = normal::text_of(&value).unwrap_or_default();
@@ -188,9 +188,11 @@ impl Machine {
     /// Removes what the program registered.
     pub(super) fn remove_globals(&mut self) {
         for name in GLOBALS {
-            let arg = Arg::ByteArray { text: Text::new(name) };
-            let outcome = self.builtin_by_name("ffi.FunctionRemoveGlobal", &[arg]);
-            self.settle(&format!("remove {name}"), None, outcome);
+            let arg = Arg::RawStr { text: Text::new(name) };
+            if let Outcome::Status(_, value) = self.builtin_by_name("ffi.FunctionRemoveGlobal", &[arg]) {
+                release(&value);
+            }
         }
+        self.take_raised().iter().for_each(release);
     }
 }

@@ -22,21 +22,22 @@ use crate::program::{Arg, Line, Program, REGISTERS, Reg, Step};
 use crate::{Library, callbacks, classes};
 
 pub use nulls::NULLS;
+pub use tensors::{alignment_of, major_of};
 
-/// Registers of a running program, and what it has to undo at its end.
+/// Registers of a running program, and the values to empty at its end.
 pub struct Machine {
     library: &'static Library,
     registers: [TVMFFIAny; REGISTERS],
     /// Values that may contain themselves; retained.
     mutable: Vec<TVMFFIAny>,
-    /// What contradicts the rules of the ABI.
+    /// Violations of the rules of the ABI.
     broken: Vec<String>,
 }
 
 // SAFETY: a machine is used by one thread at a time, and objects of the library may be used by any.
 unsafe impl Send for Machine {}
 
-/// What the run of a step gave.
+/// Result of a step.
 enum Outcome {
     /// The step was left out: it would do what the ABI leaves undefined, or it has nothing to work on.
     Skipped,
@@ -44,7 +45,7 @@ enum Outcome {
     Status(c_int, TVMFFIAny),
     /// Status of a call without a result that is a value, and a description of its result.
     Shown(c_int, String),
-    /// What a call without a status gave; an error may be raised.
+    /// A call without a status was made; an error may be raised.
     Raises,
 }
 
@@ -74,7 +75,7 @@ impl Machine {
         for number in 0..REGISTERS as u8 {
             let args = vec![Arg::Reg { reg: Reg(number) }];
             let outcome = self.builtin_by_name("ffi.ReprPrint", &args);
-            self.settle(&format!("register {number}"), None, outcome);
+            self.settle(&format!("{number} register"), None, outcome);
         }
         self.reset_environment();
         reachable::empty_all(&mut self);
@@ -319,7 +320,8 @@ fn forget_moved(register: &mut TVMFFIAny) {
     }
 }
 
-fn register(arg: &Arg) -> Option<Reg> {
+/// Returns the register that an argument names.
+pub fn register(arg: &Arg) -> Option<Reg> {
     match arg {
         Arg::Reg { reg } | Arg::TensorPtr { reg } | Arg::Movable { reg } => Some(*reg),
         _ => None,
@@ -360,7 +362,7 @@ pub fn name_of(step: &Step) -> &'static str {
 }
 
 /// Returns the register to which a result goes.
-fn target(step: &Step) -> Option<Reg> {
+pub fn target(step: &Step) -> Option<Reg> {
     match step {
         Step::Set { to, .. }
         | Step::Own { to, .. }

@@ -18,15 +18,23 @@ pub(super) struct Import {
     pub contiguous: bool,
 }
 
+/// Returns a version of DLPack, the right one in most programs.
+pub fn major_of(number: u8) -> u32 {
+    if number < 250 { 1 } else { number.into() }
+}
+
+/// Returns an alignment: 0, a power of two, or a number that is none.
+pub fn alignment_of(number: u8) -> i32 {
+    match number % 16 {
+        power @ 0..10 => (1 << power) >> 1,
+        odd => i32::from(odd) - 14,
+    }
+}
+
 impl Machine {
     pub(super) fn import(&self, meta: &Meta, how: &Import) -> Outcome {
         let symbols = &self.library.symbols;
-        // The version is right in most programs.
-        let major = if how.major < 250 { 1 } else { how.major.into() };
-        let alignment = match how.alignment % 16 {
-            power @ 0..10 => (1 << power) >> 1,
-            odd => i32::from(odd) - 14,
-        };
+        let (major, alignment) = (major_of(how.major), alignment_of(how.alignment));
         let mut out = ptr::null_mut();
         // SAFETY: the tensor object owns the managed tensor; after a failure it is released here.
         let status = unsafe {

@@ -77,13 +77,13 @@ impl Machine {
             let fields: Vec<String> = (0..info.num_fields as usize)
                 .map(|at| {
                     let field = &*info.fields.add(at);
-                    format!("{} {:x} {}", quoted(field.name.as_slice()), field.flags, field.offset)
+                    format!(" ({} {:x} {})", quoted(field.name.as_slice()), field.flags, field.offset)
                 })
                 .collect();
             let methods: Vec<String> = (0..info.num_methods as usize)
-                .map(|at| quoted((*info.methods.add(at)).name.as_slice()))
+                .map(|at| format!(" {}", quoted((*info.methods.add(at)).name.as_slice())))
                 .collect();
-            write!(out, " fields {fields:?} methods {methods:?}").expect("strings take text");
+            write!(out, " fields{} methods{}", fields.concat(), methods.concat()).expect("strings take text");
             if !info.metadata.is_null() {
                 let metadata = &*info.metadata;
                 write!(

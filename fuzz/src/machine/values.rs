@@ -103,7 +103,7 @@ impl Machine {
         let dtype = DLDataType { code, bits, lanes };
         // SAFETY: data type and result live through the call.
         let status = unsafe { (self.library.symbols.TVMFFIDataTypeToString)(&dtype, &mut out) };
-        Outcome::Status(status, out)
+        self.anew(Outcome::Status(status, out))
     }
 
     pub(super) fn version(&self) -> Outcome {

@@ -1,0 +1,321 @@
+//! Programs as C, for those who look into a finding: one line of C for each step, behind the header that has the steps.
+
+use std::fmt::Write;
+
+use crate::classes::FIELDS;
+use crate::machine::{NULLS, alignment_of, major_of, name_of, target};
+use crate::program::{Arg, Callback, Meta, Program, Reg, Step, Value};
+use crate::texts::{self, ATTRIBUTES, CLASSES, GLOBALS, SYSTEM_SYMBOLS, Text};
+use crate::{builtins, code::Coded};
+
+/// The steps in C.
+const HEADER: &str = include_str!("../c/steps.h");
+
+/// Calls with null pointers, in the order of `NULLS`.
+const NULL_CALLS: &[&str] = &[
+    "TVMFFIAnyViewToOwnedAny(NULL, NULL)",
+    "TVMFFIBigIntFromByteArray(NULL, NULL)",
+    "TVMFFIBytesFromByteArray(NULL, NULL)",
+    "TVMFFIDataTypeFromString(NULL, NULL)",
+    "TVMFFIDataTypeToString(NULL, NULL)",
+    "TVMFFIEnvModLookupFromImports(NULL, NULL, NULL)",
+    "TVMFFIEnvModRegisterContextSymbol(NULL, NULL)",
+    "TVMFFIEnvModRegisterSystemLibSymbol(NULL, NULL)",
+    "TVMFFIEnvRegisterCAPI(NULL, NULL)",
+    "TVMFFIEnvTensorAlloc(NULL, NULL)",
+    "TVMFFIErrorCreate(NULL, NULL, NULL, NULL)",
+    "TVMFFIErrorCreateWithCauseAndExtraContext(NULL, NULL, NULL, NULL, NULL, NULL)",
+    "TVMFFIFunctionCall(NULL, NULL, 0, NULL)",
+    "TVMFFIFunctionCreate(NULL, NULL, NULL, NULL)",
+    "TVMFFIFunctionGetGlobal(NULL, NULL)",
+    "TVMFFIFunctionSetGlobal(NULL, NULL, 0)",
+    "TVMFFIFunctionSetGlobalFromMethodInfo(NULL, 0)",
+    "TVMFFIHandleDeinitOnce(NULL, NULL)",
+    "TVMFFIHandleInitOnce(NULL, NULL)",
+    "TVMFFIObjectCreateOpaque(NULL, kTVMFFIOpaquePyObject, NULL, NULL)",
+    "TVMFFIObjectDecRef(NULL)",
+    "TVMFFIObjectIncRef(NULL)",
+    "TVMFFIStringFromByteArray(NULL, NULL)",
+    "TVMFFITensorCreateUnsafeView(NULL, NULL, NULL)",
+    "TVMFFITensorFromDLPack(NULL, 0, 0, NULL)",
+    "TVMFFITensorFromDLPackVersioned(NULL, 0, 0, NULL)",
+    "TVMFFITensorToDLPack(NULL, NULL)",
+    "TVMFFITensorToDLPackVersioned(NULL, NULL)",
+    "TVMFFITypeKeyToIndex(NULL, NULL)",
+    "TVMFFITypeRegisterAttr(kTVMFFIObject, NULL, NULL)",
+    "TVMFFITypeRegisterField(kTVMFFIObject, NULL)",
+    "TVMFFITypeRegisterMetadata(kTVMFFIObject, NULL)",
+    "TVMFFITypeRegisterMethod(kTVMFFIObject, NULL)",
+    "TVMFFITypeGetOrAllocIndex(NULL, -1, 1, 0, 0, kTVMFFIObject)",
+];
+
+/// Returns a C program that does the steps for which `runs` holds and prints the notes of the interpreter.
+pub fn program(program: &Program, runs: impl Fn(usize) -> bool) -> String {
+    let mut out = format!("{HEADER}\n");
+    let mut main = String::from("int main(void) {\n  setvbuf(stdout, NULL, _IONBF, 0);\n");
+    for (number, line) in program.lines.iter().enumerate().filter(|(number, _)| runs(*number)) {
+        let register = target(&line.step).map_or(-1, |reg| i32::from(reg.0));
+        let call = call(&line.step);
+        let text = format!("STEP({number}, \"{}\", {register}); {call};", name_of(&line.step));
+        if line.other_thread {
+            push(
+                &mut out,
+                format_args!(
+                    "static void *step_{number}(void *unused) {{\n  (void)unused;\n  {text}\n  return NULL;\n}}\n\n"
+                ),
+            );
+            push(&mut main, format_args!("  on_thread(step_{number});\n"));
+        } else {
+            push(&mut main, format_args!("  {text}\n"));
+        }
+    }
+    out + &main + "  finish();\n  return 0;\n}\n"
+}
+
+fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("strings take text");
+}
+
+/// Returns the call of a step.
+fn call(step: &Step) -> String {
+    match step {
+        Step::Set { value, .. } => set(value),
+        Step::Own { value, .. } => format!("do_own({})", arg(value)),
+        Step::Copy { from, .. } => format!("do_copy({})", from.0),
+        Step::Drop { reg } => format!("do_drop({})", reg.0),
+        Step::Function { callback, own, .. } => format!("do_function({}, {})", kind(callback), own.0),
+        Step::Call { function, args, .. } => format!("do_call({}, {})", function.0, list(args)),
+        Step::Builtin { name, args, .. } => {
+            format!("do_builtin(\"{}\", {})", texts::choose(builtins::NAMES, *name), list(args))
+        }
+        Step::GetGlobal { name, .. } => format!("do_get_global({})", text(name)),
+        Step::SetGlobal { name, function, allow_override } => {
+            format!("do_set_global({}, {}, {})", chosen(GLOBALS, *name), function.0, number(*allow_override))
+        }
+        Step::SetGlobalInfo { name, function, doc, allow_override } => format!(
+            "do_set_global_info({}, {}, {}, {})",
+            chosen(GLOBALS, *name),
+            function.0,
+            text(doc),
+            number(*allow_override)
+        ),
+        Step::Error { kind, message, backtrace, .. } => {
+            format!("do_error({}, {}, {})", text(kind), text(message), text(backtrace))
+        }
+        Step::ErrorWith { kind, message, cause, context, .. } => {
+            format!("do_error_with({}, {}, {}, {})", text(kind), text(message), cause.0, context.0)
+        }
+        Step::Backtraced { reg, text: lines, mode } => {
+            format!("do_backtraced({}, {}, {})", reg.0, text(lines), number(*mode))
+        }
+        Step::Raise { error, .. } => format!("do_raise({})", error.0),
+        Step::RaiseText { kind, message, .. } => {
+            format!("do_raise_text({}, {})", c_text(kind), c_text(message))
+        }
+        Step::RaiseParts { kind, parts, .. } => {
+            let part = |part: &Text| if part.c_string() == b"x\0" { "NULL".into() } else { c_text(part) };
+            let all: Vec<_> = parts.iter().map(part).chain(["NULL".to_string()]).collect();
+            format!(
+                "do_raise_parts({}, (const char *[]){{{}}}, {})",
+                c_text(kind),
+                all.join(", "),
+                parts.len()
+            )
+        }
+        Step::Opaque { odd_index, .. } => format!("do_opaque({})", number(*odd_index)),
+        Step::Class { class: key, parent, slots, overflow } => {
+            let parent = (usize::from(*parent) % (CLASSES.len() + 1)) as i32 - 1;
+            format!("do_class({}, {parent}, {}, {})", class(*key), slots % 4, number(*overflow))
+        }
+        Step::KeyToIndex { key } => format!("do_key_to_index({})", text(key)),
+        Step::TypeInfo { index, dynamic } => {
+            format!(
+                "do_type_info({})",
+                if *dynamic { 128 + i32::from(index % 16) } else { i32::from(*index) }
+            )
+        }
+        Step::Field { class: key, field, flags, default } => format!(
+            "do_field({}, {}, {}, {})",
+            class(*key),
+            usize::from(*field) % FIELDS.len(),
+            flags & 0x17ff,
+            default.0
+        ),
+        Step::Method { class: key, name, function, is_static } => {
+            format!("do_method({}, {}, {}, {})", class(*key), text(name), function.0, number(*is_static))
+        }
+        Step::Metadata { class: key, kind, doc } => {
+            format!("do_metadata({}, {}, {})", class(*key), kind % 6, text(doc))
+        }
+        Step::Attr { class: key, name, value } => {
+            format!("do_attr({}, {}, {})", class(*key), chosen(ATTRIBUTES, *name), value.0)
+        }
+        Step::Column { name } => format!("do_column({})", text(name)),
+        Step::New { class: key, .. } => format!("do_new({})", class(*key)),
+        Step::GetField { object, field, .. } => format!("do_get_field({}, {field})", object.0),
+        Step::SetField { object, field, value } => {
+            format!("do_set_field({}, {field}, {})", object.0, arg(value))
+        }
+        Step::PyClass { class: key, init_only } => {
+            format!("do_py_class({}, {})", class(*key), number(*init_only))
+        }
+        Step::Import { meta, versioned, major, flags, alignment, contiguous, .. } => format!(
+            "do_import({}, {}, {flags}, {}, {}, {})",
+            tensor(meta),
+            if *versioned { major_of(*major) } else { 0 },
+            alignment_of(*alignment),
+            number(*contiguous),
+            number(meta.fits())
+        ),
+        Step::Export { tensor, versioned, back, .. } => {
+            format!("do_export({}, {}, {})", tensor.0, number(*versioned), number(*back))
+        }
+        Step::View { source, meta, .. } => format!("do_view({}, {})", source.0, tensor(meta)),
+        Step::TensorAlloc { meta, .. } => format!("do_tensor_alloc({})", tensor(meta)),
+        Step::DataTypeFromText { text: name, .. } => format!("do_data_type_from_text({})", text(name)),
+        Step::DataTypeToText { code, bits, lanes, .. } => {
+            format!("do_data_type_to_text({code}, {bits}, {lanes})")
+        }
+        Step::BigIntContent { reg } => format!("do_big_int_content({})", reg.0),
+        Step::Backtrace { crossing } => format!("do_backtrace({})", number(*crossing)),
+        Step::InitOnce { init_fails, deinit_fails, empty } => {
+            format!("do_init_once({}, {}, {})", number(*init_fails), number(*deinit_fails), number(*empty))
+        }
+        Step::Stream { device_type, device_id, stream } => {
+            format!("do_stream({device_type}, {device_id}, {stream})")
+        }
+        Step::Allocator { mode, global } => format!("do_allocator({}, {})", mode % 3, number(*global)),
+        Step::Signals { fails } => format!("do_signals({})", number(*fails)),
+        Step::CApi { name } => format!("do_c_api({})", c_text(name)),
+        Step::ContextSymbol { name } => format!("do_context_symbol({})", c_text(name)),
+        Step::SystemSymbol { name } => {
+            format!("do_system_symbol(\"{}\")", texts::choose(SYSTEM_SYMBOLS, *name))
+        }
+        Step::Imports { module, name } => format!("do_imports({}, {})", module.0, c_text(name)),
+        Step::Workspace { device_type, size } => format!("do_workspace({device_type}, {size})"),
+        Step::Launch { tasks, fails, barrier } => {
+            format!("do_launch({}, {}, {})", tasks % 9, number(*fails), number(*barrier))
+        }
+        Step::RunOnce { fails } => format!("do_run_once({})", number(*fails)),
+        Step::Version {} => "do_version()".into(),
+        Step::ObjectAllocator {} => "do_object_allocator()".into(),
+        Step::Null { call } => {
+            let at = usize::from(*call) % NULLS.len();
+            format!("do_null({}, \"{}\")", NULL_CALLS[at], NULLS[at].0)
+        }
+        Step::ExternC { callback, own, .. } => format!("do_extern_c({}, {})", kind(callback), own.0),
+    }
+}
+
+fn set(value: &Value) -> String {
+    match value {
+        Value::None {} => "do_own(none())".into(),
+        Value::Bool { value } => format!("do_own(boolean({}))", number(*value)),
+        Value::Small { value } => format!("do_own(integer({value}))"),
+        Value::Int { value } => format!("do_own(integer({}))", int(*value)),
+        Value::Float { value } => {
+            format!("do_own(plain(kTVMFFIFloat, {}))", int(value.to_bits().cast_signed()))
+        }
+        Value::DataType { code, bits, lanes } => format!("do_own(dtype({code}, {bits}, {lanes}))"),
+        Value::Device { device_type, device_id } => format!("do_own(device({device_type}, {device_id}))"),
+        Value::Text { text: content } => format!("do_string({})", text(content)),
+        Value::Bytes { text: content } => format!("do_bytes({})", text(content)),
+        Value::BigInt { words } => {
+            let all: Vec<_> = words.iter().map(|word| int(*word)).chain(["0".to_string()]).collect();
+            format!("do_big_int((const int64_t[]){{{}}}, {})", all.join(", "), words.len())
+        }
+    }
+}
+
+fn arg(arg: &Arg) -> String {
+    match arg {
+        Arg::Reg { reg } => format!("reg({})", reg.0),
+        Arg::Int { value } => format!("integer({value})"),
+        Arg::Bool { value } => format!("boolean({})", number(*value)),
+        Arg::RawStr { text } => format!("raw({})", c_text(text)),
+        Arg::ByteArray { text } => format!("byte_array({}, {})", literal(&text.0), text.0.len()),
+        Arg::TensorPtr { reg } => format!("tensor_of({})", reg.0),
+        Arg::Movable { reg } => format!("movable({})", reg.0),
+    }
+}
+
+fn list(args: &[Arg]) -> String {
+    let uses = |reg: Reg| args.iter().filter(|arg| crate::machine::register(arg) == Some(reg)).count();
+    let all: Vec<_> = args
+        .iter()
+        .map(|one| match one {
+            // As in the interpreter.
+            Arg::Movable { reg } if uses(*reg) > 1 => format!("reg({})", reg.0),
+            one => arg(one),
+        })
+        .chain(["none()".to_string()])
+        .collect();
+    format!("ARGS({}), {}", all.join(", "), args.len())
+}
+
+fn tensor(meta: &Meta) -> String {
+    let (sizes, strides) = meta.sizes_and_strides();
+    let join = |values: &[i64]| {
+        let all: Vec<_> = values.iter().map(|value| int(*value)).collect();
+        format!("(const int64_t[8]){{{}}}", if all.is_empty() { "0".into() } else { all.join(", ") })
+    };
+    let ndim = sizes.len() as i32;
+    format!(
+        "tensor_record({}, {}, {}, {}, {}, {}, {}, {}, {}), {}, {}",
+        if meta.negative { -1 - ndim } else { ndim },
+        number(meta.has_strides),
+        meta.code,
+        meta.bits,
+        meta.lanes,
+        meta.byte_offset,
+        meta.device_type,
+        meta.device_id,
+        number(meta.null_data),
+        join(&sizes),
+        join(&strides)
+    )
+}
+
+fn kind(callback: &Callback) -> &'static str {
+    let mut code = Vec::new();
+    callback.write(&mut code);
+    Callback::NAMES[usize::from(code[0])]
+}
+
+fn class(number: u8) -> usize {
+    usize::from(number) % CLASSES.len()
+}
+
+fn number(condition: bool) -> u8 {
+    condition.into()
+}
+
+fn int(value: i64) -> String {
+    if value == i64::MIN { "INT64_MIN".into() } else { format!("{value}LL") }
+}
+
+fn chosen(table: &[&str], number: u8) -> String {
+    text(&Text::new(texts::choose(table, number)))
+}
+
+fn text(text: &Text) -> String {
+    format!("text({}, {})", literal(&text.0), text.0.len())
+}
+
+fn c_text(text: &Text) -> String {
+    let bytes = text.c_string();
+    literal(&bytes[..bytes.len() - 1])
+}
+
+/// Returns a string literal. Octal escapes have a fixed length.
+fn literal(bytes: &[u8]) -> String {
+    let mut out = String::from("\"");
+    for byte in bytes {
+        match byte {
+            b'"' | b'\\' | b'?' => push(&mut out, format_args!("\\{}", *byte as char)),
+            b' '..=b'~' => out.push(*byte as char),
+            _ => push(&mut out, format_args!("\\{byte:03o}")),
+        }
+    }
+    out + "\""
+}
