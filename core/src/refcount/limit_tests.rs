@@ -2,6 +2,7 @@
 //! range and near its end.
 
 use super::{Release, masked, split32};
+use crate::sync::is_single_threaded;
 use core::cell::UnsafeCell;
 use std::format;
 use std::vec::Vec;
@@ -48,6 +49,23 @@ macro_rules! test_limits {
                     |counts| {
                         counts.retain();
                         (None, None, None, counts.strong_count(), counts.weak_count())
+                    },
+                ),
+                (
+                    "try_release_shared",
+                    // What it does in a process with one thread, `tests/single_threaded.rs` checks.
+                    |strong, weak| {
+                        (strong > 0 && !is_single_threaded()).then_some((
+                            None,
+                            Some(false),
+                            None,
+                            strong,
+                            weak,
+                        ))
+                    },
+                    |counts| {
+                        let has_released = counts.try_release_shared();
+                        (None, Some(has_released), None, counts.strong_count(), counts.weak_count())
                     },
                 ),
                 ("release", released, |counts| {
