@@ -24,6 +24,10 @@ outcome() { # outcome LIBRARY PROGRAM
 }
 
 for source in *.c; do
+  grep -q "^| \`${source%.c}\`:" ../../docs/faults.md || {
+    failed=$((failed + 1))
+    echo "$source has no line in docs/faults.md"
+  }
   program=$work/${source%.c}
   ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -I../../include "$source" -o "$program" "$2" || exit 2
   for which in upstream ours; do
