@@ -20,7 +20,7 @@ counted() {
        /^[0-9]+ (passed|failed|error|skipped).* in [0-9.]+s/ {
          p += number_of("[0-9]+ passed"); f += number_of("[0-9]+ failed") + number_of("[0-9]+ error"); seen = 1
        }
-       /^(upstream|differential|findings|boards|platform|clients|drift|install|windows|planted|mutants|python-programs): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
+       /^(upstream|differential|findings|coverage|boards|platform|clients|drift|install|windows|planted|mutants|python-programs): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
        END { if (seen) print (p > 0 ? p : 0), f + 0 }' "$1"
 }
 

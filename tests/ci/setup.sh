@@ -22,7 +22,7 @@ setup_first_set() {
   rustup toolchain install --no-self-update >/dev/null 2>&1 || status=1 # the one that rust-toolchain.toml names
   rustup target add "${CROSS_TARGETS[@]}" aarch64-apple-darwin x86_64-pc-windows-gnu || status=1
   install_toolchain "$NIGHTLY" || status=1
-  rustup component add --toolchain "$NIGHTLY" miri rust-src || status=1
+  rustup component add --toolchain "$NIGHTLY" miri rust-src llvm-tools || status=1
   install_toolchain "$MSRV" || status=1
   return $status
 }

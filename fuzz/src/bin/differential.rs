@@ -10,6 +10,10 @@
 //!
 //! Prints what each step of the program of a file gives.
 //!
+//! usage: differential --run LIBRARY FILE or FOLDER...
+//!
+//! Runs programs in this process, one after another, for measurements of coverage.
+//!
 //! Programs come from the files, then N more are made of their pieces. A program that crashes upstream's library is run again
 //! without the step that crashed. Prints each kind of difference once, with the shortest program that shows it, and fails if one
 //! is not in the table of deliberate differences.
@@ -22,7 +26,7 @@ use std::time::Instant;
 use ferrite_fuzz::differences::difference;
 use ferrite_fuzz::random::Random;
 use ferrite_fuzz::worker::{self, Run, Worker};
-use ferrite_fuzz::{Program, c_code};
+use ferrite_fuzz::{Library, Machine, Program, c_code};
 
 /// Number of steps that are taken out of one program because upstream crashes there.
 const MAX_CRASHES: usize = 8;
@@ -51,6 +55,10 @@ fn main() -> ExitCode {
         Some("--notes") => {
             let library = arguments.next().unwrap_or_default();
             print_notes(Path::new(&library), Path::new(&arguments.next().unwrap_or_default())).map(|()| true)
+        }
+        Some("--run") => {
+            let library = arguments.next().unwrap_or_default();
+            run_all(Path::new(&library), &arguments.map(PathBuf::from).collect::<Vec<_>>()).map(|()| true)
         }
         _ => options().and_then(|options| compare(&options)),
     };
@@ -87,6 +95,19 @@ fn options() -> Result<Options, String> {
         );
     }
     Ok(options)
+}
+
+fn run_all(library: &Path, files: &[PathBuf]) -> Result<(), String> {
+    let library: &'static Library = Box::leak(Box::new(Library::open(library)?));
+    for program in read_all(files)? {
+        let mut machine = Machine::new(library);
+        machine.run(&program, |_| {});
+        let broken = machine.finish();
+        if !broken.is_empty() {
+            return Err(format!("{program:#?}\n{broken:#?}"));
+        }
+    }
+    Ok(())
 }
 
 fn print_notes(library: &Path, file: &Path) -> Result<(), String> {

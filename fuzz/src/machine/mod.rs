@@ -4,6 +4,7 @@ mod backend;
 mod env;
 mod errors;
 mod functions;
+mod helper;
 mod nulls;
 mod reachable;
 mod tensors;
@@ -32,6 +33,7 @@ pub struct Machine {
     mutable: Vec<TVMFFIAny>,
     /// Violations of the rules of the ABI.
     broken: Vec<String>,
+    keeps_thread: bool,
 }
 
 // SAFETY: a machine is used by one thread at a time, and objects of the library may be used by any.
@@ -58,7 +60,18 @@ impl Machine {
     /// Makes a machine with empty registers.
     pub fn new(library: &'static Library) -> Self {
         classes::use_library(library);
-        Self { library, registers: [TVMFFIAny::NONE; REGISTERS], mutable: Vec::new(), broken: Vec::new() }
+        Self {
+            library,
+            registers: [TVMFFIAny::NONE; REGISTERS],
+            mutable: Vec::new(),
+            broken: Vec::new(),
+            keeps_thread: false,
+        }
+    }
+
+    /// Chooses whether steps on another thread share one that lives on, or each has its own, which ends with it.
+    pub fn keep_thread(&mut self, keep: bool) {
+        self.keeps_thread = keep;
     }
 
     /// Runs a program. `before` is told the number of each step before it runs.
@@ -90,14 +103,16 @@ impl Machine {
     }
 
     fn line(&mut self, number: usize, line: &Line) {
-        if line.other_thread {
+        if !line.other_thread {
+            self.step(number, &line.step);
+        } else if self.keeps_thread {
+            helper::run(self, number, line);
+        } else {
             std::thread::scope(|scope| {
                 let machine = &mut *self;
                 let thread = scope.spawn(move || machine.step(number, &line.step));
                 thread.join().expect("steps do not panic");
             });
-        } else {
-            self.step(number, &line.step);
         }
     }
 
