@@ -21,8 +21,22 @@ check_planted() { need python3 "apt-get install python3" && tests/robustness/pla
 
 about python-programs "PROGRAMS generated Python programs, 2000 unless that says otherwise, do the same with upstream's library and ours"
 check_python-programs() {
-  host_library release && need python3 "apt-get install python3 python3-pip python3-venv" &&
-    tests/robustness/python/run.sh "$target/cxx-abi/release/libtvm_ffi.so" --programs "${PROGRAMS:-2000}"
+  local library=$target/cxx-abi/release/libtvm_ffi.so run=tests/robustness/python/run.sh status=0
+  host_library release && need python3 "apt-get install python3 python3-pip python3-venv" || return 1
+  damage_is_found 's/IndexError/IndexErroX/' && damage_is_found 's/\xb9\x79\x37\x9e/\xb8\x79\x37\x9e/g' || status=1
+  $run "$library" findings || status=1
+  $run "$library" --programs "${PROGRAMS:-2000}" || status=1
+  return $status
+}
+
+damage_is_found() { # damage_is_found EDIT: programs differ with a library that sed changes like that: a kind of error, a constant of hashes
+  local damaged=$target/ci/damaged/libtvm_ffi.so
+  mkdir -p "${damaged%/*}" && LC_ALL=C sed "$1" "$library" >"$damaged" || return 1
+  ! cmp -s "$library" "$damaged" && ! $run "$damaged" --programs 10 --seconds 60 --topic containers structural >"$target/ci/damaged/log" &&
+    grep -q ': different$' "$target/ci/damaged/log" || {
+    echo "error: programs do the same with a library that is damaged by $1"
+    return 1
+  }
 }
 
 about mutants "counts, values, strings and the name table: unit tests fail on every mutant, or it says why not (cargo-mutants)"

@@ -7,7 +7,8 @@ A template is a paragraph of Python text. Its placeholders are
     $int, $value, $slice ... a random literal: see literals.py
     $seed, $unique           the program's seed; a number that no other template has
 
-A line "#% alone" gives the programs of a topic a process of their own, "#% weight N" makes them more frequent. A variable of a kind
+A line "#% alone" gives the programs of a topic a process of their own, "#% weight N" makes them more frequent, "#% limit N" is the number
+of its statements in a program. A variable of a kind
 that the program lacks is made by a template that needs no other variable.
 """
 
@@ -40,6 +41,7 @@ class Topic:
     name: str
     templates: list[str] = field(default_factory=list)
     weight: int = 1
+    limit: int = 1000
     alone: bool = False
 
 
@@ -49,9 +51,10 @@ class Program:
     topics: list[str]
     statements: list[str]
     alone: bool
+    header: str = HEADER
 
     def source(self) -> str:
-        return HEADER.format(seed=self.seed, topics=", ".join(self.topics)) + "\n".join(self.statements) + "\n"
+        return self.header.format(seed=self.seed, topics=", ".join(self.topics)) + "\n".join(self.statements) + "\n"
 
 
 @cache
@@ -74,8 +77,8 @@ def set_property(topic: Topic, line: str) -> None:
     word, _, rest = line.partition(" ")
     if word == "alone":
         topic.alone = True
-    elif word == "weight":
-        topic.weight = int(rest)
+    elif word in ("weight", "limit"):
+        setattr(topic, word, int(rest))
     else:
         raise ValueError(f"{topic.name}: no property {word}")
 
@@ -159,8 +162,10 @@ def generate(seed: int, only: tuple[str, ...] = ()) -> Program:
     names = [name for name in topics() if not only or name in only]
     chosen = set(random.choices(names, [topics()[name].weight for name in names], k=random.randint(1, 4)))
     pool = [topics()[name] for name in sorted(chosen)]
-    length = random.randint(20, 60)
-    while len(writer.statements) < length:
+    used = dict.fromkeys(chosen, 0)
+    for _ in range(random.randint(20, 60)):
         topic = random.choice(pool)
-        writer.add(random.choice(topic.templates))
+        used[topic.name] += 1
+        if used[topic.name] <= topic.limit:
+            writer.add(random.choice(topic.templates))
     return Program(seed, sorted(chosen), writer.statements, any(topic.alone for topic in pool))

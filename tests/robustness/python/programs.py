@@ -3,8 +3,8 @@
 
 usage: programs.py UPSTREAM OURS [--programs N] [--seconds S] [--first SEED] [--seed SEED...] [--topic NAME...] [--keep FOLDER]
 
-UPSTREAM and OURS are folders with the package tvm_ffi, the second with our library in it. First the seeds of seeds.txt run, then
-new ones. Exits with 1 if a program does something else with our library, for no reason in explained.toml.
+UPSTREAM and OURS are folders with the package tvm_ffi, the second with our library in it. First the programs of kept/ run, which
+once showed a difference, then new ones. Exits with 1 if a program does something else with our library, for no reason in explained.toml.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import ast
 import collections
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import compare
@@ -22,7 +23,7 @@ from generator import Program, generate
 from library import HERE, Library, Result
 from session import statements
 
-SEEDS = HERE / "seeds.txt"
+KEPT = HERE / "kept"  # programs, since a seed gives another program when the vocabulary changes
 
 
 class Run:
@@ -99,8 +100,15 @@ class Run:
         return 1 if failed else 0
 
 
-def kept_seeds() -> list[int]:
-    return [int(line.split()[0]) for line in SEEDS.read_text().splitlines() if line and not line.startswith("#")]
+def kept_programs() -> list[Program]:
+    return [Program(0, [path.stem], [path.read_text()], False, header="") for path in sorted(KEPT.glob("*.py"))]
+
+
+def programs(options: argparse.Namespace) -> Iterator[Program]:
+    if not options.seed:
+        yield from kept_programs()
+    for seed in options.seed or range(options.first, options.first + options.programs):
+        yield generate(seed, tuple(options.topic))
 
 
 def arguments() -> argparse.Namespace:
@@ -121,12 +129,11 @@ def main() -> int:
     libraries = (Library("upstream", options.upstream.resolve()), Library("ours", options.ours.resolve()))
     run = Run(libraries, options.keep)
     begin = time.monotonic()
-    seeds = options.seed or [*kept_seeds(), *range(options.first, options.first + options.programs)]
-    for seed in seeds:
+    for program in programs(options):
         if time.monotonic() - begin > options.seconds:
             print("the time is over")
             break
-        run.program(generate(seed, tuple(options.topic)))
+        run.program(program)
     for library in libraries:
         library.close()
     return run.summary(time.monotonic() - begin)

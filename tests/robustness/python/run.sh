@@ -2,7 +2,8 @@
 # usage: run.sh LIB [ARGUMENT...]
 #
 # Runs generated Python programs on upstream's library and on LIB, each in upstream's Python package, and compares them:
-# programs.py, whose ARGUMENTs these are. The two packages go to $OUT (default target/python-programs).
+# programs.py, whose ARGUMENTs these are. With "findings" as the first, runs findings.py instead. The two packages go to $OUT
+# (default target/python-programs).
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../../conformance/upstream/support/cache.sh
 source "$here/../../conformance/upstream/support/cache.sh"
@@ -24,4 +25,9 @@ ensure_environment
 ensure_wheel
 package "$out/upstream" "$upstream_library"
 package "$out/ours" "$library"
-PYTHONDONTWRITEBYTECODE=1 exec "$base_python" "$here/programs.py" "$out/upstream" "$out/ours" "$@"
+program=programs
+if [ "${1:-}" = findings ]; then
+  program=findings
+  shift
+fi
+PYTHONDONTWRITEBYTECODE=1 exec "$base_python" "$here/$program.py" "$out/upstream" "$out/ours" "$@"

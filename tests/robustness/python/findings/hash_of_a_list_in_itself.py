@@ -1,0 +1,8 @@
+# The structural hash of a List that contains itself. Upstream's stack overflows.
+# upstream: signal 11
+# ours: ValueError: StructuralHash: maximum stack depth
+import tvm_ffi
+
+items = tvm_ffi.List([1])
+items.append(items)
+tvm_ffi.structural_hash(items)
