@@ -11,6 +11,7 @@
 //! | a result of `-1` by a function of a program that raised nothing | not allowed by the safe-call convention |
 //! | tensors whose sizes exceed their memory, kept in a register | structural functions read the elements |
 //! | `library_ctx` that is no module | an address that the loader stores |
+//! | `ffi.ferrite.ServeRelease` | serves an earlier release of upstream from then on, in the whole process |
 //! | hooks that create objects: `__ffi_new__`, `__ffi_init__`, `__ffi_shallow_copy__` | the library trusts the layout of the result |
 
 use ferrite_core::abi::{TVMFFIAny, kTVMFFIBool, kTVMFFIInt};
