@@ -110,8 +110,8 @@ impl RegisteredField {
 /// Creates an object with unset fields, by the native creator of its type, otherwise by the type's `__ffi_new__`.
 ///
 /// # Errors
-/// RuntimeError for a type that has neither; MemoryError, also if the library's own types could not be registered; errors of the creator; InternalError if the creator returns no object or an object
-/// of another type.
+/// RuntimeError for a type that has neither; MemoryError, also if the library's own types could not be registered; errors of
+/// the creator; InternalError if the creator returns no object or an object of another type.
 ///
 /// # Upstream
 /// `CreateEmptyObject` in `reflection/creator.h`.
