@@ -4,25 +4,9 @@ use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
 
 #[cfg(target_pointer_width = "32")]
-pub(crate) use libc::{
-    Elf32_Ehdr as FileHeader, Elf32_Phdr as ProgramHeader, Elf32_Shdr as SectionHeader,
-    Elf32_Sym as ElfSymbol,
-};
+pub(crate) use libc::{Elf32_Ehdr as FileHeader, Elf32_Phdr as ProgramHeader};
 #[cfg(target_pointer_width = "64")]
-pub(crate) use libc::{
-    Elf64_Ehdr as FileHeader, Elf64_Phdr as ProgramHeader, Elf64_Shdr as SectionHeader,
-    Elf64_Sym as ElfSymbol,
-};
-
-// Section types.
-pub(crate) const SHT_SYMTAB: u32 = 2;
-pub(crate) const SHT_STRTAB: u32 = 3;
-pub(crate) const SHT_DYNSYM: u32 = 11;
-
-/// Symbol type of a function.
-const STT_FUNC: u8 = 2;
-/// Symbol type of an indirect function, whose address a resolver function returns.
-const STT_GNU_IFUNC: u8 = 10;
+pub(crate) use libc::{Elf64_Ehdr as FileHeader, Elf64_Phdr as ProgramHeader};
 
 /// A struct of the ELF format, for which any bytes are a valid value.
 ///
@@ -34,10 +18,6 @@ pub(crate) unsafe trait Record: Copy {}
 unsafe impl Record for FileHeader {}
 // SAFETY: as above.
 unsafe impl Record for ProgramHeader {}
-// SAFETY: as above.
-unsafe impl Record for SectionHeader {}
-// SAFETY: as above.
-unsafe impl Record for ElfSymbol {}
 
 /// Copies a record out of a byte slice. Missing bytes are zero.
 pub(crate) fn from_bytes<R: Record>(bytes: &[u8]) -> R {
@@ -48,11 +28,6 @@ pub(crate) fn from_bytes<R: Record>(bytes: &[u8]) -> R {
         core::ptr::copy_nonoverlapping(bytes.as_ptr(), record.as_mut_ptr().cast(), len);
         record.assume_init()
     }
-}
-
-/// Returns `true` if the symbol is a function defined in the file.
-pub(crate) fn is_function(symbol: &ElfSymbol) -> bool {
-    matches!(symbol.st_info & 0x0f, STT_FUNC | STT_GNU_IFUNC) && symbol.st_shndx != 0
 }
 
 /// File descriptor of a file that is open for reading.

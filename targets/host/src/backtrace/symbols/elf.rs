@@ -9,10 +9,13 @@
     expect(clippy::useless_conversion, reason = "the numbers are shorter on 32-bit targets")
 )]
 
+mod records;
+
 use core::ops::Range;
 
 use super::super::modules::Module;
-use crate::elf_file::{self, ElfFile, ElfSymbol, FileHeader, ProgramHeader, SectionHeader, from_bytes};
+use crate::elf_file::{ElfFile, FileHeader, ProgramHeader, from_bytes};
+use records::{ElfSymbol, SectionHeader};
 
 /// Capacity in bytes for a name. Longer names are discarded.
 const NAME_BYTES: usize = 1024;
@@ -89,11 +92,11 @@ fn tables(file: &ElfFile, header: &FileHeader) -> Option<(Range<u64>, Range<u64>
     };
     let count = usize::from(header.e_shnum).min(MAX_SECTIONS);
     let table = |kind| (0..count).map_while(section).find(|section| section.sh_type == kind);
-    let symbols = table(elf_file::SHT_SYMTAB).or_else(|| table(elf_file::SHT_DYNSYM))?;
+    let symbols = table(records::SHT_SYMTAB).or_else(|| table(records::SHT_DYNSYM))?;
     if symbols.sh_entsize as usize != size_of::<ElfSymbol>() {
         return None;
     }
-    let names = section(symbols.sh_link as usize).filter(|names| names.sh_type == elf_file::SHT_STRTAB)?;
+    let names = section(symbols.sh_link as usize).filter(|names| names.sh_type == records::SHT_STRTAB)?;
     let range = |section: &SectionHeader| {
         let start = u64::from(section.sh_offset);
         Some(start..start.checked_add(u64::from(section.sh_size))?)
@@ -118,7 +121,7 @@ fn find(file: &ElfFile, symbols: Range<u64>, address: u64) -> Option<u64> {
             let symbol: ElfSymbol = from_bytes(entry);
             let start = u64::from(symbol.st_value);
             let inside = address.checked_sub(start).is_some_and(|offset| offset < u64::from(symbol.st_size));
-            if elf_file::is_function(&symbol) && inside && best.is_none_or(|(nearest, _)| start > nearest) {
+            if records::is_function(&symbol) && inside && best.is_none_or(|(nearest, _)| start > nearest) {
                 best = Some((start, u64::from(symbol.st_name)));
             }
         }

@@ -62,7 +62,7 @@ fn small_file(table_type: u32) -> Vec<u8> {
     (section.sh_offset, section.sh_size) = (symbols_at as _, (2 * size_of::<ElfSymbol>()) as _);
     section.sh_entsize = size_of::<ElfSymbol>() as _;
     file.extend(bytes_of(&section));
-    (section.sh_type, section.sh_link) = (elf_file::SHT_STRTAB, 0);
+    (section.sh_type, section.sh_link) = (records::SHT_STRTAB, 0);
     (section.sh_offset, section.sh_size) = (names_at as _, 3);
     file.extend(bytes_of(&section));
     let mut header: FileHeader = from_bytes(&[]);
@@ -73,7 +73,7 @@ fn small_file(table_type: u32) -> Vec<u8> {
     file
 }
 
-fn bytes_of<R: elf_file::Record>(record: &R) -> Vec<u8> {
+fn bytes_of<R: crate::elf_file::Record>(record: &R) -> Vec<u8> {
     // SAFETY: records have no padding.
     unsafe { core::slice::from_raw_parts((&raw const *record).cast::<u8>(), size_of::<R>()) }.to_vec()
 }
@@ -89,7 +89,7 @@ fn with_file(content: &[u8], check: impl FnOnce(&ElfFile)) {
 
 #[test]
 fn the_small_file_is_read() {
-    for table_type in [elf_file::SHT_SYMTAB, elf_file::SHT_DYNSYM] {
+    for table_type in [records::SHT_SYMTAB, records::SHT_DYNSYM] {
         with_file(&small_file(table_type), |file| {
             assert_eq!(look_up(file, 0x4f).as_deref(), Some(&b"f"[..]));
             assert!(look_up(file, 0x50).is_none() && look_up(file, 0x3f).is_none());
@@ -99,7 +99,7 @@ fn the_small_file_is_read() {
 
 #[test]
 fn files_that_are_cut_off_have_no_names() {
-    let whole = small_file(elf_file::SHT_SYMTAB);
+    let whole = small_file(records::SHT_SYMTAB);
     for len in 0..whole.len() {
         with_file(&whole[..len], |file| assert!(look_up(file, 0x40).is_none(), "{len}"));
     }
@@ -107,7 +107,7 @@ fn files_that_are_cut_off_have_no_names() {
 
 #[test]
 fn files_with_other_bytes_give_at_most_another_name() {
-    let whole = small_file(elf_file::SHT_SYMTAB);
+    let whole = small_file(records::SHT_SYMTAB);
     for at in 0..whole.len() {
         for byte in [0, 1, 0x7f, 0xff] {
             let mut changed = whole.clone();
