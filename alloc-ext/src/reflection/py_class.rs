@@ -104,10 +104,11 @@ impl FieldClass {
         FieldClass::new(entry, total_size)
     }
 
-    /// Registers `__ffi_new__` and `__ffi_shallow_copy__`. Returns the shallow-copy function.
+    /// Registers `__ffi_new__` and `__ffi_shallow_copy__`, as earlier releases do by `ffi.MakeFFINew`. Returns the latter.
     ///
     /// # Errors
     /// RuntimeError if the type already has one of the attributes; MemoryError.
+    #[cfg(feature = "std")]
     pub(super) fn register(self) -> Result<Function> {
         let (new, copy) = (self.make_new()?, self.make_copy()?);
         register_attrs(self.entry.type_index(), &[(NEW, &new), (SHALLOW_COPY, &copy)])?;
