@@ -33,6 +33,8 @@ FIGURES = {
 
 def exports():
     """Return the languages of each operator, by family: by the name of the source file."""
+    if not any(BUILD.glob("c/*.o")) or not any(BUILD.glob("cpp/*.o")):
+        sys.exit(f"error: no libraries in {BUILD}: run make")
     families = {}
     for language, files, names_of in [("C", "build/c/*.o", symbols), ("C++", "build/cpp/*.o", symbols), ("Rust", "rust/src/*.rs", attributes)]:
         for file in sorted(FOLDER.glob(files)):
