@@ -2,7 +2,7 @@
 
 use core::ffi::CStr;
 
-use crate::elf_file::{ElfFile, FileHeader, ProgramHeader};
+use crate::elf_file::{ElfFile, FileHeader, ProgramHeader, from_bytes};
 
 /// Returns `true` if the file at `path` ends before one of its segments. Leaves other defects to the dynamic linker, which
 /// names them, and names without a folder, for which the linker searches.
@@ -10,29 +10,41 @@ pub(in super::super) fn is_truncated(path: &CStr) -> bool {
     path.to_bytes().contains(&b'/') && lacks_segment(path).unwrap_or(false)
 }
 
+/// Number of program headers read at a time: libraries have about ten.
+const CHUNK: usize = 16;
+
 /// Returns `None` if the file cannot be read, or its headers overflow.
-#[cfg_attr(
-    target_pointer_width = "64",
-    expect(clippy::useless_conversion, reason = "the numbers are shorter on 32-bit targets")
-)]
 fn lacks_segment(path: &CStr) -> Option<bool> {
+    const HEADER_BYTES: usize = size_of::<ProgramHeader>();
     let file = ElfFile::open(path)?;
     let size = file.size()?;
     let header: FileHeader = file.read(0)?;
-    let header_bytes = size_of::<ProgramHeader>();
-    if !header.e_ident.starts_with(b"\x7fELF") || usize::from(header.e_phentsize) != header_bytes {
+    if !header.e_ident.starts_with(b"\x7fELF") || usize::from(header.e_phentsize) != HEADER_BYTES {
         return Some(false);
     }
-    let mut at = u64::from(header.e_phoff);
-    for _ in 0..header.e_phnum {
-        let Some(segment) = file.read::<ProgramHeader>(at) else { return Some(true) };
-        let end = u64::from(segment.p_offset).saturating_add(u64::from(segment.p_filesz));
-        if segment.p_type == libc::PT_LOAD && end > size {
+    let mut chunk = [0; CHUNK * HEADER_BYTES];
+    let (mut at, mut left) = (widened(header.e_phoff), usize::from(header.e_phnum));
+    while left > 0 {
+        let headers = chunk.get_mut(..left.min(CHUNK) * HEADER_BYTES)?;
+        let is_cut = file.read_some(at, headers) < headers.len();
+        if is_cut || headers.chunks_exact(HEADER_BYTES).any(|bytes| ends_beyond(size, &from_bytes(bytes))) {
             return Some(true);
         }
-        at = at.checked_add(header_bytes as u64)?;
+        at = at.checked_add(headers.len() as u64)?;
+        left = left.saturating_sub(CHUNK);
     }
     Some(false)
+}
+
+/// Returns whether the segment is loaded from bytes that a file of this size does not have.
+fn ends_beyond(size: u64, segment: &ProgramHeader) -> bool {
+    let end = widened(segment.p_offset).saturating_add(widened(segment.p_filesz));
+    segment.p_type == libc::PT_LOAD && end > size
+}
+
+/// Widens a number of the header, which is shorter on 32-bit targets.
+fn widened(number: impl Into<u64>) -> u64 {
+    number.into()
 }
 
 #[cfg(all(test, not(miri)))]
