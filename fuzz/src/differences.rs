@@ -56,10 +56,16 @@ const DIFFERENCES: &[Difference] = &[
         "a conflict of types raises an error; upstream ends the process",
     ),
     ends(&["crash"], &["Stream: error \"ValueError\" \"Device id -"], DEVICE_RANGE),
+    ends(&["crash"], &["Stream: error \"ValueError\" \"Device type -"], DEVICE_RANGE),
     passes(
         &["Stream: error \"InternalError\" \"vector"],
         &["Stream: error \"ValueError\" \"Device "],
         DEVICE_RANGE,
+    ),
+    ends(
+        &["Method: ok"],
+        &["Method: error \"ValueError\" \"A field or method needs a name"],
+        "a member without a name, which nothing could look up, is refused",
     ),
     ends(&["Import: "], &["Import: error \"ValueError\" \"a DLTensor"], INVALID_TENSOR),
     ends(&["crash"], &["Import: error \"ValueError\" \"a DLTensor"], INVALID_TENSOR),
