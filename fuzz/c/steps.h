@@ -1,20 +1,33 @@
 /* The steps of a program of calls, in C. `differential --c` writes programs of these; each prints the note that the fuzzer's
  * interpreter takes, so the outputs of both are equal. Compile with -Iinclude -pthread and link libtvm_ffi. */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <tvm/ffi/c_api.h>
 #include <tvm/ffi/extra/c_env_api.h>
+#include <unistd.h>
 
 #define UNUSED __attribute__((unused)) static
 #define CONTENT(value, type) ((type *)((value)->v_obj + 1))
 #define ARGS(...) (TVMFFIAny[]) { __VA_ARGS__ }
 
-static TVMFFIAny registers[8];
-static int number;        /* of the step that runs */
-static const char *name;  /* of that step */
-static int target;        /* register to which its result goes, or -1 */
+/* Threads that run steps at the same time have registers and notes of their own; others share those of the program. */
+static TVMFFIAny registers_of_program[8];
+static _Thread_local TVMFFIAny *registers_of_thread;
+static _Thread_local FILE *notes_of_thread;
+static int together; /* whether such threads run */
+#define registers (registers_of_thread ? registers_of_thread : registers_of_program)
+#define NOTES (notes_of_thread ? notes_of_thread : stdout)
+#define printf(...) fprintf(NOTES, __VA_ARGS__)
+#define putchar(byte) fputc(byte, NOTES)
+
+static _Thread_local int number;       /* of the step that runs */
+static _Thread_local const char *name; /* of that step */
+static _Thread_local int target;       /* register to which its result goes, or -1 */
 
 #define STEP(at, called, to) (number = (at), name = (called), target = (to))
 
@@ -75,10 +88,11 @@ static TVMFFIByteArray text(const char *data, size_t size) {
 }
 
 UNUSED TVMFFIAny byte_array(const char *data, size_t size) {
-  static TVMFFIByteArray arrays[512];
-  static int used;
-  arrays[used] = text(data, size);
-  return plain(kTVMFFIByteArrayPtr, (int64_t)&arrays[used++]);
+  static _Thread_local TVMFFIByteArray arrays[512];
+  static _Thread_local int used;
+  TVMFFIByteArray *array = &arrays[used++ % 512];
+  *array = text(data, size);
+  return plain(kTVMFFIByteArrayPtr, (int64_t)array);
 }
 
 /* Normal form of values. */
@@ -104,7 +118,7 @@ static void show_key(int type_index) {
   if (info == NULL) {
     printf("type %d", type_index);
   } else {
-    fwrite(info->type_key.data, 1, info->type_key.size, stdout);
+    fwrite(info->type_key.data, 1, info->type_key.size, NOTES);
   }
 }
 
@@ -256,6 +270,18 @@ static void done(int status, TVMFFIAny result) {
 
 static void done_handle(int status, void *handle) { done(status, status == 0 ? object(handle) : none()); }
 
+/* Empties the registers whose objects a call that failed may have moved. */
+static int moved(int status, const TVMFFIAny *args, int num_args) {
+  int at;
+  for (at = 0; status != 0 && at < num_args; at++) {
+    TVMFFIObject **slot = args[at].v_ptr;
+    if (args[at].type_index != kTVMFFIObjectRValueRef || *slot == NULL) continue;
+    TVMFFIObjectDecRef(*slot);
+    *slot = NULL;
+  }
+  return status;
+}
+
 /* The status first: the order of arguments in C is not fixed, and the call writes `out`. */
 #define DONE(call) \
   do {             \
@@ -288,6 +314,77 @@ UNUSED void on_thread(void *(*step)(void *)) {
   pthread_t thread;
   pthread_create(&thread, NULL, step, NULL);
   pthread_join(thread, NULL);
+}
+
+/* Steps that run on several threads at the same time. */
+
+typedef struct {
+  void (*steps)(void);
+  int rounds;
+  TVMFFIAny values[8];
+  char *expected;
+} Fork;
+
+static Fork forked;
+static pthread_t threads[3];
+static int running;
+
+/* Does the steps on copies of the registers, and returns the notes. */
+static char *notes_of(const Fork *fork) {
+  TVMFFIAny copies[8];
+  char *taken = NULL;
+  size_t size = 0;
+  int at;
+  memcpy(copies, fork->values, sizeof copies);
+  for (at = 0; at < 8; at++) retain(&copies[at]);
+  registers_of_thread = copies;
+  notes_of_thread = open_memstream(&taken, &size);
+  fork->steps();
+  fclose(notes_of_thread);
+  registers_of_thread = NULL;
+  notes_of_thread = NULL;
+  for (at = 0; at < 8; at++) release(&copies[at]);
+  return taken;
+}
+
+static void *work(void *self) {
+  const Fork *fork = self;
+  int round;
+  for (round = 0; round < fork->rounds; round++) {
+    char *taken = notes_of(fork);
+    if (strcmp(taken, fork->expected) != 0) printf("a thread got\n%sinstead of\n%s", taken, fork->expected);
+    free(taken);
+  }
+  return NULL;
+}
+
+static void join_threads(void) {
+  int at;
+  if (running == 0) return;
+  printf("threads joined\n");
+  for (at = 0; at < running; at++) pthread_join(threads[at], NULL);
+  for (at = 0; at < 8; at++) release(&forked.values[at]);
+  free(forked.expected);
+  running = together = 0;
+}
+
+UNUSED void do_fork(void (*steps)(void), int num_threads, int rounds) {
+  int at;
+  join_threads();
+  done_status(0);
+  together = 1;
+  forked.steps = steps;
+  forked.rounds = rounds;
+  memcpy(forked.values, registers, sizeof forked.values);
+  for (at = 0; at < 8; at++) retain(&forked.values[at]);
+  forked.expected = notes_of(&forked);
+  fputs(forked.expected, stdout);
+  for (running = 0; running < num_threads; running++) pthread_create(&threads[running], NULL, work, &forked);
+}
+
+UNUSED void do_join(void) {
+  join_threads();
+  done_status(0);
 }
 
 /* Functions of programs. */
@@ -333,6 +430,7 @@ static int callback(void *self, const TVMFFIAny *args, int32_t num_args, TVMFFIA
   printf(")\n");
   both[0] = context->own;
   if (num_args > 0) both[1] = args[0];
+  if (together && context->callback >= Forward && context->callback != True) return 0;
   switch (context->callback) {
     case First: return num_args > 0 ? TVMFFIAnyViewToOwnedAny(args, result) : 0;
     case Last: return num_args > 0 ? TVMFFIAnyViewToOwnedAny(args + num_args - 1, result) : 0;
@@ -391,7 +489,7 @@ UNUSED void do_call(int function, TVMFFIAny *args, int num_args) {
   TVMFFIAny held = registers[function];
   int status;
   retain(&held);
-  status = TVMFFIFunctionCall(held.v_obj, args, num_args, &out);
+  status = moved(TVMFFIFunctionCall(held.v_obj, args, num_args, &out), args, num_args);
   done(status, out);
   release(&held);
 }
@@ -412,7 +510,7 @@ UNUSED void do_builtin(const char *function_name, TVMFFIAny *args, int num_args)
   size_t len = strlen(function_name);
   int status;
   if (hashed == kTVMFFIObjectRValueRef) hashed = (*(TVMFFIObject **)args[0].v_ptr)->type_index;
-  status = call_global(function_name, args, num_args, &out);
+  status = moved(call_global(function_name, args, num_args, &out), args, num_args);
   if (status == 0 && strcmp(function_name + len - 4, "Hash") == 0 && hashed >= kTVMFFIStaticObjectBegin &&
       hashed != kTVMFFIStr && hashed != kTVMFFIBytes && hashed != kTVMFFIShape && hashed != kTVMFFIBigInt) {
     if (begins(status)) {
@@ -464,6 +562,31 @@ UNUSED void do_big_int(const int64_t *words, size_t len) {
   TVMFFIByteArray input = text((const char *)words, len * 8);
   TVMFFIAny out = none();
   DONE(TVMFFIBigIntFromByteArray(&input, &out));
+}
+
+/* What a weak reference of a C++ client does with the counts of an object. */
+UNUSED void do_weak(int at, int released) {
+  TVMFFIObject *self = registers[at].v_obj;
+  const uint64_t one = (uint64_t)1 << 32;
+  uint64_t counts;
+  int lives = 0;
+  __atomic_fetch_add(&self->combined_ref_count, one, __ATOMIC_RELAXED);
+  if (released) {
+    registers[at] = none();
+    TVMFFIObjectDecRef(self);
+  }
+  counts = __atomic_load_n(&self->combined_ref_count, __ATOMIC_RELAXED);
+  while (!lives && (uint32_t)counts != 0) {
+    lives = __atomic_compare_exchange_n(&self->combined_ref_count, &counts, counts + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  }
+  if (lives) TVMFFIObjectDecRef(self);
+  if (__atomic_fetch_sub(&self->combined_ref_count, one, __ATOMIC_ACQ_REL) / one == 1 && self->deleter) {
+    self->deleter(self, kTVMFFIObjectDeleterFlagBitMaskWeak);
+  }
+  if (begins(0)) {
+    printf("lives %s", yes(lives));
+    ends();
+  }
 }
 
 UNUSED void do_big_int_content(int at) {
@@ -1068,6 +1191,24 @@ UNUSED void do_imports(int module, const char *function_name) {
   }
 }
 
+/* Loads a shared object from a file in memory. */
+UNUSED void do_library(const char *content, size_t size) {
+  static int opened;
+  char path[32];
+  TVMFFIAny args[2];
+  TVMFFIAny out = none();
+  int made = memfd_create("module", 0);
+  int descriptor = fcntl(made, F_DUPFD_CLOEXEC, 100 + opened++ % 800);
+  close(made);
+  if (write(descriptor, content, size) != (ssize_t)size) abort();
+  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  args[0] = raw(path);
+  args[1] = raw("so");
+  made = call_global("ffi.Module.load_from_file.so", args, 2, &out);
+  close(descriptor);
+  done(made, out);
+}
+
 /* Compiled code: functions that upstream has in another library. */
 
 typedef struct {
@@ -1141,6 +1282,7 @@ static void finish(void) {
   char label[16];
   TVMFFIAny arg;
   int at;
+  join_threads();
   for (at = 0; at < 8; at++) {
     TVMFFIAny out = none();
     int status;

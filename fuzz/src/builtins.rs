@@ -103,3 +103,85 @@ pub const NAMES: &[&str] = &[
     "ffi.json.Parse",
     "ffi.json.Stringify",
 ];
+
+/// Functions that a library has with features for devices or models: loaders of modules, and functions that make them of what a
+/// compiler has. Their numbers follow those of `NAMES`.
+pub const OPTIONAL: &[&str] = &[
+    "ffi.Module.load_from_bytes.cuda",
+    "ffi.Module.load_from_bytes.hip",
+    "ffi.Module.load_from_bytes.hsaco",
+    "ffi.Module.load_from_bytes.metal",
+    "ffi.Module.load_from_bytes.opencl",
+    "ffi.Module.load_from_bytes.relax.VMExecutable",
+    "ffi.Module.load_from_bytes.vulkan",
+    "ffi.Module.load_from_bytes.webgpu",
+    "ffi.Module.create.cuda",
+    "ffi.Module.create.metal",
+    "ffi.Module.create.opencl",
+    "ffi.Module.create.rocm",
+    "ffi.Module.create.vulkan",
+    "ffi.Module.create.webgpu",
+];
+
+/// Returns the name of the function that a number chooses.
+pub fn name(number: u8) -> &'static str {
+    let number = usize::from(number) % (NAMES.len() + OPTIONAL.len());
+    NAMES.get(number).unwrap_or_else(|| &OPTIONAL[number - NAMES.len()])
+}
+
+/// Functions that only read their arguments, or make new values of them, so that threads may call them at the same time.
+pub const READING: &[&str] = &[
+    "ffi.Array",
+    "ffi.ArrayContains",
+    "ffi.ArrayGetItem",
+    "ffi.ArraySize",
+    "ffi.Bytes",
+    "ffi.ContainerFindFirstNonCPUDevice",
+    "ffi.DeepCopy",
+    "ffi.Dict",
+    "ffi.DictCount",
+    "ffi.DictForwardIterFunctor",
+    "ffi.DictGetItem",
+    "ffi.DictGetItemOrMissing",
+    "ffi.DictSize",
+    "ffi.FromJSONGraph",
+    "ffi.FromJSONGraphString",
+    "ffi.GetFirstStructuralMismatch",
+    "ffi.GetGlobalFuncMetadata",
+    "ffi.GetInvalidObject",
+    "ffi.GetKwargsObject",
+    "ffi.GetRegisteredTypeKeys",
+    "ffi.List",
+    "ffi.ListContains",
+    "ffi.ListGetItem",
+    "ffi.ListSize",
+    "ffi.MakeObjectFromPackedArgs",
+    "ffi.Map",
+    "ffi.MapCount",
+    "ffi.MapForwardIterFunctor",
+    "ffi.MapGetItem",
+    "ffi.MapGetItemOrMissing",
+    "ffi.MapSize",
+    "ffi.ModuleGetFunction",
+    "ffi.ModuleGetKind",
+    "ffi.ModuleGetPropertyMask",
+    "ffi.ModuleImplementsFunction",
+    "ffi.RecursiveEq",
+    "ffi.RecursiveGe",
+    "ffi.RecursiveGt",
+    "ffi.RecursiveHash",
+    "ffi.RecursiveLe",
+    "ffi.RecursiveLt",
+    "ffi.ReprPrint",
+    "ffi.Shape",
+    "ffi.String",
+    "ffi.StructuralEqual",
+    "ffi.StructuralHash",
+    "ffi.StructuralKey",
+    "ffi.StructuralKeyEqual",
+    "ffi.ToJSONGraph",
+    "ffi.ToJSONGraphString",
+    "ffi.VisitInterrupt",
+    "ffi.json.Parse",
+    "ffi.json.Stringify",
+];

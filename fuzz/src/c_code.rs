@@ -6,6 +6,7 @@ use crate::classes::FIELDS;
 use crate::machine::{NULLS, alignment_of, major_of, name_of, target};
 use crate::program::{Arg, Callback, Meta, Program, Reg, Step, Value};
 use crate::texts::{self, ATTRIBUTES, CLASSES, GLOBALS, SYSTEM_SYMBOLS, Text};
+use crate::worker::Run;
 use crate::{builtins, code::Coded};
 
 /// The steps in C.
@@ -49,15 +50,29 @@ const NULL_CALLS: &[&str] = &[
     "TVMFFITypeGetOrAllocIndex(NULL, -1, 1, 0, 0, kTVMFFIObject)",
 ];
 
-/// Returns a C program that does the steps for which `runs` holds and prints the notes of the interpreter.
-pub fn program(program: &Program, runs: impl Fn(usize) -> bool) -> String {
+/// Returns a C program that does the steps that ran, and prints the notes of the interpreter.
+pub fn program(program: &Program, run: &Run) -> String {
     let mut out = format!("{HEADER}\n");
     let mut main = String::from("int main(void) {\n  setvbuf(stdout, NULL, _IONBF, 0);\n");
-    for (number, line) in program.lines.iter().enumerate().filter(|(number, _)| runs(*number)) {
-        let register = target(&line.step).map_or(-1, |reg| i32::from(reg.0));
-        let call = call(&line.step);
-        let text = format!("STEP({number}, \"{}\", {register}); {call};", name_of(&line.step));
-        if line.other_thread {
+    let mut after_forked = 0;
+    for (number, line) in program.lines.iter().enumerate().filter(|(number, _)| run.ran(*number)) {
+        if number < after_forked {
+            continue;
+        }
+        let text = statement(number, &line.step);
+        if run.joined(number) {
+            main += "  join_threads();\n";
+        }
+        if let Some(fork) = line.step.fork() {
+            let forked = (number + 1..program.lines.len()).take(fork.steps);
+            after_forked = number + 1 + fork.steps;
+            let lines = forked.filter(|number| run.ran(*number));
+            let lines: String = lines
+                .map(|number| format!("  {}\n", statement(number, &program.lines[number].step)))
+                .collect();
+            push(&mut out, format_args!("static void steps_{number}(void) {{\n{lines}}}\n\n"));
+            push(&mut main, format_args!("  {text}\n"));
+        } else if line.other_thread {
             push(
                 &mut out,
                 format_args!(
@@ -70,6 +85,16 @@ pub fn program(program: &Program, runs: impl Fn(usize) -> bool) -> String {
         }
     }
     out + &main + "  finish();\n  return 0;\n}\n"
+}
+
+/// Returns the call of a step, with its number, its name and the register of its result.
+fn statement(number: usize, step: &Step) -> String {
+    let register = target(step).map_or(-1, |reg| i32::from(reg.0));
+    let call = match step.fork() {
+        Some(fork) => format!("do_fork(steps_{number}, {}, {})", fork.threads, fork.rounds),
+        None => call(step),
+    };
+    format!("STEP({number}, \"{}\", {register}); {call};", name_of(step))
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
@@ -86,7 +111,7 @@ fn call(step: &Step) -> String {
         Step::Function { callback, own, .. } => format!("do_function({}, {})", kind(callback), own.0),
         Step::Call { function, args, .. } => format!("do_call({}, {})", function.0, list(args)),
         Step::Builtin { name, args, .. } => {
-            format!("do_builtin(\"{}\", {})", texts::choose(builtins::NAMES, *name), list(args))
+            format!("do_builtin(\"{}\", {})", builtins::name(*name), list(args))
         }
         Step::GetGlobal { name, .. } => format!("do_get_global({})", text(name)),
         Step::SetGlobal { name, function, allow_override } => {
@@ -204,6 +229,17 @@ fn call(step: &Step) -> String {
             format!("do_null({}, \"{}\")", NULL_CALLS[at], NULLS[at].0)
         }
         Step::ExternC { callback, own, .. } => format!("do_extern_c({}, {})", kind(callback), own.0),
+        Step::Weak { reg, released } => format!("do_weak({}, {})", reg.0, number(*released)),
+        Step::Payload { payload, .. } => {
+            let bytes = payload.bytes();
+            format!("do_bytes(text({}, {}))", literal(&bytes), bytes.len())
+        }
+        Step::Library { object, .. } => {
+            let file = object.file();
+            format!("do_library({}, {})", literal(&file), file.len())
+        }
+        Step::Join {} => "do_join()".into(),
+        Step::Fork { .. } => unreachable!("needs the number of the step"),
     }
 }
 

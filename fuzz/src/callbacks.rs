@@ -1,7 +1,9 @@
 //! Functions of programs, as a client in C would write them.
 
 use core::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ferrite_core::abi::*;
 
@@ -27,6 +29,27 @@ pub fn live() -> usize {
     LIVE.load(Ordering::Relaxed)
 }
 
+/// Handles of the functions that live, by context.
+static HANDLES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+/// Whether threads of a program run.
+static TOGETHER: AtomicBool = AtomicBool::new(false);
+
+/// Says whether threads of a program run. While they do, functions neither change values nor call other functions.
+pub fn set_together(together: bool) {
+    TOGETHER.store(together, Ordering::Relaxed);
+}
+
+/// Records the function that was made with a context.
+pub fn made(context: *mut c_void, handle: *mut c_void) {
+    HANDLES.lock().expect("no thread panics with the handles").insert(context.addr(), handle.addr());
+}
+
+/// Returns `true` if a function is one of a program.
+pub fn is_own(handle: *mut c_void) -> bool {
+    HANDLES.lock().expect("no thread panics with the handles").values().any(|own| *own == handle.addr())
+}
+
 /// Makes the context of a function, which owns it until [`delete`].
 pub fn context(callback: Callback, own: &TVMFFIAny) -> *mut c_void {
     retain(own);
@@ -40,6 +63,7 @@ pub fn context(callback: Callback, own: &TVMFFIAny) -> *mut c_void {
 /// The context is not used afterwards.
 pub unsafe extern "C" fn delete(context: *mut c_void) {
     LIVE.fetch_sub(1, Ordering::Relaxed);
+    HANDLES.lock().expect("no thread panics with the handles").remove(&context.addr());
     // SAFETY: contexts are boxes.
     let context = unsafe { Box::from_raw(context.cast::<Context>()) };
     release(&context.own);
@@ -62,6 +86,11 @@ pub unsafe extern "C" fn call(
         format!("  {:?} called with ({})", context.callback, types.join(", "))
     });
     match context.callback {
+        Callback::Forward {} | Callback::Append {} | Callback::Clear {} | Callback::CallLast {}
+            if TOGETHER.load(Ordering::Relaxed) =>
+        {
+            0
+        }
         Callback::First {} => answer(args.first(), result),
         Callback::Last {} => answer(args.last(), result),
         Callback::Own {} => answer(Some(&context.own), result),

@@ -10,13 +10,20 @@
 //! | a class of a program below a class of the library | the objects of a program do not have the layout of such a parent |
 //! | a result of `-1` by a function of a program that raised nothing | not allowed by the safe-call convention |
 //! | tensors whose sizes exceed their memory, kept in a register | structural functions read the elements |
+//! | an object after a call that failed and might have moved it | libraries convert arguments in different orders; the register is emptied |
+//! | code of devices where a driver is found | a driver would run damaged code |
+//! | damaged ELF files | the system's loader trusts them |
 //! | `library_ctx` that is no module | an address that the loader stores |
 //! | `ffi.ferrite.ServeRelease` | serves an earlier release of upstream from then on, in the whole process |
 //! | hooks that create objects: `__ffi_new__`, `__ffi_init__`, `__ffi_shallow_copy__` | the library trusts the layout of the result |
 
+use std::ffi::CStr;
+use std::sync::LazyLock;
+
 use ferrite_core::abi::{TVMFFIAny, kTVMFFIBool, kTVMFFIInt};
 
 use crate::normal;
+use crate::texts::GLOBALS;
 
 /// Why a function is not called with any arguments.
 pub enum Limit {
@@ -48,15 +55,35 @@ pub const LIMITS: &[(&str, Limit)] = &[
     ("ffi.ModuleGlobalsAdd", Never("keeps the module alive for ever: a leak of the program")),
 ];
 
+/// Kinds of modules with code for devices.
+pub const DEVICES: &[&str] = &["opencl", "cuda", "hip", "hsaco", "rocm", "metal", "webgpu", "vulkan"];
+
+/// Returns `true` if the machine has a driver of a device, which would run damaged code.
+pub fn has_driver() -> bool {
+    const DRIVERS: &[&CStr] = &[c"libOpenCL.so.1", c"libcuda.so.1", c"libamdhip64.so", c"libvulkan.so.1"];
+    static FOUND: LazyLock<bool> = LazyLock::new(|| {
+        // SAFETY: drivers run no code of programs when they are opened.
+        DRIVERS.iter().any(|name| unsafe { !libc::dlopen(name.as_ptr(), libc::RTLD_LAZY).is_null() })
+    });
+    *FOUND
+}
+
 const FILES: &[&[u8]] = &[b"missing", b"no_dot"];
 
 /// Returns whether a program may call a function with these arguments.
 pub fn allows(name: &str, args: &[TVMFFIAny]) -> bool {
+    let device = name.strip_prefix("ffi.Module.").and_then(|name| name.rsplit_once('.'));
+    if device.is_some_and(|(_, kind)| DEVICES.contains(&kind)) && has_driver() {
+        return false;
+    }
     let mut limits = LIMITS.iter().filter(|(limited, _)| *limited == name);
     limits.all(|(_, limit)| match limit {
         Never(_) => false,
         Small(at, max, _) => args.get(*at).is_none_or(|arg| is_at_most(arg, *max)),
-        Limit::NotText(start, _) => args.iter().all(|arg| !text(arg).starts_with(start)),
+        Limit::NotText(start, _) => {
+            let is_own = |text: &[u8]| GLOBALS.iter().any(|name| name.as_bytes() == text);
+            args.iter().map(text).all(|text| !text.starts_with(start) || is_own(&text))
+        }
         OnlyText(starts, _) => {
             args.first().is_none_or(|arg| starts.iter().any(|start| text(arg).starts_with(start)))
         }

@@ -1,6 +1,8 @@
 //! Programs of calls: steps over eight registers, each of which owns a value.
 
 use crate::code::{Coded, Reader, coded};
+use crate::payloads::Payload;
+use crate::shared_object::SharedObject;
 use crate::texts::Text;
 
 /// Number of registers.
@@ -175,6 +177,42 @@ coded! {
         ExternC { to: Reg, callback: Callback, own: Reg },
         /// `ffi._PyClassRegisterTypeAttrColumns` or `ffi._RegisterFFIInit` for a class of the program.
         PyClass { class: u8, init_only: bool },
+        /// Runs the next steps on copies of the registers, then again on threads beside the steps after them.
+        Fork { steps: u8, threads: u8, rounds: u8 },
+        /// Waits for the threads of `Fork`.
+        Join {},
+        /// Takes a weak reference, drops the strong one if `released` says so, and tries to get a strong one from it.
+        Weak { reg: Reg, released: bool },
+        /// Bytes with the content of a module.
+        Payload { to: Reg, payload: Payload },
+        /// `ffi.Module.load_from_file.so` with a shared object that is written for it.
+        Library { to: Reg, object: SharedObject },
+    }
+}
+
+/// Number of threads that one step starts at most.
+pub const MAX_THREADS: usize = 3;
+
+/// Numbers of a step that starts threads, within their limits.
+#[derive(Clone, Copy, Debug)]
+pub struct Fork {
+    /// Number of steps that the threads run.
+    pub steps: usize,
+    pub threads: usize,
+    /// Number of times that each thread runs the steps.
+    pub rounds: usize,
+}
+
+impl Step {
+    /// Returns the numbers of a step that starts threads; None for other steps.
+    pub fn fork(&self) -> Option<Fork> {
+        let Self::Fork { steps, threads, rounds } = self else { return None };
+        let within = |number: &u8, max: usize| 1 + usize::from(*number) % max;
+        Some(Fork {
+            steps: within(steps, 6),
+            threads: within(threads, MAX_THREADS),
+            rounds: within(rounds, 8),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Random programs from a seed.
 
-use crate::program::Program;
+use crate::program::{Line, Program, Step};
 
 /// A generator of numbers: splitmix64.
 pub struct Random(pub u64);
@@ -34,6 +34,11 @@ impl Random {
             lines.extend_from_slice(&from[start..]);
         }
         lines.truncate(48);
+        if self.below(4) == 0 {
+            let numbers = [(); 3].map(|()| self.number() as u8);
+            let step = Step::Fork { steps: numbers[0], threads: numbers[1], rounds: numbers[2] };
+            lines.insert(self.below(lines.len() + 1), Line { other_thread: false, step });
+        }
         self.mutated(Program { lines })
     }
 

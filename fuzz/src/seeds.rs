@@ -1,7 +1,9 @@
 //! Seeds of the corpus: programs as a client would write them, a few for each section of the header.
 
 use crate::builtins;
+use crate::payloads::{Edit, Payload};
 use crate::program::{Arg, Callback, Meta, Program, Reg, Step, Value};
+use crate::shared_object::{Damage, Part, SharedObject};
 use crate::texts::Text;
 
 /// Returns all seeds with their names.
@@ -22,6 +24,13 @@ pub fn all() -> Vec<(String, Program)> {
         ("json", json()),
         ("structural", structural()),
         ("moves", moves()),
+        ("together", together()),
+        ("together-calls", together_calls()),
+        ("together-ends", together_ends()),
+        ("weak", weak()),
+        ("libraries", libraries()),
+        ("damaged-libraries", damaged_libraries()),
+        ("devices", devices()),
         ("threads", containers()),
         ("threads-classes", classes()),
     ];
@@ -57,8 +66,8 @@ fn int(to: u8, value: i64) -> Step {
 
 /// A call of a function of the library.
 fn call(to: u8, name: &str, args: &[Arg]) -> Step {
-    let number =
-        builtins::NAMES.iter().position(|known| *known == name).expect("seeds name functions of the table");
+    let mut known = builtins::NAMES.iter().chain(builtins::OPTIONAL);
+    let number = known.position(|known| *known == name).expect("seeds name functions of the table");
     Step::Builtin { to: r(to), name: number as u8, args: args.to_vec() }
 }
 
@@ -459,6 +468,197 @@ fn moves() -> Vec<Step> {
     ]
 }
 
+/// Starts threads that run the next steps beside those behind them.
+fn fork(steps: u8, threads: u8) -> Step {
+    Step::Fork { steps: steps - 1, threads: threads - 1, rounds: 7 }
+}
+
+/// Threads that count, read and copy what they share.
+fn together() -> Vec<Step> {
+    let shared = || {
+        vec![
+            call(6, "ffi.ListGetItem", &[arg(1), Arg::Int { value: 0 }]),
+            call(6, "ffi.DeepCopy", &[arg(2)]),
+            call(7, "ffi.RecursiveEq", &[arg(2), arg(6)]),
+            call(6, "ffi.ToJSONGraphString", &[arg(2), arg(5)]),
+            Step::Weak { reg: r(2), released: false },
+            Step::Drop { reg: r(2) },
+        ]
+    };
+    let mut steps = vec![
+        text(0, "abcdefghijklmnopqrstuvwxyz"),
+        call(1, "ffi.List", &[arg(0), Arg::Int { value: 1 }]),
+        call(2, "ffi.Map", &[arg(0), arg(1), Arg::Int { value: 2 }, arg(0)]),
+        fork(6, 3),
+    ];
+    steps.extend(shared());
+    steps.extend(shared());
+    steps.extend([Step::Join {}, call(3, "ffi.ListAppend", &[arg(1), Arg::Int { value: 5 }]), fork(4, 2)]);
+    steps.extend([
+        Step::Copy { to: r(3), from: r(1) },
+        call(4, "ffi.ReprPrint", &[arg(3)]),
+        call(4, "ffi.RecursiveHash", &[arg(1)]),
+        call(4, "ffi.Array", &[arg(1), Arg::Movable { reg: r(0) }]),
+    ]);
+    // Waits for the threads.
+    steps.push(call(3, "ffi.ListClear", &[arg(1)]));
+    steps
+}
+
+/// Threads that look up and call functions, raise errors, and use what each thread has for itself.
+fn together_calls() -> Vec<Step> {
+    let kind = || Text::new("ValueError");
+    let mut steps = vec![
+        text(0, "abcdefghijklmnopqrstuvwxyz"),
+        function(1, Callback::Own {}, 0),
+        function(2, Callback::Fail {}, 0),
+        function(3, Callback::Forward {}, 1),
+        fork(6, 3),
+    ];
+    for _ in 0..2 {
+        steps.extend([
+            Step::GetGlobal { to: r(4), name: Text::new("ffi.ReprPrint") },
+            Step::Call { to: r(5), function: r(1), args: vec![arg(0)] },
+            Step::Call { to: r(5), function: r(2), args: vec![arg(0)] },
+            Step::Call { to: r(5), function: r(3), args: vec![arg(0)] },
+            Step::RaiseText { to: r(6), kind: kind(), message: Text::new("of a thread") },
+            Step::Raise { to: r(6), error: r(5) },
+        ]);
+    }
+    steps.push(Step::Stream { device_type: 2, device_id: 1, stream: 9 });
+    steps.push(fork(6, 3));
+    for _ in 0..2 {
+        steps.extend([
+            Step::Launch { tasks: 2, fails: false, barrier: true },
+            Step::Launch { tasks: 2, fails: true, barrier: false },
+            Step::Workspace { device_type: 1, size: 100 },
+            Step::InitOnce { init_fails: false, deinit_fails: false, empty: false },
+            call(4, "ffi.json.Parse", &[Arg::RawStr { text: Text::new("[1,2.5,null,true,\"x\"]") }]),
+            Step::SetGlobal { name: 0, function: r(1), allow_override: true },
+        ]);
+    }
+    steps
+}
+
+/// Threads that hold the last references when the program ends.
+fn together_ends() -> Vec<Step> {
+    let mut steps = classes();
+    steps.extend([fork(4, 3), call(2, "ffi.ReprPrint", &[arg(0)])]);
+    steps.extend([
+        Step::GetField { to: r(3), object: r(0), field: 0 },
+        Step::New { to: r(4), class: 1 },
+        Step::Opaque { to: r(5), odd_index: false },
+        Step::Drop { reg: r(0) },
+        Step::Drop { reg: r(1) },
+    ]);
+    steps
+}
+
+/// A module of a tree, by the number of its kind.
+fn part(kind: u8) -> Part {
+    Part { kind, payload: Payload::Text { text: Text::new("abcdefgh") } }
+}
+
+fn library(to: u8, kinds: &[u8], imports: &[u8], damage: &[(u8, i8)]) -> Step {
+    let object = SharedObject {
+        has_tree: true,
+        parts: kinds.iter().map(|kind| part(*kind)).collect(),
+        imports: imports.to_vec(),
+        damage: damage.iter().map(|(word, value)| Damage { word: *word, value: *value }).collect(),
+        cut: 0,
+    };
+    Step::Library { to: r(to), object }
+}
+
+/// Shared objects with and without modules in them.
+fn libraries() -> Vec<Step> {
+    let name = |text| Arg::RawStr { text: Text::new(text) };
+    let alone = SharedObject { has_tree: false, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
+    let mut steps = vec![
+        Step::Library { to: r(0), object: alone },
+        call(1, "ffi.ModuleGetFunction", &[arg(0), name("fuzz_a"), Arg::Bool { value: true }]),
+        Step::Call { to: r(2), function: r(1), args: vec![Arg::Int { value: 4 }] },
+        library(3, &[0], &[], &[]),
+        library(3, &[2], &[], &[]),
+        // The loader of the kind gives the first module.
+        function(4, Callback::Own {}, 0),
+        Step::SetGlobal { name: 6, function: r(4), allow_override: true },
+        library(5, &[1, 0], &[0x01], &[]),
+        library(6, &[0, 1, 1], &[0x01, 0x12], &[]),
+        library(6, &[0, 1], &[0x01, 0x10], &[]),
+        function(4, Callback::First {}, 0),
+        Step::SetGlobal { name: 6, function: r(4), allow_override: true },
+        library(7, &[0, 1], &[0x01], &[]),
+    ];
+    for module in [5, 6] {
+        steps.extend([
+            call(1, "ffi.ModuleGetFunction", &[arg(module), name("fuzz_a"), Arg::Bool { value: true }]),
+            Step::Imports { module: r(module), name: Text::new("fuzz_a") },
+            call(1, "ffi.ModuleGetFunctionDoc", &[arg(module), name("fuzz_a"), Arg::Bool { value: true }]),
+            call(1, "ffi.ReprPrint", &[arg(module)]),
+        ]);
+    }
+    steps
+}
+
+fn damaged_libraries() -> Vec<Step> {
+    let cut = |cut| match library(0, &[0, 2], &[0x01], &[]) {
+        Step::Library { to, object } => Step::Library { to, object: SharedObject { cut, ..object } },
+        other => other,
+    };
+    let mut steps: Vec<_> = (0..9).map(|word| library(0, &[0, 2], &[0x01], &[(word, -1)])).collect();
+    steps.extend((0..9).map(|word| library(0, &[0, 2], &[0x01], &[(word, 7)])));
+    steps.extend([1, 8, 9, 40, 255].map(cut));
+    steps.push(library(0, &[], &[], &[]));
+    steps
+}
+
+/// Modules for devices and models, sound and damaged; libraries without the features leave the calls out.
+fn devices() -> Vec<Step> {
+    let loaders = ["opencl", "cuda", "hip", "metal", "webgpu", "vulkan", "relax.VMExecutable"];
+    let name = |text| Arg::RawStr { text: Text::new(text) };
+    let mut steps = Vec::new();
+    for (file, kind) in (0..).zip(loaders) {
+        let edits = if file % 2 == 0 { vec![] } else { vec![Edit { at: 900, operation: 2, byte: 7 }] };
+        steps.extend([
+            Step::Payload { to: r(0), payload: Payload::File { file, edits } },
+            call(1, &format!("ffi.Module.load_from_bytes.{kind}"), &[arg(0)]),
+            call(
+                2,
+                "ffi.ModuleGetFunction",
+                &[arg(1), name("vm_load_executable"), Arg::Bool { value: false }],
+            ),
+            Step::Call { to: r(3), function: r(2), args: vec![] },
+        ]);
+    }
+    let object = SharedObject {
+        has_tree: true,
+        parts: vec![part(0), Part { kind: 11, payload: Payload::File { file: 6, edits: vec![] } }],
+        imports: vec![0x01],
+        damage: vec![],
+        cut: 0,
+    };
+    steps.push(Step::Library { to: r(4), object });
+    steps.push(call(5, "ffi.ReprPrint", &[arg(4)]));
+    steps
+}
+
+fn weak() -> Vec<Step> {
+    let weak = |number, released| Step::Weak { reg: r(number), released };
+    vec![
+        text(0, "abcdefghijklmnopqrstuvwxyz"),
+        weak(0, false),
+        Step::Copy { to: r(1), from: r(0) },
+        weak(0, true),
+        weak(1, true),
+        weak(1, true),
+        function(2, Callback::Own {}, 2),
+        weak(2, true),
+        Step::Opaque { to: r(3), odd_index: false },
+        weak(3, true),
+    ]
+}
+
 /// A program for each function of the library, which calls it with values of several kinds.
 fn each_function() -> Vec<(String, Program)> {
     let one = |name: &&str| {
@@ -485,7 +685,7 @@ fn each_function() -> Vec<(String, Program)> {
         steps.extend(tuples.iter().map(|args| call(6, name, args)));
         (format!("each-{}", name.trim_start_matches("ffi.")), Program::from_iter(steps))
     };
-    builtins::NAMES.iter().map(one).collect()
+    builtins::NAMES.iter().chain(builtins::OPTIONAL).map(one).collect()
 }
 
 #[cfg(test)]

@@ -109,8 +109,15 @@ impl Coded for Text {
 }
 
 /// Names under which programs register functions.
-pub const GLOBALS: &[&str] =
-    &["fuzz.f0", "fuzz.f1", "fuzz.a.long.name.of.a.function", "", "fuzz.f0.f", "__ffi_fuzz"];
+pub const GLOBALS: &[&str] = &[
+    "fuzz.f0",
+    "fuzz.f1",
+    "fuzz.a.long.name.of.a.function",
+    "",
+    "fuzz.f0.f",
+    "__ffi_fuzz",
+    "ffi.Module.load_from_bytes.fuzz",
+];
 
 /// Keys of the classes that programs register.
 pub const CLASSES: &[&str] = &["fuzz.A", "fuzz.B", "fuzz.C", "fuzz.D"];

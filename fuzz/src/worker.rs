@@ -25,6 +25,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// Returns `true` if the run waited for threads before the step of this number.
+    pub fn joined(&self, number: usize) -> bool {
+        self.steps.get(number).is_some_and(|notes| notes.iter().any(|note| note == "threads joined"))
+    }
+
     /// Returns `true` if the step of this number ran: it was not left out, and no crash came before it.
     pub fn ran(&self, number: usize) -> bool {
         self.steps.get(number).is_some_and(|notes| !notes.iter().any(|note| note.ends_with(": skipped")))

@@ -126,7 +126,7 @@ fn run_file(library: &Path, file: &Path) -> Result<(Program, Run), String> {
 
 fn print_c(library: &Path, file: &Path) -> Result<(), String> {
     let (program, run) = run_file(library, file)?;
-    print!("{}", c_code::program(&program, |number| run.ran(number)));
+    print!("{}", c_code::program(&program, &run));
     Ok(())
 }
 
@@ -305,9 +305,7 @@ fn notes(run: &Run, at: usize) -> String {
 /// Returns a name for a difference, the same for differences that probably have one cause.
 fn kind_of(program: &Program, at: usize, theirs: &str, own: &str) -> String {
     let step = program.lines.get(at).map_or("the end".to_string(), |line| match &line.step {
-        ferrite_fuzz::Step::Builtin { name, .. } => {
-            ferrite_fuzz::texts::choose(ferrite_fuzz::builtins::NAMES, *name).to_string()
-        }
+        ferrite_fuzz::Step::Builtin { name, .. } => ferrite_fuzz::builtins::name(*name).to_string(),
         step => ferrite_fuzz::machine::name_of(step).to_string(),
     });
     format!("{step}: {} / {}", outline(theirs), outline(own))

@@ -22,8 +22,9 @@ impl Machine {
                 Some(callbacks::delete),
                 &mut out,
             );
-            if status != 0 {
-                callbacks::delete(context);
+            match status {
+                0 => callbacks::made(context, out),
+                _ => callbacks::delete(context),
             }
             handle(status, out)
         }
@@ -41,7 +42,7 @@ impl Machine {
     }
 
     pub(super) fn builtin(&mut self, name: u8, args: &[Arg]) -> Outcome {
-        self.builtin_by_name(texts::choose(builtins::NAMES, name), args)
+        self.builtin_by_name(builtins::name(name), args)
     }
 
     /// Finds a function of the library and calls it, unless it has a limit that the arguments exceed.
@@ -181,6 +182,9 @@ impl Machine {
         if status != 0 || out.type_index != kTVMFFIFunction {
             // SAFETY: without a function, nothing owns the context.
             unsafe { callbacks::delete(context) };
+        } else {
+            // SAFETY: functions are objects, which have a handle.
+            callbacks::made(context, unsafe { out.payload.v_ptr });
         }
         Outcome::Status(status, out)
     }

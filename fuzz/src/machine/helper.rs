@@ -1,45 +1,62 @@
-//! A second thread that runs steps one after another. The start of a thread takes 20 ms under the address sanitizer, a hundred
-//! times as long as a step.
+//! Threads that run steps. The start of a thread takes 20 ms under the address sanitizer, a hundred times as long as a step, so
+//! that most programs share a few threads that live on.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{LazyLock, Mutex};
+use std::thread::JoinHandle;
 
 use super::Machine;
-use crate::program::Line;
+use crate::program::MAX_THREADS;
 
-/// A step, which the thread that waits for it keeps alive.
-struct Job {
-    machine: *mut Machine,
-    number: usize,
-    line: *const Line,
+/// Work of a thread. It returns the machine that it used.
+pub(super) type Job = Box<dyn FnOnce() -> Machine + Send>;
+
+/// A thread that does a job.
+pub(super) enum Running {
+    /// It lives on.
+    Kept(Receiver<Machine>),
+    /// It ends with the job.
+    New(JoinHandle<Machine>),
 }
 
-// SAFETY: the thread that sends a job does not touch machine and line until it is done.
-unsafe impl Send for Job {}
-
-struct Helper {
-    jobs: Sender<Job>,
-    done: Receiver<()>,
-}
-
-static HELPER: LazyLock<Mutex<Helper>> = LazyLock::new(|| {
-    let (jobs, received) = channel::<Job>();
-    let (ended, done) = channel();
-    std::thread::spawn(move || {
-        for job in received {
-            // SAFETY: the sender waits for the end of the job.
-            unsafe { (*job.machine).step(job.number, &(*job.line).step) };
-            if ended.send(()).is_err() {
-                break;
-            }
+impl Running {
+    /// Waits for the end of the job.
+    pub(super) fn join(self) -> Machine {
+        match self {
+            Self::Kept(done) => done.recv().expect("steps do not panic"),
+            Self::New(thread) => thread.join().expect("steps do not panic"),
         }
-    });
-    Mutex::new(Helper { jobs, done })
-});
+    }
+}
 
-/// Runs a step on the second thread, and waits for its end.
-pub(super) fn run(machine: &mut Machine, number: usize, line: &Line) {
-    let helper = HELPER.lock().expect("steps do not panic");
-    helper.jobs.send(Job { machine, number, line }).expect("the thread lives as long as the process");
-    helper.done.recv().expect("steps do not panic");
+struct Kept {
+    jobs: Sender<(Job, Sender<Machine>)>,
+}
+
+impl Kept {
+    fn start() -> Self {
+        let (jobs, received) = channel::<(Job, Sender<Machine>)>();
+        std::thread::spawn(move || {
+            for (job, done) in received {
+                // Nobody waits for it after a panic.
+                let _ = done.send(job());
+            }
+        });
+        Self { jobs }
+    }
+}
+
+/// The threads that live on. The first one does the single steps on another thread.
+static KEPT: LazyLock<Mutex<Vec<Kept>>> =
+    LazyLock::new(|| Mutex::new((0..=MAX_THREADS).map(|_| Kept::start()).collect()));
+
+/// Starts a job on a thread that lives on, by its number, or on a new one.
+pub(super) fn start(number: usize, keeps: bool, job: Job) -> Running {
+    if !keeps {
+        return Running::New(std::thread::spawn(job));
+    }
+    let (sender, done) = channel();
+    let kept = KEPT.lock().expect("no thread panics with the list");
+    kept[number].jobs.send((job, sender)).expect("the threads live as long as the process");
+    Running::Kept(done)
 }

@@ -5,7 +5,9 @@ mod env;
 mod errors;
 mod functions;
 mod helper;
+mod modules;
 mod nulls;
+mod overlap;
 mod reachable;
 mod tensors;
 mod types;
@@ -34,6 +36,8 @@ pub struct Machine {
     /// Violations of the rules of the ABI.
     broken: Vec<String>,
     keeps_thread: bool,
+    /// Threads that run steps beside those of the machine.
+    running: Vec<helper::Running>,
 }
 
 // SAFETY: a machine is used by one thread at a time, and objects of the library may be used by any.
@@ -66,6 +70,7 @@ impl Machine {
             mutable: Vec::new(),
             broken: Vec::new(),
             keeps_thread: false,
+            running: Vec::new(),
         }
     }
 
@@ -76,15 +81,23 @@ impl Machine {
 
     /// Runs a program. `before` is told the number of each step before it runs.
     pub fn run(&mut self, program: &Program, mut before: impl FnMut(usize)) {
-        for (number, line) in program.lines.iter().enumerate() {
+        let mut number = 0;
+        while let Some(line) = program.lines.get(number) {
             before(number);
-            self.line(number, line);
+            number = match line.step.fork() {
+                Some(fork) => self.fork(number, fork, &program.lines[number + 1..], &mut before),
+                None => {
+                    self.line(number, line);
+                    number + 1
+                }
+            };
         }
     }
 
     /// Prints each register by the library, releases all values, and empties what may contain itself. Returns the rules that
     /// the library broke.
     pub fn finish(mut self) -> Vec<String> {
+        self.join();
         for number in 0..REGISTERS as u8 {
             let args = vec![Arg::Reg { reg: Reg(number) }];
             let outcome = self.builtin_by_name("ffi.ReprPrint", &args);
@@ -95,25 +108,25 @@ impl Machine {
         for value in std::mem::take(&mut self.mutable) {
             release(&value);
         }
-        for number in 0..REGISTERS {
-            self.put(Reg(number as u8), TVMFFIAny::NONE);
-        }
+        self.empty_registers();
         self.remove_globals();
         self.broken
     }
 
     fn line(&mut self, number: usize, line: &Line) {
-        if !line.other_thread {
-            self.step(number, &line.step);
-        } else if self.keeps_thread {
-            helper::run(self, number, line);
-        } else {
-            std::thread::scope(|scope| {
-                let machine = &mut *self;
-                let thread = scope.spawn(move || machine.step(number, &line.step));
-                thread.join().expect("steps do not panic");
-            });
+        if !self.may_overlap(&line.step) {
+            self.join();
         }
+        if !line.other_thread {
+            return self.step(number, &line.step);
+        }
+        let mut machine = std::mem::replace(self, Self::new(self.library));
+        let (keeps, step) = (machine.keeps_thread, line.step.clone());
+        let job = Box::new(move || {
+            machine.step(number, &step);
+            machine
+        });
+        *self = helper::start(0, keeps, job).join();
     }
 
     fn step(&mut self, number: usize, step: &Step) {
@@ -275,6 +288,12 @@ impl Machine {
             Step::Workspace { device_type, size } => self.workspace(*device_type, *size),
             Step::Launch { tasks, fails, barrier } => self.launch(*tasks, *fails, *barrier),
             Step::RunOnce { fails } => self.run_once(*fails),
+
+            Step::Weak { reg, released } => self.weak(*reg, *released),
+            Step::Payload { payload, .. } => self.payload(payload),
+            Step::Library { object, .. } => self.open_library(object),
+            // These are done before the step.
+            Step::Fork { .. } | Step::Join {} => status(0),
         }
     }
 
@@ -323,6 +342,12 @@ impl Machine {
             .collect();
         let outcome = f(self.library, &values);
         self.registers.iter_mut().for_each(forget_moved);
+        if let Outcome::Status(-1, _) = outcome {
+            // The argument that made the call fail may come before or after one that was moved.
+            for reg in args.iter().filter(|arg| matches!(arg, Arg::Movable { .. })).filter_map(register) {
+                self.put(reg, TVMFFIAny::NONE);
+            }
+        }
         outcome
     }
 }
@@ -400,7 +425,9 @@ pub fn target(step: &Step) -> Option<Reg> {
         | Step::DataTypeFromText { to, .. }
         | Step::DataTypeToText { to, .. }
         | Step::TensorAlloc { to, .. }
-        | Step::ExternC { to, .. } => Some(*to),
+        | Step::ExternC { to, .. }
+        | Step::Payload { to, .. }
+        | Step::Library { to, .. } => Some(*to),
         _ => None,
     }
 }

@@ -3,6 +3,7 @@
 use core::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ferrite_core::abi::*;
 
@@ -12,6 +13,9 @@ use crate::classes::{fail, retain};
 use crate::normal::quoted;
 use crate::program::{Arg, Reg, Value};
 use crate::texts::Text;
+
+/// One weak reference in the counts of an object.
+const WEAK_ONE: u64 = 1 << 32;
 
 impl Machine {
     pub(super) fn set(&self, value: &Value) -> Outcome {
@@ -78,6 +82,34 @@ impl Machine {
         }
         // SAFETY: the register owned the object.
         status(unsafe { (self.library.symbols.TVMFFIObjectDecRef)(value.payload.v_ptr) })
+    }
+
+    /// Does with the counts of an object what a weak reference of a C++ client does.
+    pub(super) fn weak(&mut self, reg: Reg, released: bool) -> Outcome {
+        let value = self.get(reg);
+        if value.type_index < kTVMFFIStaticObjectBegin {
+            return Outcome::Skipped;
+        }
+        // SAFETY: objects have a header, which lives as long as a reference of either kind. Its counts are changed atomically.
+        unsafe {
+            let object = value.payload.v_ptr.cast::<TVMFFIObject>();
+            let counts = AtomicU64::from_ptr(&raw mut (*object).combined_ref_count);
+            counts.fetch_add(WEAK_ONE, Ordering::Relaxed);
+            if released {
+                self.put(reg, TVMFFIAny::NONE);
+            }
+            let one_more = |counts: u64| (counts as u32 != 0).then(|| counts.wrapping_add(1));
+            let lives = counts.fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more).is_ok();
+            if lives {
+                (self.library.symbols.TVMFFIObjectDecRef)(object.cast());
+            }
+            if counts.fetch_sub(WEAK_ONE, Ordering::AcqRel) / WEAK_ONE == 1
+                && let Some(deleter) = (*object).deleter.deleter
+            {
+                deleter(object.cast(), kTVMFFIObjectDeleterFlagBitMaskWeak);
+            }
+            Outcome::Shown(0, format!("lives {lives}"))
+        }
     }
 
     pub(super) fn big_int_content(&self, reg: Reg) -> Outcome {
