@@ -35,8 +35,8 @@ def word(outcome: str) -> str:
 def explained() -> list[dict]:
     table = tomllib.loads(EXPLAINED.read_text())["difference"]
     for entry in table:
-        for side in ("statement", "upstream", "ours"):
-            entry[side] = re.compile(entry.get(side, ""), re.DOTALL)
+        for part in ("statement", "upstream", "ours", "same_but", "lower"):
+            entry[part] = re.compile(entry.get(part, ""), re.DOTALL)
     return table
 
 
@@ -47,9 +47,24 @@ def reason(difference: Difference) -> str | None:
             entry["statement"].search(difference.text)
             and entry["upstream"].search(difference.upstream)
             and entry["ours"].search(difference.ours)
+            and is_same_but(entry["same_but"], difference)
+            and is_lower(entry["lower"], difference)
         ):
             return entry["name"]
     return None
+
+
+def is_same_but(parts: re.Pattern, difference: Difference) -> bool:
+    """Whether the outcomes are the same where the pattern does not match; true for an empty pattern."""
+    return not parts.pattern or parts.sub("", difference.upstream) == parts.sub("", difference.ours)
+
+
+def is_lower(number: re.Pattern, difference: Difference) -> bool:
+    """Whether the number that the pattern captures is lower in our outcome; true for an empty pattern."""
+    if not number.pattern:
+        return True
+    upstream, ours = number.search(difference.upstream), number.search(difference.ours)
+    return upstream is not None and ours is not None and int(ours[1]) < int(upstream[1])
 
 
 def first_difference(texts: list[str], upstream: Result, ours: Result, unstable: set[int] = frozenset()) -> tuple[Difference | None, list[str]]:
