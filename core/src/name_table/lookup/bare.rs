@@ -5,6 +5,7 @@ use core::ptr::{self, NonNull};
 use super::super::names::{Name, Names, hash};
 use super::super::trie;
 use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::sync::const_new;
 
 /// Name lookup of one table: the root of its trie.
 pub(in crate::name_table) struct Lookup(AtomicPtr<Name>);
@@ -13,7 +14,7 @@ pub(in crate::name_table) struct Lookup(AtomicPtr<Name>);
 pub(in crate::name_table) struct Links([AtomicPtr<Name>; trie::BRANCHES]);
 
 impl Links {
-    pub(in crate::name_table) const fn new() -> Self {
+    pub(in crate::name_table) fn new() -> Self {
         Links([
             AtomicPtr::new(ptr::null_mut()),
             AtomicPtr::new(ptr::null_mut()),
@@ -36,21 +37,23 @@ pub(in crate::name_table) struct VacantEntry<'a> {
 }
 
 impl Lookup {
-    pub(in crate::name_table) const fn new() -> Self {
-        Lookup(AtomicPtr::new(ptr::null_mut()))
+    const_new! {
+        pub(in crate::name_table) fn new() -> Self {
+            Lookup(AtomicPtr::new(ptr::null_mut()))
+        }
     }
 
-    /// Finds the branch to the entry of a name, which is null if the name is unknown. Returns the branch and the hash
-    /// of the name.
+    /// Finds the entry of a name, or the vacant entry to insert it at.
     #[inline(never)]
-    fn walk(&self, name: &[u8]) -> (&AtomicPtr<Name>, usize) {
+    fn walk(&self, name: &[u8]) -> Result<NonNull<Name>, VacantEntry<'_>> {
         let hash = hash(name);
-        (trie::walk(&self.0, hash, |node| node.is(name, hash)), hash)
+        let (branch, found) = trie::walk(&self.0, hash, |node| node.is(name, hash));
+        NonNull::new(found).ok_or(VacantEntry { branch, hash })
     }
 
     #[inline(always)]
     pub(in crate::name_table) fn find(&self, name: &[u8]) -> Option<NonNull<Name>> {
-        NonNull::new(self.walk(name).0.load(Ordering::Acquire))
+        self.walk(name).ok()
     }
 
     /// Finds the entry of a name, or the vacant entry to insert it at. The caller holds the table's lock.
@@ -59,8 +62,7 @@ impl Lookup {
         _: &Names,
         name: &[u8],
     ) -> Option<Result<NonNull<Name>, VacantEntry<'_>>> {
-        let (branch, hash) = self.walk(name);
-        Some(NonNull::new(branch.load(Ordering::Acquire)).ok_or(VacantEntry { branch, hash }))
+        Some(self.walk(name))
     }
 }
 
