@@ -174,7 +174,7 @@ impl<V> Drop for NameTable<V> {
 #[expect(clippy::unwrap_used, reason = "tests, which the lint does not recognise behind `all`")]
 mod tests {
     extern crate std;
-    use super::names::hash;
+    use super::names::{hash, mix};
     use super::*;
     use std::format;
     use std::rc::Rc;
@@ -224,6 +224,37 @@ mod tests {
         assert!(table.get(b"").is_none());
         assert!(insert(&table, "", 0));
         assert_eq!(table.get(b"").map(Entry::name), Some(&b""[..]));
+    }
+
+    #[test]
+    fn names_that_differ_in_their_last_bytes_are_told_apart() {
+        let table = NameTable::new();
+        let count = if cfg!(miri) { 60 } else { 1_000 };
+        let names: Vec<_> = (0..count).map(|at| format!("function{at:03}")).collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(insert(&table, name, at));
+        }
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(table.get(name.as_bytes()).unwrap().value, at);
+        }
+    }
+
+    #[test]
+    fn names_with_equal_hashes_are_told_apart() {
+        const HALF: u32 = usize::BITS / 2;
+        let text = |words: [usize; 2]| words.map(usize::to_le_bytes).concat();
+        let len = 2 * size_of::<usize>();
+        let (one, other) = (*b"of one, ", *b"another,");
+        let [one, other] = [one, other].map(|name| u64::from_le_bytes(name) as usize);
+        // The second word undoes the difference that the first one makes to the hash.
+        let difference = mix(len, one).rotate_left(HALF) ^ mix(len, other).rotate_left(HALF);
+        let names = [text([one, 0]), text([other, difference])];
+        assert_eq!(hash(&names[0]), hash(&names[1]));
+        let table = NameTable::new();
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(table.get_or_insert(name, || at).ok().unwrap().value, at);
+        }
+        assert!(names.iter().enumerate().all(|(at, name)| table.get(name).unwrap().value == at));
     }
 
     #[test]
