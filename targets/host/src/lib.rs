@@ -6,6 +6,11 @@ pub mod dynamic_lib;
 #[cfg(target_os = "linux")]
 mod elf_file;
 mod environment;
+#[cfg_attr(
+    not(all(feature = "backtrace", unix)),
+    expect(dead_code, reason = "stack walks need more than loading")
+)]
+mod fork_gate;
 pub mod forks;
 pub mod stack;
 pub mod thread_pool;
@@ -15,3 +20,4 @@ pub mod thread_pool;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod unwinder;
+mod wait;

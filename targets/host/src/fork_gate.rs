@@ -1,0 +1,101 @@
+//! A gate between forks and work that takes locks of other libraries, such as those of the dynamic linker.
+//!
+//! A child process inherits the state of these locks. If another thread held one during the fork, the child would deadlock when
+//! it needs the lock. So a fork closes the gate and waits for work in progress, and no work begins behind a closed gate.
+//!
+//! One atomic word has the state of the gate and the number of works in progress, so that a fork and a work that begin at the
+//! same time see each other.
+#![forbid(unsafe_code)]
+
+use core::time::Duration;
+
+use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::wait::wait_while;
+
+/// State: a fork is in progress.
+const FORKING: usize = 1;
+/// State: this process was forked during work of another thread, whose locks are never released.
+const ABANDONED: usize = 2;
+/// Bits of a closed gate.
+const CLOSED: usize = FORKING | ABANDONED;
+/// One work in progress.
+const WORK: usize = 4;
+
+/// A gate that is closed while the process forks.
+pub(crate) struct ForkGate(AtomicUsize);
+
+impl ForkGate {
+    /// Creates an open gate; `state` is 0.
+    pub(crate) const fn new(state: AtomicUsize) -> Self {
+        Self(state)
+    }
+
+    /// Runs `work`, unless a fork is in progress or [`child_without_work`](Self::child_without_work) has closed the gate. Never
+    /// waits.
+    pub(crate) fn unless_forking(&self, work: impl FnOnce()) {
+        if self.try_enter() {
+            let _work = Work(&self.0);
+            work();
+        }
+    }
+
+    /// Runs `work` after the fork in progress, if there is one, or after `longest`. Runs it at once if it is part of other
+    /// work of this thread, for which a fork may be waiting.
+    pub(crate) fn after_fork<R>(&self, is_nested: bool, longest: Duration, work: impl FnOnce() -> R) -> R {
+        while !self.try_enter() {
+            if is_nested || !wait_while(|| !self.is_open(), longest) {
+                self.0.fetch_add(WORK, Ordering::Relaxed);
+                break;
+            }
+        }
+        let _work = Work(&self.0);
+        work()
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & CLOSED == 0
+    }
+
+    /// Counts a work, if the gate is open.
+    fn try_enter(&self) -> bool {
+        // Acquire pairs with the Release of `parent`: the fork has copied the memory.
+        let enter = |state: usize| (state & CLOSED == 0).then_some(state + WORK);
+        self.0.fetch_update(Ordering::Acquire, Ordering::Relaxed, enter).is_ok()
+    }
+
+    /// Closes the gate before a fork, and waits up to `longest` until only `own` works of this thread are in progress.
+    pub(crate) fn prepare(&self, own: usize, longest: Duration) {
+        // Acquire pairs with the Release of works that ended: their locks are free.
+        let before = self.0.fetch_or(FORKING, Ordering::Acquire);
+        if before & ABANDONED == 0 && before / WORK > own {
+            wait_while(|| self.0.load(Ordering::Acquire) / WORK > own, longest);
+        }
+    }
+
+    /// Opens the gate in the parent process.
+    pub(crate) fn parent(&self) {
+        self.0.fetch_and(!FORKING, Ordering::Release);
+    }
+
+    /// Opens the gate in the child, and forgets the works of threads that do not exist there.
+    pub(crate) fn child(&self, own: usize) {
+        self.0.store(own * WORK, Ordering::Relaxed);
+    }
+
+    /// Opens the gate in the child, unless work was in progress: then it stays closed.
+    pub(crate) fn child_without_work(&self) {
+        let state = self.0.load(Ordering::Relaxed);
+        let abandoned = if state >= WORK { ABANDONED } else { 0 };
+        self.0.store(state & !FORKING | abandoned, Ordering::Relaxed);
+    }
+}
+
+/// A work that is counted until this is dropped.
+struct Work<'a>(&'a AtomicUsize);
+
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(WORK, Ordering::Release);
+    }
+}
