@@ -11,10 +11,10 @@
 //! | installed once: providers, launchers, built-ins, defaults, the allocator, hooks of keys | one store of a pointer to a complete static |
 //! | looked up once: `CachedGlobal`, `GlobalFunction`, class indices, symbols of other libraries | one compare-and-swap or store; all writers store equal values |
 //! | `growing_array.rs`, `type_table/slots`, `field_names` | words of records that C code reads, in memory of the ABI, which loom cannot watch; Miri and the thread sanitizer run their tests |
-//! | `name_table/lookup/bare.rs`, `sync/flag.rs`, `minimal` | for cores whose only concurrency is interrupts, and WebAssembly |
+//! | `sync/flag.rs`, `minimal` | for cores whose only concurrency is interrupts, and WebAssembly |
 //! | `object_alloc/chunks.rs` | a count that is released like those of `refcount` |
 //! | `contended.rs`, `spin.rs`, `Worker::processor` | hints: any value is right |
-//! | `backtrace/forks.rs`, `dynamic_lib/loading.rs`, `process.rs` | forks, which loom does not have; `forks` runs them |
+//! | `process.rs` | changes in a forked child, which has one thread |
 //! | `Launch::first_error`, `WORKERS` | one compare-and-swap, or one store, of a complete object; read after the join of `task_group.rs` |
 #![cfg(loom)]
 #![allow(
@@ -27,6 +27,8 @@
 // Files of the host crate refer to the core by name.
 extern crate self as ferrite_core;
 
+#[path = "../../../targets/host/src/fork_gate.rs"]
+mod fork_gate;
 mod futex;
 #[path = "../../../targets/host/src/thread_pool/idle.rs"]
 mod idle;
@@ -55,12 +57,12 @@ mod chunk_reserve;
 mod export_slot;
 #[path = "../../../core/src/init_once/in_progress.rs"]
 mod in_progress;
-#[path = "../../../core/src/name_table/mod.rs"]
 mod name_table;
 mod refcount;
 #[path = "../../../core/src/global_table/shared_pointer.rs"]
 mod shared_pointer;
 mod sync;
+mod wait;
 
 /// Opaque records, whose content the models never read.
 mod abi {
@@ -100,8 +102,10 @@ mod memory {
     }
 }
 
+mod bare_name_table_model;
 mod chunk_reserve_model;
 mod export_slot_model;
+mod fork_gate_model;
 mod init_once_model;
 mod name_table_model;
 mod refcount_model;
