@@ -54,6 +54,13 @@ fn resources_that_the_system_refuses() -> Outcome<()> {
     run("resources/resources.c", &[])
 }
 
+/// The program handles system calls of x86-64.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn mappings_that_the_system_refuses() -> Outcome<()> {
+    run("resources/mappings.c", &[])
+}
+
 /// The program opens the library twice, and is linked with neither.
 #[test]
 fn two_copies_in_one_process() -> Outcome<()> {

@@ -41,12 +41,23 @@ static struct {
   long number; /* number of the allocation */
 } blocks[BLOCKS];
 
+/* Threads of the library allocate, too. */
+static int blocks_lock;
+
+static void lock_blocks(void) {
+  while (__sync_lock_test_and_set(&blocks_lock, 1)) {
+  }
+}
+
+static void unlock_blocks(void) { __sync_lock_release(&blocks_lock); }
+
 static size_t block_slot(const void* block) {
   return (size_t)(((uintptr_t)block >> 4) * 2654435761u) % BLOCKS;
 }
 
 static void remember(void* block, size_t size) {
   size_t i = block_slot(block);
+  lock_blocks();
   while (blocks[i].block != NULL && blocks[i].block != (void*)1) {
     i = (i + 1) % BLOCKS;
   }
@@ -54,19 +65,23 @@ static void remember(void* block, size_t size) {
   blocks[i].size = size;
   blocks[i].number = heap.count;
   heap.live++;
+  unlock_blocks();
 }
 
 static int forget(void* block) {
   size_t i = block_slot(block);
-  while (blocks[i].block != NULL) {
+  int found = 0;
+  lock_blocks();
+  while (!found && blocks[i].block != NULL) {
     if (blocks[i].block == block) {
       blocks[i].block = (void*)1; /* deleted: the search continues after it */
       heap.live--;
-      return 1;
+      found = 1;
     }
     i = (i + 1) % BLOCKS;
   }
-  return 0;
+  unlock_blocks();
+  return found;
 }
 
 static int of_library(const void* caller) {
@@ -187,7 +202,7 @@ static int find_library(struct dl_phdr_info* info, size_t size, void* data) {
 static int watch_library(void) { return dl_iterate_phdr(find_library, NULL); }
 
 /* Prints the live blocks allocated after this many allocations. */
-static void print_blocks_after(long number) {
+__attribute__((unused)) static void print_blocks_after(long number) {
   size_t i;
   int shown = 0;
   for (i = 0; i < BLOCKS && shown < 20; i++) {
