@@ -99,3 +99,63 @@ impl Drop for Work<'_> {
         self.0.fetch_sub(WORK, Ordering::Release);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn gate() -> ForkGate {
+        ForkGate::new(AtomicUsize::new(0))
+    }
+
+    /// Returns `true` if work that does not wait is done.
+    fn lets_work_through(gate: &ForkGate) -> bool {
+        let mut done = false;
+        gate.unless_forking(|| done = true);
+        done
+    }
+
+    #[test]
+    fn work_is_left_out_or_waits_while_the_process_forks() {
+        let gate = gate();
+        assert!(lets_work_through(&gate));
+        gate.prepare(0, Duration::MAX);
+        assert!(!lets_work_through(&gate));
+        assert_eq!(gate.after_fork(true, Duration::MAX, || 1), 1, "nested work does not wait");
+        assert_eq!(gate.after_fork(false, Duration::ZERO, || 2), 2, "other work waits for its longest time");
+        gate.parent();
+        assert!(lets_work_through(&gate));
+    }
+
+    #[test]
+    fn a_child_counts_its_own_works_only() {
+        let gate = gate();
+        let works = || gate.0.load(Ordering::Relaxed);
+        gate.after_fork(false, Duration::MAX, || {
+            // As if of another thread, which the child does not have.
+            let other = Work(&gate.0);
+            gate.0.fetch_add(WORK, Ordering::Relaxed);
+            gate.prepare(1, Duration::ZERO);
+            assert_eq!(works(), 2 * WORK + FORKING);
+            gate.child(1);
+            core::mem::forget(other);
+        });
+        assert_eq!(works(), 0);
+    }
+
+    #[test]
+    fn a_gate_with_abandoned_work_stays_closed() {
+        let gate = gate();
+        gate.prepare(0, Duration::MAX);
+        gate.child_without_work();
+        assert!(lets_work_through(&gate));
+        gate.unless_forking(|| {
+            gate.prepare(0, Duration::ZERO);
+            gate.child_without_work();
+            assert!(!lets_work_through(&gate));
+            gate.prepare(0, Duration::MAX);
+            gate.parent();
+        });
+        assert!(!lets_work_through(&gate));
+    }
+}
