@@ -443,8 +443,27 @@ mod tests {
         let owned = view.to_owned()?;
         assert_eq!(owned.type_index(), type_index::STR);
         assert_eq!(owned.view().bytes_of_string(), Some(text.to_bytes()));
+        assert_eq!(view.get::<String>()?.as_bytes(), text.to_bytes());
         let null: AnyView<'_> = AnyView::pointer(type_index::RAW_STR, core::ptr::null_mut());
         assert_eq!(null.to_owned().unwrap_err().kind_bytes(), b"ValueError");
+        Ok(())
+    }
+
+    #[test]
+    fn byte_arrays_become_owned_bytes() -> Result<()> {
+        for (content, owned_index) in
+            [(&[0xff; 9][..], type_index::BYTES), (&[0xff; 2][..], type_index::SMALL_BYTES)]
+        {
+            let mut array = TVMFFIByteArray { data: content.as_ptr().cast(), size: content.len() };
+            let view: AnyView<'_> = AnyView::pointer(type_index::BYTE_ARRAY_PTR, (&raw mut array).cast());
+            assert_eq!((view.bytes_of_bytes(), view.bytes_of_string()), (Some(content), None));
+            let owned = view.to_owned()?;
+            assert_eq!(owned.type_index(), owned_index);
+            assert_eq!(
+                (owned.view().bytes_of_bytes(), owned.view().bytes_of_string()),
+                (Some(content), None)
+            );
+        }
         Ok(())
     }
 

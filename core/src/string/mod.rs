@@ -407,6 +407,7 @@ unsafe impl AnyCompatible for Bytes {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::*;
 
     #[test]
@@ -437,6 +438,20 @@ mod tests {
         assert_eq!(String::format(format_args!("{}-{}", 1, 2))?, "1-2");
         assert_eq!(String::format(format_args!("{:>12}", "x"))?, "           x");
         assert_eq!(String::EMPTY, "");
+        Ok(())
+    }
+
+    #[test]
+    fn strings_equal_their_texts_alone_and_show_them() -> Result<()> {
+        let texts = ["", "seven!!", "seven!?", "longer than seven", "longer than eight"];
+        for (at, text) in texts.iter().enumerate() {
+            let string = String::new(text)?;
+            assert_eq!(std::format!("{string}"), *text);
+            for (other_at, other) in texts.iter().enumerate() {
+                let is_same = at == other_at;
+                assert_eq!((string == **other, string == *other), (is_same, is_same), "{text} and {other}");
+            }
+        }
         Ok(())
     }
 

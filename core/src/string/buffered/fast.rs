@@ -81,4 +81,49 @@ mod tests {
         }
         Ok(())
     }
+
+    /// Long texts keep their buffer if there is space before them. Others are copies, which take less memory.
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri moves blocks that shrink")]
+    fn long_texts_with_space_before_them_stay_where_they_are() -> Result<()> {
+        for (start, len, stays) in [
+            (LEAD_BYTES, MIN_BYTES, true),
+            (LEAD_BYTES + 13, 5_000, true),
+            (LEAD_BYTES - 1, MIN_BYTES, false),
+            (LEAD_BYTES, MIN_BYTES - 1, false),
+        ] {
+            let mut buffer = Buffer::try_with_capacity(start + len + 1)?;
+            buffer.try_resize(start + len, b'x')?;
+            let text = buffer[start..].as_ptr();
+            let string = String::from_buffer(buffer, start)?;
+            let content = string.as_bytes();
+            assert_eq!(content.as_ptr() == text, stays, "{len} bytes behind {start}");
+            // SAFETY: a NUL follows the content of string objects.
+            assert_eq!((content.len(), unsafe { content.as_ptr().add(len).read() }), (len, 0));
+        }
+        Ok(())
+    }
+
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    #[test]
+    fn blocks_of_middle_size_are_shrunk_if_an_eighth_is_unused() {
+        unsafe extern "C" {
+            fn malloc_usable_size(block: *const u8) -> usize;
+        }
+        for (len, capacity, is_shrunk) in [
+            (8 << 10, 16 << 10, true),
+            (8 << 10, (9 << 10) + 8, true),
+            (8 << 10, 9 << 10, false),
+            (MAX_SHRUNK_BYTES / 2, MAX_SHRUNK_BYTES, true),
+            (MAX_SHRUNK_BYTES / 2, MAX_SHRUNK_BYTES + 1, false),
+        ] {
+            let block = memory::allocate(Layout::array::<u8>(capacity).unwrap()).unwrap();
+            let block = shrink(block, len, capacity);
+            // SAFETY: the block came from `malloc`.
+            let usable = unsafe { malloc_usable_size(block.as_ptr()) };
+            assert_eq!(usable < capacity, is_shrunk, "{len} of {capacity} bytes");
+            // SAFETY: the block is not used any more; `free` ignores the layout.
+            unsafe { memory::release(block, Layout::array::<u8>(len).unwrap()) };
+        }
+    }
 }
