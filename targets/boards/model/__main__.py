@@ -49,11 +49,7 @@ def identifier(text):
 def compiled(args):
     """Returns TVM's executable for the target."""
     mod = frontend.load(args.file, dict(args.shape))
-    if args.target == targets.HOST:
-        return compiler.executable(mod, "llvm")
-    if args.target in targets.DEVICES:
-        return compiler.executable(mod, {"kind": args.target, "host": "llvm"})
-    return compiler.executable(mod, "c")
+    return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target))
 
 
 def serialised(path):

@@ -8,8 +8,10 @@ from failure import Failure
 BOARDS = pathlib.Path(__file__).resolve().parent.parent
 ROOT = BOARDS.parent.parent
 HOST = "host"
-DEVICES = {"opencl": 4}
+DEVICES = {"opencl": 4, "cuda": 2}
 """Kinds of devices, each with its number in DLPack."""
+OLDEST_CUDA = "sm_75"
+"""The oldest architecture that today's CUDA compiles for. Kernels stay source, which Ferrite compiles for the GPU that it finds."""
 HALVES = ("cortex-m33", "cortex-m4f")
 """Boards whose C compiler has float16."""
 
@@ -24,6 +26,13 @@ def check(name):
     known = [*boards(), HOST, *DEVICES]
     if name not in known:
         raise Failure(f"there is no target {name}; targets are: {', '.join(known)}")
+
+
+def description(name):
+    """Returns what TVM compiles for on this machine: the target `host`, or a device."""
+    if name == HOST:
+        return "llvm"
+    return {"kind": name, "host": "llvm"} | ({"arch": OLDEST_CUDA} if name == "cuda" else {})
 
 
 def check_types(name, source):

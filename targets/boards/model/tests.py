@@ -222,7 +222,7 @@ class Command(unittest.TestCase):
 
     def test_mistakes_are_explained(self):
         model = FIXTURES.parent / "cnn/digits.onnx"
-        self.fails("no target pdp11; targets are: cortex-m33, cortex-m4f, riscv32, wasm32, host, opencl", model, "--target", "pdp11")
+        self.fails("no target pdp11; targets are: cortex-m33, cortex-m4f, riscv32, wasm32, host, opencl, cuda", model, "--target", "pdp11")
         self.fails("no file nope.onnx", "nope.onnx", "--target", "cortex-m4f")
         self.fails("no .onnx, .py or .so file", FIXTURES / "cnn/bytecode.vm", "--target", "cortex-m4f")
         self.fails("machine code of a host", FIXTURES / "cnn/bytecode.so", "--target", "cortex-m4f")

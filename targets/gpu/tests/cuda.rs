@@ -185,7 +185,7 @@ fn device_ids_that_do_not_exist_are_errors() -> Result<()> {
 fn code_that_the_driver_refuses_is_an_error_with_its_log() -> Result<()> {
     let _session = Session::begin();
     let x = on_device(&[1.0; 64])?;
-    let broken = payload_of("ptx", b"this is no PTX", "k", ADD_ONE, AXES)?;
+    let broken = payload_of("ptx", b".version 7.0\n.target sm_52\nthis is no PTX\n", "k", ADD_ONE, AXES)?;
     let kernel = kernel_of(broken.as_bytes(), "k")?;
     for _ in 0..2 {
         let text = refused(add_one(&kernel, &x, &x, 1), "CUDAError");

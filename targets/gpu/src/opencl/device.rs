@@ -21,6 +21,8 @@ pub(super) struct Device {
     pub(super) context: Handle,
     /// In-order queue: commands run in the order in which they are queued.
     pub(super) queue: Handle,
+    /// Size of the device's memory in bytes.
+    pub(super) memory: u64,
     pub(super) workspaces: Workspaces,
 }
 
@@ -42,8 +44,9 @@ impl Device {
         failure::check(status)?;
         // SAFETY: the device belongs to the context.
         let queue = unsafe { (api.clCreateCommandQueue)(context, id, 0, &mut status) };
-        let device = Device { api, id, context, queue, workspaces: Workspaces::new() };
+        let mut device = Device { api, id, context, queue, memory: 0, workspaces: Workspaces::new() };
         failure::check(status)?;
+        device.memory = device.number(api::DEVICE_GLOBAL_MEM_SIZE)?.cast_unsigned();
         Ok(device)
     }
 

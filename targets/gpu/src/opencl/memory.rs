@@ -27,6 +27,15 @@ pub(super) struct Descriptor {
 /// # Errors
 /// MemoryError if the device is out of memory; errors of the driver.
 pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>> {
+    // Some drivers create buffers of any size, and fail when they are used.
+    if bytes as u64 > device.memory {
+        plain_bail!(
+            MEMORY_ERROR,
+            "The OpenCL device has no {} bytes: its memory has {}",
+            bytes,
+            &device.memory
+        );
+    }
     let mut status = api::SUCCESS;
     // SAFETY: no main memory is passed.
     let memory = unsafe {

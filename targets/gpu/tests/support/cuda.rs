@@ -13,11 +13,11 @@ use core::ops::Deref;
 use core::ptr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use ferrite_alloc_ext::device;
+use ferrite_alloc_ext::device::{self, Attribute, Backend as _};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, Bytes, Function, Tensor};
+use ferrite_core::{Any, Bytes, Function, String, Tensor};
 use ferrite_gpu::cuda::Cuda;
 use ferrite_gpu::module::DeviceModule;
 
@@ -140,6 +140,20 @@ impl Session {
         let session = Session::begin();
         if !session.driver.is_stand_in {
             println!("not run on a real driver: {test}");
+            return None;
+        }
+        Some(session)
+    }
+
+    /// Begins a test that needs a GPU with at least this compute capability, such as "9.0". Returns `None` elsewhere, and
+    /// prints that the test does not run.
+    pub fn on_gpu(test: &str, capability: &str) -> Option<Session> {
+        let session = Session::begin();
+        let found = Cuda.attribute(0, Attribute::ComputeVersion).and_then(|version| version.get::<String>());
+        let number = |text: &str| text.parse::<f64>().expect("a number");
+        let found = found.expect("a version");
+        if session.driver.is_stand_in || number(found.as_str().expect("UTF-8")) < number(capability) {
+            println!("not run without a GPU of compute capability {capability}: {test}");
             return None;
         }
         Some(session)

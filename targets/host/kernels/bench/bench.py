@@ -4,10 +4,10 @@
 usage: bench.py [STAGE...] [--rounds N] [--calls N] [--results FILE]
 
 Stages, all of them if none is named: `file`, `copies` and `different` build each binding once, 70 times, and 70 times with different
-constants; `imports`, `calls` and `instructions` measure the last of these. What a stage measures replaces that in FILE, by default
+constants; `imports`, `calls`, `torch` and `instructions` measure the last of these. What a stage measures replaces that in FILE, by default
 results.json beside this file. It takes a quarter of an hour, most of which is upstream's headers and pybind11.
 
-It needs numpy, pybind11, nanobind and apache-tvm-ffi in its Python, cc, c++ and cargo, and valgrind for the instructions. Times of builds
+It needs numpy, pybind11, nanobind, apache-tvm-ffi and torch in its Python, cc, c++ and cargo, and valgrind for the instructions. Times of builds
 are of the processor, not of the clock. All bindings take turns in each round, and each keeps its best.
 """
 
@@ -27,7 +27,7 @@ FOLDER = Path(__file__).resolve().parent
 WORK = FOLDER.parent / "build/bench"
 
 
-STAGES = ["file", "copies", "different", "imports", "calls", "instructions"]
+STAGES = ["file", "copies", "different", "imports", "calls", "torch", "instructions"]
 
 
 def main():
@@ -46,7 +46,9 @@ def main():
         elif stage == "imports":
             imports(measured, 4 * arguments.rounds)
         elif stage == "calls":
-            calls(measured, arguments.calls)
+            calls(measured, "calls", arguments.calls)
+        elif stage == "torch":
+            with_torch(measured, arguments.rounds, arguments.calls)
         else:
             instructions(measured)
         for name, figures in measured.items():
@@ -81,9 +83,20 @@ def imports(rows, rounds):
             rows[name]["import_ms"] = round(min(seconds * 1e3, rows[name].get("import_ms", 1e9)), 3)
 
 
-def calls(rows, rounds):
-    for name, times in json.loads(run("all", "calls", str(rounds))).items():
+def calls(rows, mode, rounds):
+    for name, times in json.loads(run("all", mode, str(rounds))).items():
         rows[name].update(times)
+
+
+def with_torch(rows, builds_of_file, rounds):
+    """Build what pybind11 needs to take tensors of PyTorch, its headers, and call all bindings with such tensors."""
+    target, seconds = builds.prepare_with_torch(WORK), []
+    for _ in range(builds_of_file):
+        before = processor_time()
+        target.build()
+        seconds.append(round(processor_time() - before, 4))
+    rows["pybind11"]["build_torch_s"] = min(seconds)
+    calls(rows, "torch", rounds)
 
 
 def instructions(rows):
@@ -106,7 +119,7 @@ def run(*arguments, before=()):
 
 
 def machine():
-    versions = {name: __import__("importlib.metadata").metadata.version(name) for name in ("numpy", "pybind11", "nanobind", "apache-tvm-ffi")}
+    versions = {name: __import__("importlib.metadata").metadata.version(name) for name in ("numpy", "pybind11", "nanobind", "apache-tvm-ffi", "torch")}
     model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     first_line = lambda *command: subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]  # noqa: E731
     return {

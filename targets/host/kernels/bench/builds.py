@@ -10,6 +10,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[3]
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+WITH_TORCH = "pybind11_torch"
 COPY = re.compile(r"[^\n]*begin copy[^\n]*\n(.*?)[^\n]*end copy[^\n]*\n", re.DOTALL)
 
 # Name of a binding, and its source.
@@ -56,13 +57,20 @@ def prepare(name, work, copies, differ):
     return Cargo(folder, file, work) if source.suffix == ".rs" else Compiler(name, folder, file, work)
 
 
+def prepare_with_torch(work):
+    """Return how the binding of PyTorch's headers and pybind11 is built."""
+    work.mkdir(parents=True, exist_ok=True)
+    return Compiler(WITH_TORCH, work, FOLDER / f"bindings/{WITH_TORCH}.cc", work)
+
+
 class Compiler:
     """A source that cc or c++ compiles and links at once."""
 
     def __init__(self, name, folder, file, work):
-        is_module = name in ("pybind11", "nanobind")
+        is_module = name in ("pybind11", "nanobind", WITH_TORCH)
         self.library = folder / (f"bench_{name}{SUFFIX}" if is_module else "bench.so")
-        command = ["cc"] if file.suffix == ".c" else ["c++", "-std=c++17"]
+        standard = "20" if name == WITH_TORCH else "17"
+        command = ["cc"] if file.suffix == ".c" else ["c++", f"-std=c++{standard}"]
         command += ["-O2", "-fPIC", "-shared", "-DNDEBUG", f"-I{FOLDER / 'bindings'}", str(file), "-o", str(self.library)]
         if file.name != "ctypes.c":
             command += ["-fvisibility=hidden", "-Wl,--gc-sections", "-ffunction-sections"]
@@ -89,6 +97,13 @@ def options(name, work):
         import pybind11
 
         return [python, f"-I{pybind11.get_include()}", f"-I{ROOT / 'include'}"]
+    if name == WITH_TORCH:
+        from torch.utils import cpp_extension
+
+        library = cpp_extension.library_paths()[0]
+        includes = [f"-I{folder}" for folder in cpp_extension.include_paths()]
+        names = [f"-l{one}" for one in ("c10", "torch_cpu", "torch", "torch_python")]
+        return [python, *includes, f"-DTORCH_EXTENSION_NAME=bench_{name}", f"-L{library}", f"-Wl,-rpath,{library}", *names]
     if name == "nanobind":
         import nanobind
 

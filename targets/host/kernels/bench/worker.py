@@ -2,6 +2,7 @@
 
 usage: worker.py FOLDER NAME import             prints the seconds that it takes to load 70 exports
        worker.py FOLDER all calls ROUNDS        prints the least nanoseconds of calls, as JSON
+       worker.py FOLDER all torch ROUNDS        the same, with tensors of PyTorch
        worker.py FOLDER all instructions MARKS  dumps callgrind's counts of calls; MARKS is the built marks.c
 """
 
@@ -30,8 +31,8 @@ def main(work, name, mode, *rest):
         print(time.perf_counter() - before)
         assert len(functions) == 70
         return
-    cases = {name: calls_of(name, Path(work)) for name in builds.BINDINGS}
-    if mode == "calls":
+    cases = {name: (torch_calls_of if mode == "torch" else calls_of)(name, Path(work)) for name in builds.BINDINGS}
+    if mode in ("calls", "torch"):
         print(json.dumps(timed(cases, int(rest[0]))))
     else:
         count(cases, ctypes.CDLL(rest[0]))
@@ -39,7 +40,7 @@ def main(work, name, mode, *rest):
 
 def load(name, library):
     """Load a library as its users do."""
-    if name in ("pybind11", "nanobind"):
+    if name in ("pybind11", "nanobind", builds.WITH_TORCH):
         spec = importlib.util.spec_from_file_location(f"bench_{name}", library)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -47,12 +48,38 @@ def load(name, library):
     return ctypes_binding.load(library) if name == "ctypes" else tvm_ffi.load_module(str(library))
 
 
+def inputs():
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal(shape).astype("float32") for shape in ((ROWS, COLS), COLS, COLS)]
+
+
+def torch_calls_of(name, work):
+    """Return what is called with tensors of PyTorch. ctypes has addresses only."""
+    import torch
+
+    if name == "ctypes":
+        return {}
+    if name == "pybind11":
+        function = load(builds.WITH_TORCH, builds.prepare_with_torch(work).library).layernorm2d
+    else:
+        function = load(name, builds.built(name, work)).layernorm2d_7
+    x, weight, bias = inputs()
+    out = np.zeros_like(x)
+    tensors = [torch.from_numpy(one) for one in (x, weight, bias)]
+    cases = {"torch": (function, (*tensors, 1e-5, torch.from_numpy(out)))}
+    if name != "nanobind":
+        cases["torch_allocates"] = (function, (*tensors, 1e-5, None))
+        assert type(function(*tensors, 1e-5, None)) is torch.Tensor
+    for called, values in cases.values():
+        check(called, values, x, weight, bias, out)
+    return cases
+
+
 def calls_of(name, work):
     """Return what is called in each case: a function and its arguments."""
     module = load(name, builds.built(name, work))
     function = module.layernorm2d_7
-    rng = np.random.default_rng(0)
-    x, weight, bias = (rng.standard_normal(shape).astype("float32") for shape in ((ROWS, COLS), COLS, COLS))
+    x, weight, bias = inputs()
     out = np.zeros_like(x)
     arrays = (x, weight, bias, 1e-5)
     cases = {"numpy": (function, (*arrays, out)), "numpy_allocates": (function, (*arrays, None))}

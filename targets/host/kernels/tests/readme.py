@@ -18,12 +18,15 @@ SAME = {"topk": "softmax", "gemm_quantized": "quantized gemm", "logits": "sampli
 
 FIGURES = {
     "build_file_s": ("Build of one file, processor seconds", "{:.3f}"),
+    "build_torch_s": ("the same with PyTorch's headers", "{:.1f}"),
     "build_different_s": ("Build of 70 exports, processor seconds", "{:.1f}"),
     "size_different_bytes": ("Size of 70 exports, stripped, KB", "{:.0f}"),
     "size_copies_bytes": ("the same if all call one kernel", "{:.0f}"),
     "import_ms": ("Load of 70 exports, ms", "{:.2f}"),
     "numpy_ns": ("Call with numpy arrays, ns", "{:.0f}"),
     "numpy_allocates_ns": ("the same, output allocated", "{:.0f}"),
+    "torch_ns": ("Call with tensors of PyTorch, ns", "{:.0f}"),
+    "torch_allocates_ns": ("the same, output allocated", "{:.0f}"),
     "prebuilt_ns": ("Call with prebuilt tensors, ns", "{:.0f}"),
     "prebuilt_allocates_ns": ("the same, output allocated", "{:.0f}"),
     "numpy_instructions": ("Instructions of a call with numpy arrays", "{:,.0f}"),
@@ -82,7 +85,7 @@ def figures():
             scale = 1024 if key.endswith("_bytes") else 1
             lines.append(f"| {title} | " + " | ".join("" if value is None else form.format(value / scale) for value in values) + " |")
     machine = results["machine"]
-    tools = f"numpy {machine['numpy']}, pybind11 {machine['pybind11']}, nanobind {machine['nanobind']}, apache-tvm-ffi {machine['apache-tvm-ffi']}"
+    tools = f"numpy {machine['numpy']}, pybind11 {machine['pybind11']}, nanobind {machine['nanobind']}, apache-tvm-ffi {machine['apache-tvm-ffi']}, torch {machine['torch']}"
     where = f"On {machine['processor']}, Python {machine['python']}, {tools}, {machine['rustc'].split(' (')[0]}, {machine['compiler']}."
     return "\n".join(lines) + "\n\n" + where + "\n"
 

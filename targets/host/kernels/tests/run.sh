@@ -44,14 +44,14 @@ everything() { # upstream's library has no devices; neither how libraries are bu
     FERRITE_KERNELS_PYTHONS+=${FERRITE_KERNELS_PYTHONS:+:}$(environment "$one" "$here/requirements_any_python.txt")
   done
   export FERRITE_KERNELS_PYTHONS FERRITE_WHEEL=$site FERRITE_COMMAND=$site/bin/ferrite
-  run_tests "$here" --ignore "$here/test_torch.py" --ignore "$here/test_device.py" --ignore "$here/test_bad_input.py"
-  run_tests_on_ferrite "$here" --ignore "$here/test_torch.py" --ignore "$here/test_build.py" --ignore "$here/test_coupling.py" --ignore "$here/test_stubs.py"
+  run_tests "$here" --ignore-glob "$here/test_torch*" --ignore "$here/test_device.py" --ignore "$here/test_bad_input.py"
+  run_tests_on_ferrite "$here" --ignore-glob "$here/test_torch*" --ignore "$here/test_build.py" --ignore "$here/test_coupling.py" --ignore "$here/test_stubs.py"
 }
 
 with_torch() {
   main=$(environment "$python" "$here/requirements_torch.txt")
   run_tests "$here/test_torch.py"
-  run_tests_on_ferrite "$here/test_torch.py"
+  run_tests_on_ferrite "$here/test_torch.py" "$here/test_torch_cuda.py"
 }
 
 on_devices() {

@@ -19,7 +19,7 @@ class Adaptor:
     """
 
     def __init__(self, libraries: Sequence[Library] | None = None) -> None:
-        self._libraries = libraries or (ferrite_kernels.c, ferrite_kernels.cpp, ferrite_kernels.rust)
+        self._libraries = libraries or ferrite_kernels.libraries
 
     def of(self, library: str | Library) -> Adaptor:
         """Return an adaptor to the operators of one library, which is named by its language or given."""
@@ -42,7 +42,7 @@ class Adaptor:
 
     def described(self, name: str, values: Sequence[Any]) -> tuple[tuple[int, ...], Any]:
         """Return shape and type of a result: by the signature of the operator, or of the one of that name in another library."""
-        every = (*self._libraries, ferrite_kernels.c, ferrite_kernels.cpp)
+        every = (*self._libraries, *ferrite_kernels.libraries)
         for library in every:
             with contextlib.suppress(LookupError, AttributeError, OSError):
                 return operator(name, (library,)).signature.result(values)

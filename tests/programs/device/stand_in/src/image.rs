@@ -26,8 +26,11 @@ pub unsafe fn kernels(image: *const c_void) -> Result<Vec<&'static Kernel>, (Fau
 fn ptx_kernels(text: &[u8]) -> Result<Vec<&'static Kernel>, (Fault, String)> {
     let text = String::from_utf8_lossy(text);
     if !text.contains(".version") || !text.contains(".target") {
-        let line = text.lines().next().unwrap_or_default().to_string();
-        return Err((Fault::InvalidImage, format!("ptxas application ptx input, line 1; fatal: `{line}`")));
+        return Err((Fault::InvalidImage, "error   : Binary format is not recognized".into()));
+    }
+    if !text.contains(".entry") {
+        let line = text.lines().last().unwrap_or_default();
+        return Err((Fault::InvalidImage, format!("ptxas application ptx input; fatal: `{line}`")));
     }
     let entries = text.split(".entry").skip(1).filter_map(|rest| rest.split(['(', '\n']).next());
     let names: Vec<_> = entries.map(str::trim).collect();
