@@ -115,6 +115,11 @@ check_gpu-tvm-tests() {
     need xz "apt-get install xz-utils" && build_wheel && tests/programs/clients/device_tests/run.sh "$target"/wheels/*.whl
 }
 
+about gpu-stacks "TileLang and FlashInfer compile and run kernels on an NVIDIA GPU, on the library of our wheel, with the PyTorch of PYTHON"
+check_gpu-stacks() {
+  need nvcc "install the CUDA toolkit" && build_wheel && tests/programs/clients/nvidia/run.sh "$target"/wheels/*.whl
+}
+
 about gpu-guide "the commands of the guide in targets/gpu lead from TVM to a C program on an OpenCL device"
 check_gpu-guide() {
   need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&

