@@ -1,4 +1,4 @@
-//! Models of the gate between forks and work that takes locks of other libraries. A fork is a read of the cell that works write:
+//! Models of the gate between forks and calls that take locks of other libraries. A fork is a read of the cell that calls write:
 //! loom fails if they overlap, or if one does not see the other.
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::fork_gate::ForkGate;
 
 const AS_LONG_AS_IT_TAKES: Duration = Duration::MAX;
 
-/// A gate, and the memory that works change and a fork copies.
+/// A gate, and the memory that calls change and a fork copies.
 struct Process {
     gate: ForkGate,
     memory: UnsafeCell<u32>,
@@ -28,7 +28,7 @@ impl Process {
         Arc::new(Process { gate: ForkGate::new(AtomicUsize::new(0)), memory: UnsafeCell::new(0) })
     }
 
-    fn work(&self) {
+    fn call(&self) {
         // SAFETY: loom checks for concurrent accesses.
         self.memory.with_mut(|memory| unsafe { *memory += 1 });
     }
@@ -38,7 +38,7 @@ impl Process {
         self.memory.with(|memory| unsafe { *memory })
     }
 
-    /// Forks in the parent's view. Returns the number of works that were done before.
+    /// Forks in the parent's view. Returns the number of calls that were made before.
     fn fork(&self, own: usize) -> u32 {
         self.gate.prepare(own, AS_LONG_AS_IT_TAKES);
         let copied = self.copy();
@@ -53,10 +53,10 @@ fn a_walk_is_whole_before_a_fork_or_after_it_or_left_out() {
         let process = Process::new();
         let theirs = process.clone();
         let forking = thread::spawn(move || theirs.fork(0));
-        process.gate.unless_forking(|| process.work());
+        process.gate.unless_forking(|| process.call());
         let copied = forking.join().unwrap();
         assert!(copied <= process.copy());
-        process.gate.unless_forking(|| process.work());
+        process.gate.unless_forking(|| process.call());
         assert!(process.copy() > copied, "the gate is open again");
     });
 }
@@ -68,9 +68,9 @@ fn a_call_waits_for_a_fork_and_a_fork_for_a_call() {
         let theirs = process.clone();
         let forking = thread::spawn(move || theirs.fork(0));
         process.gate.after_fork(false, AS_LONG_AS_IT_TAKES, || {
-            process.work();
+            process.call();
             // Would wait for ever if it waited for the fork, which waits for the outer call.
-            process.gate.after_fork(true, AS_LONG_AS_IT_TAKES, || process.work());
+            process.gate.after_fork(true, AS_LONG_AS_IT_TAKES, || process.call());
         });
         assert!(matches!(forking.join().unwrap(), 0 | 2));
         assert_eq!(process.copy(), 2);
@@ -83,7 +83,7 @@ fn a_fork_within_a_call_waits_for_the_calls_of_others_only() {
         let process = Process::new();
         let theirs = process.clone();
         let other = thread::spawn(move || {
-            theirs.gate.after_fork(false, AS_LONG_AS_IT_TAKES, || theirs.work());
+            theirs.gate.after_fork(false, AS_LONG_AS_IT_TAKES, || theirs.call());
         });
         let copied = process.gate.after_fork(false, AS_LONG_AS_IT_TAKES, || process.fork(1));
         other.join().unwrap();
@@ -108,7 +108,7 @@ fn a_child_that_was_forked_during_a_walk_does_not_walk() {
         });
         process.gate.prepare(0, Duration::ZERO);
         let is_locked = locked.load(Ordering::Acquire);
-        process.gate.child_without_work();
+        process.gate.child_without_calls();
         process.gate.unless_forking(|| assert!(!is_locked, "a walk with an inherited lock"));
         forked.store(true, Ordering::Release);
         walking.join().unwrap();
@@ -121,11 +121,11 @@ fn a_child_forgets_the_calls_of_others() {
         let process = Process::new();
         process.gate.after_fork(false, AS_LONG_AS_IT_TAKES, || {
             process.gate.after_fork(true, AS_LONG_AS_IT_TAKES, || {
-                // Of two works, one is of a thread that the child does not have.
+                // Of two calls, one is of a thread that the child does not have.
                 process.gate.prepare(1, Duration::ZERO);
                 process.gate.child(2);
             });
         });
-        assert_eq!(process.fork(0), 0, "no work is in progress");
+        assert_eq!(process.fork(0), 0, "no call is in progress");
     });
 }

@@ -32,5 +32,5 @@ pub(super) fn unless_forking(walk: impl FnOnce()) {
 pub(crate) static WALKS_AT_FORK: Hook = Hook {
     prepare: || WALKS.prepare(0, LONGEST_WAIT),
     parent: || WALKS.parent(),
-    child: || WALKS.child_without_work(),
+    child: || WALKS.child_without_calls(),
 };
