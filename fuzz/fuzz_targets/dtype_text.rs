@@ -1,21 +1,4 @@
-//! Fuzzes data type strings: any bytes parse or are rejected, and parsed types survive a round trip through their string.
+//! Runs `targets::dtype_text` in libFuzzer.
 #![no_main]
 
-use ferrite_core::abi::DLDataType;
-use ferrite_core::dtype;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|text: &[u8]| {
-    let Ok(parsed) = DLDataType::parse(text) else {
-        return;
-    };
-    let Ok(printed) = dtype::to_string(parsed) else {
-        return;
-    };
-    // A text omits properties implied by the code (the bits of a handle), so the second text is compared.
-    let Ok(again) = DLDataType::parse(printed.as_bytes()) else {
-        // As in upstream, only wide types accept the text of scalable lanes, which every type has from 0x8000 lanes on.
-        return assert!(parsed.bits <= 8 && parsed.lanes >= 0x8000);
-    };
-    assert_eq!(dtype::to_string(again).expect("a parsed dtype prints"), printed);
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| ferrite_fuzz::targets::dtype_text::run(input));

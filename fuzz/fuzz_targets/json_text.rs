@@ -1,17 +1,4 @@
-//! Fuzzes JSON: any bytes parse or are rejected, and parsed values survive a round trip through JSON with any indentation.
+//! Runs `targets::json_text` in libFuzzer.
 #![no_main]
 
-use ferrite_alloc_ext::json::{parse, stringify};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|text: &[u8]| {
-    let Ok(value) = parse(text) else {
-        return;
-    };
-    let plain = stringify(&value, None).expect("parsed JSON prints");
-    for indent in [None, Some(2)] {
-        let text = stringify(&value, indent).expect("parsed JSON prints");
-        let again = parse(text.as_bytes()).expect("printed JSON parses");
-        assert_eq!(stringify(&again, None).expect("parsed JSON prints"), plain);
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| ferrite_fuzz::targets::json_text::run(input));

@@ -238,6 +238,8 @@ fn call(step: &Step) -> String {
             let file = object.file();
             format!("do_library({}, {})", literal(&file), file.len())
         }
+        // `to_c.sh` links a library without these calls, so that they are left out.
+        Step::Legacy { .. } => "abort()".into(),
         Step::Join {} => "do_join()".into(),
         Step::Fork { .. } => unreachable!("needs the number of the step"),
     }

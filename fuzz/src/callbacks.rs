@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ferrite_core::abi::*;
 
 use crate::classes::{fail, library, release, retain};
+use crate::limits;
 use crate::normal;
 use crate::notes::note;
 use crate::program::Callback;
@@ -161,7 +162,7 @@ fn int(type_index: i32, value: i64, result: *mut TVMFFIAny) -> c_int {
 
 /// Calls a value that is a function, and returns None for others.
 fn call_value(function: &TVMFFIAny, args: &[TVMFFIAny], result: *mut TVMFFIAny) -> c_int {
-    if function.type_index != kTVMFFIFunction {
+    if function.type_index != kTVMFFIFunction || !limits::may_call() {
         return 0;
     }
     // SAFETY: function and arguments live.

@@ -25,6 +25,8 @@ pub mod program;
 pub mod random;
 pub mod seeds;
 pub mod shared_object;
+#[cfg(feature = "targets")]
+pub mod targets;
 pub mod tensors;
 pub mod texts;
 pub mod worker;

@@ -13,6 +13,8 @@ type Handle = TVMFFIObjectHandle;
 type Bytes = *const TVMFFIByteArray;
 type Init = Option<unsafe extern "C" fn(*mut *mut c_void) -> c_int>;
 type Deinit = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
+/// A function of the legacy API: values, their type codes, their number, the place of the result, and the function's own data.
+pub type PackedCFunc = unsafe extern "C" fn(*mut u64, *mut c_int, c_int, *mut c_void, *mut c_void) -> c_int;
 type Deleter = Option<unsafe extern "C" fn(*mut c_void)>;
 
 macro_rules! symbols {
@@ -105,18 +107,77 @@ symbols! { Backend;
     TVMBackendRunOnce: fn(*mut *mut c_void, Deinit, *mut c_void, c_int) -> c_int;
 }
 
+symbols! { Legacy;
+    TVMAPISetLastError: fn(*const c_char);
+    TVMAPISetLastPythonError: fn(*mut c_void);
+    TVMArrayAlloc: fn(*const i64, c_int, c_int, c_int, c_int, c_int, c_int, *mut *mut DLTensor) -> c_int;
+    TVMArrayCopyFromBytes: fn(*mut DLTensor, *mut c_void, usize) -> c_int;
+    TVMArrayCopyFromTo: fn(*mut DLTensor, *mut DLTensor, *mut c_void) -> c_int;
+    TVMArrayCopyToBytes: fn(*mut DLTensor, *mut c_void, usize) -> c_int;
+    TVMArrayFree: fn(*mut DLTensor) -> c_int;
+    TVMArrayFromDLPack: fn(*mut DLManagedTensor, *mut *mut DLTensor) -> c_int;
+    TVMArrayGetTypeIndex: fn(*mut DLTensor, *mut u32) -> c_int;
+    TVMArrayToDLPack: fn(*mut DLTensor, *mut *mut DLManagedTensor) -> c_int;
+    TVMBackendGetFuncFromEnv: fn(*mut c_void, *const c_char, *mut Handle) -> c_int;
+    TVMBackendRegisterEnvCAPI: fn(*const c_char, *mut c_void) -> c_int;
+    TVMBackendRegisterSystemLibSymbol: fn(*const c_char, *mut c_void) -> c_int;
+    TVMByteArrayFree: fn(*mut TVMFFIByteArray) -> c_int;
+    TVMCFuncSetReturn: fn(*mut c_void, *mut u64, *mut c_int, c_int) -> c_int;
+    TVMCbArgToReturn: fn(*mut u64, *mut c_int) -> c_int;
+    TVMDLManagedTensorCallDeleter: fn(*mut DLManagedTensor);
+    TVMDeviceAllocDataSpace: fn(DLDevice, usize, usize, DLDataType, *mut *mut c_void) -> c_int;
+    TVMDeviceAllocDataSpaceWithScope:
+        fn(DLDevice, c_int, *const i64, DLDataType, *const c_char, *mut *mut c_void) -> c_int;
+    TVMDeviceCopyDataFromTo: fn(*mut DLTensor, *mut DLTensor, *mut c_void) -> c_int;
+    TVMDeviceFreeDataSpace: fn(DLDevice, *mut c_void) -> c_int;
+    TVMDropLastPythonError: fn();
+    TVMExtTypeFree: fn(*mut c_void, c_int) -> c_int;
+    TVMFuncCall: fn(Handle, *mut u64, *mut c_int, c_int, *mut u64, *mut c_int) -> c_int;
+    TVMFuncCreateFromCFunc: fn(Option<PackedCFunc>, *mut c_void, Deleter, *mut Handle) -> c_int;
+    TVMFuncFree: fn(Handle) -> c_int;
+    TVMFuncGetGlobal: fn(*const c_char, *mut Handle) -> c_int;
+    TVMFuncListGlobalNames: fn(*mut c_int, *mut *mut *const c_char) -> c_int;
+    TVMFuncRegisterGlobal: fn(*const c_char, Handle, c_int) -> c_int;
+    TVMFuncRemoveGlobal: fn(*const c_char) -> c_int;
+    TVMGetLastBacktrace: fn() -> *const c_char;
+    TVMGetLastError: fn() -> *const c_char;
+    TVMGetLastPythonError: fn() -> *mut c_void;
+    TVMModFree: fn(Handle) -> c_int;
+    TVMModGetFunction: fn(Handle, *const c_char, c_int, *mut Handle) -> c_int;
+    TVMModImport: fn(Handle, Handle) -> c_int;
+    TVMModLoadFromFile: fn(*const c_char, *const c_char, *mut Handle) -> c_int;
+    TVMNodeFree: fn(Handle) -> c_int;
+    TVMNodeGetAttr: fn(Handle, *const c_char, *mut u64, *mut c_int, *mut c_int) -> c_int;
+    TVMNodeGetTypeIndex: fn(Handle, *mut c_int) -> c_int;
+    TVMNodeListAttrNames: fn(Handle, *mut c_int, *mut *mut *const c_char) -> c_int;
+    TVMNodeTypeKey2Index: fn(*const c_char, *mut c_int) -> c_int;
+    TVMObjectDerivedFrom: fn(u32, u32, *mut c_int) -> c_int;
+    TVMObjectFree: fn(Handle) -> c_int;
+    TVMObjectGetTypeIndex: fn(Handle, *mut u32) -> c_int;
+    TVMObjectRetain: fn(Handle) -> c_int;
+    TVMObjectTypeIndex2Key: fn(u32, *mut *mut c_char) -> c_int;
+    TVMObjectTypeKey2Index: fn(*const c_char, *mut u32) -> c_int;
+    TVMSetStream: fn(c_int, c_int, *mut c_void) -> c_int;
+    TVMStreamCreate: fn(c_int, c_int, *mut *mut c_void) -> c_int;
+    TVMStreamFree: fn(c_int, c_int, *mut c_void) -> c_int;
+    TVMStreamStreamSynchronize: fn(c_int, c_int, *mut c_void, *mut c_void) -> c_int;
+    TVMSynchronize: fn(c_int, c_int, *mut c_void) -> c_int;
+}
+
 /// A library.
 pub struct Library {
     pub symbols: Symbols,
     /// The functions for compiled code, which upstream has in another library.
     pub backend: Option<Backend>,
+    /// The API of TVM 0.5 to 0.20, if the library is built with it.
+    pub legacy: Option<Legacy>,
 }
 
 impl Library {
     /// Returns the library that is linked into the program.
     #[cfg(feature = "linked")]
     pub fn linked() -> Self {
-        Self { symbols: Symbols::linked(), backend: Some(Backend::linked()) }
+        Self { symbols: Symbols::linked(), backend: Some(Backend::linked()), legacy: Some(Legacy::linked()) }
     }
 
     /// Opens a `libtvm_ffi.so`, which is never closed.
@@ -127,7 +188,11 @@ impl Library {
         if library.is_null() {
             return Err(format!("cannot open {}", path.display()));
         }
-        Ok(Self { symbols: Symbols::opened(library)?, backend: Backend::opened(library).ok() })
+        Ok(Self {
+            symbols: Symbols::opened(library)?,
+            backend: Backend::opened(library).ok(),
+            legacy: Legacy::opened(library).ok(),
+        })
     }
 }
 

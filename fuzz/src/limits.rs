@@ -11,7 +11,8 @@
 //! | a result of `-1` by a function of a program that raised nothing | not allowed by the safe-call convention |
 //! | tensors whose sizes exceed their memory, kept in a register | structural functions read the elements |
 //! | an object after a call that failed and might have moved it | libraries convert arguments in different orders; the register is emptied |
-//! | code of devices where a driver is found | a driver would run damaged code |
+//! | global functions of TVM's front ends and of models, found by name | some write files, or take addresses |
+//! | calls of functions in registers after a module for devices was loaded, where a driver is found | the driver would run damaged code |
 //! | damaged ELF files | the system's loader trusts them |
 //! | `library_ctx` that is no module | an address that the loader stores |
 //! | `ffi.ferrite.ServeRelease` | serves an earlier release of upstream from then on, in the whole process |
@@ -19,6 +20,7 @@
 
 use std::ffi::CStr;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ferrite_core::abi::{TVMFFIAny, kTVMFFIBool, kTVMFFIInt};
 
@@ -58,7 +60,20 @@ pub const LIMITS: &[(&str, Limit)] = &[
 /// Kinds of modules with code for devices.
 pub const DEVICES: &[&str] = &["opencl", "cuda", "hip", "hsaco", "rocm", "metal", "webgpu", "vulkan"];
 
-/// Returns `true` if the machine has a driver of a device, which would run damaged code.
+/// Whether the program has loaded code for devices.
+static HAS_DEVICE_CODE: AtomicBool = AtomicBool::new(false);
+
+/// Says whether the program has loaded code for devices.
+pub fn set_device_code(loaded: bool) {
+    HAS_DEVICE_CODE.store(loaded, Ordering::Relaxed);
+}
+
+/// Returns `true` if a program may call functions of unknown origin: no driver would run damaged code.
+pub fn may_call() -> bool {
+    !HAS_DEVICE_CODE.load(Ordering::Relaxed) || !has_driver()
+}
+
+/// Returns `true` if the machine has a driver of a device.
 pub fn has_driver() -> bool {
     const DRIVERS: &[&CStr] = &[c"libOpenCL.so.1", c"libcuda.so.1", c"libamdhip64.so", c"libvulkan.so.1"];
     static FOUND: LazyLock<bool> = LazyLock::new(|| {
@@ -70,11 +85,18 @@ pub fn has_driver() -> bool {
 
 const FILES: &[&[u8]] = &[b"missing", b"no_dot"];
 
+/// Returns `true` if a program may find a global function by its name and call it with any arguments.
+pub fn may_find(name: &[u8]) -> bool {
+    let is_known = [&b"ffi."[..], b"fuzz."].iter().any(|start| name.starts_with(start)) || name.len() < 8;
+    let is_limited = LIMITS.iter().any(|(limited, _)| limited.as_bytes() == name);
+    is_known && !is_limited && !name.starts_with(b"ffi.ferrite.")
+}
+
 /// Returns whether a program may call a function with these arguments.
 pub fn allows(name: &str, args: &[TVMFFIAny]) -> bool {
     let device = name.strip_prefix("ffi.Module.").and_then(|name| name.rsplit_once('.'));
-    if device.is_some_and(|(_, kind)| DEVICES.contains(&kind)) && has_driver() {
-        return false;
+    if device.is_some_and(|(_, kind)| DEVICES.contains(&kind)) {
+        set_device_code(true);
     }
     let mut limits = LIMITS.iter().filter(|(limited, _)| *limited == name);
     limits.all(|(_, limit)| match limit {

@@ -110,6 +110,34 @@ coded! {
 }
 
 coded! {
+    /// A call of the API of TVM 0.5 to 0.20, or a few that belong together.
+    pub enum Legacy {
+        Call { function: Reg, args: Vec<Arg> },
+        GetGlobal { name: Text },
+        SetGlobal { name: u8, function: Reg, allow_override: bool },
+        RemoveGlobal { name: u8 },
+        ListGlobals {},
+        /// A function that returns its first argument, or fails.
+        Function { fails: bool },
+        /// Allocates an array and copies bytes into it and out of it, as many as it has or another number.
+        Array { meta: Meta, bytes: u8, exact: bool },
+        CopyArray { from: Reg, to: Reg },
+        /// Exports an array, and imports it again or releases it.
+        DlPack { tensor: Reg, back: bool },
+        /// Type and attributes of an object.
+        Object { object: Reg, attribute: Text },
+        Key { key: Text, parent: u8 },
+        Module { module: Reg, name: Text, imports: bool },
+        Import { module: Reg, imported: Reg },
+        LoadModule { object: SharedObject },
+        Error { text: Text, python: bool },
+        Device { device_type: i8, device_id: i8, size: u16, alignment: u8, stream: bool },
+        FuncFromEnv { module: Reg, name: Text },
+        Null { call: u8 },
+    }
+}
+
+coded! {
     /// One call or a few calls that belong together. A result goes to `to`, and so does the error of a call that fails.
     pub enum Step {
         Set { to: Reg, value: Value },
@@ -187,6 +215,8 @@ coded! {
         Payload { to: Reg, payload: Payload },
         /// `ffi.Module.load_from_file.so` with a shared object that is written for it.
         Library { to: Reg, object: SharedObject },
+        /// `TVMFuncCall` and what goes with it.
+        Legacy { to: Reg, call: Legacy },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::builtins;
 use crate::payloads::{Edit, Payload};
-use crate::program::{Arg, Callback, Meta, Program, Reg, Step, Value};
+use crate::program::{Arg, Callback, Legacy, Meta, Program, Reg, Step, Value};
 use crate::shared_object::{Damage, Part, SharedObject};
 use crate::texts::Text;
 
@@ -31,6 +31,10 @@ pub fn all() -> Vec<(String, Program)> {
         ("libraries", libraries()),
         ("damaged-libraries", damaged_libraries()),
         ("devices", devices()),
+        ("models", models()),
+        ("legacy-calls", legacy_calls()),
+        ("legacy-values", legacy_values()),
+        ("legacy-nulls", legacy_nulls()),
         ("threads", containers()),
         ("threads-classes", classes()),
     ];
@@ -613,6 +617,50 @@ fn damaged_libraries() -> Vec<Step> {
     steps
 }
 
+/// Executables of models, sound and damaged, and their machines.
+fn models() -> Vec<Step> {
+    let name = |text| Arg::RawStr { text: Text::new(text) };
+    let find = |to, module, text| {
+        call(to, "ffi.ModuleGetFunction", &[arg(module), name(text), Arg::Bool { value: false }])
+    };
+    let mut steps = vec![function(0, Callback::First {}, 0)];
+    steps.extend((7..12).map(|name| Step::SetGlobal { name, function: r(0), allow_override: true }));
+    steps.push(Step::Import {
+        to: r(6),
+        meta: meta(&[4]),
+        versioned: true,
+        major: 1,
+        flags: 0,
+        alignment: 0,
+        contiguous: true,
+    });
+    steps.push(Step::Import {
+        to: r(7),
+        meta: Meta { code: 6, bits: 8, ..meta(&[]) },
+        versioned: true,
+        major: 1,
+        flags: 0,
+        alignment: 0,
+        contiguous: true,
+    });
+    for (file, edits) in [(6, vec![]), (7, vec![]), (6, vec![Edit { at: 2000, operation: 2, byte: 1 }])] {
+        steps.extend([
+            Step::Payload { to: r(0), payload: Payload::File { file, edits } },
+            call(1, "ffi.Module.load_from_bytes.relax.VMExecutable", &[arg(0)]),
+            find(2, 1, "as_text"),
+            Step::Call { to: r(2), function: r(2), args: vec![] },
+            find(3, 1, "vm_load_executable"),
+            Step::Call { to: r(4), function: r(3), args: vec![] },
+            find(5, 4, "vm_initialization"),
+            Step::Call { to: r(5), function: r(5), args: [1, 0, 2].map(|value| Arg::Int { value }).into() },
+            find(3, 4, "choose"),
+            Step::Call { to: r(5), function: r(3), args: vec![arg(7), arg(6)] },
+            Step::Call { to: r(5), function: r(3), args: vec![arg(6)] },
+        ]);
+    }
+    steps
+}
+
 /// Modules for devices and models, sound and damaged; libraries without the features leave the calls out.
 fn devices() -> Vec<Step> {
     let loaders = ["opencl", "cuda", "hip", "metal", "webgpu", "vulkan", "relax.VMExecutable"];
@@ -641,6 +689,88 @@ fn devices() -> Vec<Step> {
     steps.push(Step::Library { to: r(4), object });
     steps.push(call(5, "ffi.ReprPrint", &[arg(4)]));
     steps
+}
+
+fn legacy(to: u8, call: Legacy) -> Step {
+    Step::Legacy { to: r(to), call }
+}
+
+/// Calls of functions by the API of TVM 0.5 to 0.20.
+fn legacy_calls() -> Vec<Step> {
+    let call =
+        |to, function, args: &[Arg]| legacy(to, Legacy::Call { function: r(function), args: args.to_vec() });
+    let name = |name| Text::new(name);
+    let object = SharedObject { has_tree: false, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
+    let mut steps = vec![
+        legacy(0, Legacy::Function { fails: false }),
+        legacy(1, Legacy::Function { fails: true }),
+        text(2, "abcdefghijklmnopqrstuvwxyz"),
+        call(3, 0, &[arg(2)]),
+        call(3, 0, &[Arg::Int { value: 4 }]),
+        call(3, 0, &[Arg::Bool { value: true }]),
+        call(3, 0, &[arg(0)]),
+        call(3, 0, &[Arg::ByteArray { text: name("bytes") }]),
+        call(3, 1, &[]),
+        legacy(3, Legacy::SetGlobal { name: 0, function: r(0), allow_override: true }),
+        legacy(3, Legacy::GetGlobal { name: name("fuzz.f0") }),
+        call(4, 3, &[arg(2), arg(3)]),
+        legacy(4, Legacy::RemoveGlobal { name: 0 }),
+        legacy(4, Legacy::GetGlobal { name: name("fuzz.missing") }),
+        legacy(4, Legacy::GetGlobal { name: name("ffi.ReprPrint") }),
+        call(5, 4, &[arg(2)]),
+        call(5, 4, &[arg(0), arg(0), arg(0)]),
+        legacy(5, Legacy::ListGlobals {}),
+        function(5, Callback::First {}, 0),
+        call(6, 5, &[Arg::Movable { reg: r(2) }]),
+        Step::Call { to: r(7), function: r(0), args: vec![arg(6)] },
+        Step::Call { to: r(7), function: r(1), args: vec![arg(6)] },
+    ];
+    steps.extend([
+        legacy(0, Legacy::LoadModule { object }),
+        legacy(1, Legacy::Module { module: r(0), name: name("fuzz_a"), imports: true }),
+        call(2, 1, &[]),
+        legacy(2, Legacy::Import { module: r(0), imported: r(0) }),
+        legacy(2, Legacy::FuncFromEnv { module: r(0), name: name("ffi.ReprPrint") }),
+        legacy(2, Legacy::FuncFromEnv { module: r(0), name: name("fuzz.missing") }),
+        legacy(2, Legacy::Error { text: name("ValueError"), python: false }),
+        legacy(2, Legacy::Error { text: name(""), python: true }),
+    ]);
+    steps
+}
+
+fn legacy_values() -> Vec<Step> {
+    let array = |to, meta, bytes, exact| legacy(to, Legacy::Array { meta, bytes, exact });
+    let device = |device_type, stream| {
+        legacy(7, Legacy::Device { device_type, device_id: 0, size: 100, alignment: 64, stream })
+    };
+    let key = |key, parent| legacy(7, Legacy::Key { key: Text::new(key), parent });
+    let mut steps = classes();
+    steps.extend([
+        legacy(3, Legacy::Object { object: r(0), attribute: Text::new("n") }),
+        legacy(3, Legacy::Object { object: r(0), attribute: Text::new("fuzz.missing") }),
+        key("fuzz.B", 0),
+        key("fuzz.A", 1),
+        key("fuzz.missing", 0),
+        array(0, meta(&[2, 3]), 0, true),
+        array(1, meta(&[2, 3]), 3, false),
+        array(1, meta(&[3, 2]), 24, false),
+        array(2, Meta { negative: true, ..meta(&[2]) }, 0, true),
+        array(2, Meta { scale: 59, ..meta(&[3, 3]) }, 0, true),
+        array(2, Meta { device_type: 2, ..meta(&[3]) }, 0, true),
+        legacy(3, Legacy::CopyArray { from: r(0), to: r(1) }),
+        legacy(3, Legacy::CopyArray { from: r(1), to: r(0) }),
+        legacy(3, Legacy::DlPack { tensor: r(0), back: true }),
+        legacy(4, Legacy::DlPack { tensor: r(3), back: false }),
+        device(1, false),
+        device(1, true),
+        device(2, false),
+        device(-1, true),
+    ]);
+    steps
+}
+
+fn legacy_nulls() -> Vec<Step> {
+    (0..27).map(|call| legacy(0, Legacy::Null { call })).collect()
 }
 
 fn weak() -> Vec<Step> {

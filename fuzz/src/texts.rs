@@ -117,6 +117,12 @@ pub const GLOBALS: &[&str] = &[
     "fuzz.f0.f",
     "__ffi_fuzz",
     "ffi.Module.load_from_bytes.fuzz",
+    // Kernels of an executable.
+    "add",
+    "multiply",
+    "less_equal",
+    "ones",
+    "subtract",
 ];
 
 /// Keys of the classes that programs register.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, kTVMFFIInt};
-use ferrite_fuzz::library::{Backend, Symbols};
+use ferrite_fuzz::library::{Backend, Legacy, Symbols};
 use ferrite_fuzz::{Library, builtins, callbacks, classes, limits, normal};
 
 fn names_in(file: &str) -> BTreeSet<String> {
@@ -21,6 +21,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 fn programs_have_every_exported_symbol() {
     assert_eq!(set(Symbols::NAMES), names_in("symbols.txt"));
     assert_eq!(set(Backend::NAMES), names_in("backend-symbols.txt"));
+    assert_eq!(set(Legacy::NAMES), names_in("legacy-symbols.txt"));
 }
 
 #[test]

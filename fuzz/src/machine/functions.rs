@@ -31,7 +31,8 @@ impl Machine {
     }
 
     pub(super) fn call(&mut self, function: Reg, args: &[Arg]) -> Outcome {
-        let Some(function) = self.object_of(function, kTVMFFIFunction) else { return Outcome::Skipped };
+        let function = self.object_of(function, kTVMFFIFunction).filter(|_| limits::may_call());
+        let Some(function) = function else { return Outcome::Skipped };
         // Retained, since a call may move the object out of the register.
         // SAFETY: the register owns the function.
         unsafe { (self.library.symbols.TVMFFIObjectIncRef)(function) };
@@ -128,8 +129,7 @@ impl Machine {
         // SAFETY: name and result live through the call.
         let status = unsafe { (self.library.symbols.TVMFFIFunctionGetGlobal)(&bytes(&name.0), &mut out) };
         // Functions with limits are called by the step Builtin only.
-        let limited = limits::LIMITS.iter().any(|(limited, _)| limited.as_bytes() == name.0);
-        if status == 0 && limited {
+        if status == 0 && !out.is_null() && !limits::may_find(&name.0) {
             release(&object(out));
             return Outcome::Skipped;
         }

@@ -5,6 +5,7 @@ mod env;
 mod errors;
 mod functions;
 mod helper;
+mod legacy;
 mod modules;
 mod nulls;
 mod overlap;
@@ -110,6 +111,7 @@ impl Machine {
         }
         self.empty_registers();
         self.remove_globals();
+        crate::limits::set_device_code(false);
         self.broken
     }
 
@@ -292,6 +294,7 @@ impl Machine {
             Step::Weak { reg, released } => self.weak(*reg, *released),
             Step::Payload { payload, .. } => self.payload(payload),
             Step::Library { object, .. } => self.open_library(object),
+            Step::Legacy { call, .. } => self.legacy(call),
             // These are done before the step.
             Step::Fork { .. } | Step::Join {} => status(0),
         }
@@ -427,7 +430,8 @@ pub fn target(step: &Step) -> Option<Reg> {
         | Step::TensorAlloc { to, .. }
         | Step::ExternC { to, .. }
         | Step::Payload { to, .. }
-        | Step::Library { to, .. } => Some(*to),
+        | Step::Library { to, .. }
+        | Step::Legacy { to, .. } => Some(*to),
         _ => None,
     }
 }

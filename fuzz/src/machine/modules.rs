@@ -17,8 +17,8 @@ impl Machine {
     }
 
     pub(super) fn open_library(&self, object: &SharedObject) -> Outcome {
-        if object.has_device() && limits::has_driver() {
-            return Outcome::Skipped;
+        if object.has_device() {
+            limits::set_device_code(true);
         }
         let Some(file) = object.open() else { return Outcome::Skipped };
         let text = |text: &std::ffi::CStr| pointer(kTVMFFIRawStr, text.as_ptr().cast_mut().cast());
