@@ -43,3 +43,36 @@ impl fmt::Debug for Any {
         self.view().fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use crate::error::Result;
+    use crate::{Any, Function, String};
+    use std::format;
+
+    #[test]
+    fn values_are_shown_by_their_content() -> Result<()> {
+        let text = Any::new(String::new("a \"text\"\n")?);
+        for (value, shown) in [
+            (Any::NONE, "None"),
+            (Any::from(-7i64), "-7"),
+            (Any::from(true), "true"),
+            (Any::from(false), "false"),
+            (Any::from(2.5f64), "2.5"),
+            (text, r#""a \"text\"\n""#),
+        ] {
+            assert_eq!((format!("{value:?}"), format!("{:?}", value.view())), (shown.into(), shown.into()));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn objects_are_shown_by_their_type_unless_a_function_shows_them() -> Result<()> {
+        let shape = Any::new(crate::shape::Shape::from_slice(&[2, 3])?);
+        assert_eq!(format!("{shape:?}"), "<ffi.Shape>");
+        Function::set_global("ffi.ReprPrint", &Function::from_typed(|_: Any| String::new("(2, 3)"))?, true)?;
+        assert_eq!(format!("{shape:?}"), "(2, 3)");
+        Ok(())
+    }
+}
