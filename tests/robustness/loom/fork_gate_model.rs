@@ -114,18 +114,3 @@ fn a_child_that_was_forked_during_a_walk_does_not_walk() {
         walking.join().unwrap();
     });
 }
-
-#[test]
-fn a_child_forgets_the_calls_of_others() {
-    loom::model(|| {
-        let process = Process::new();
-        process.gate.after_fork(false, AS_LONG_AS_IT_TAKES, || {
-            process.gate.after_fork(true, AS_LONG_AS_IT_TAKES, || {
-                // Of two calls, one is of a thread that the child does not have.
-                process.gate.prepare(1, Duration::ZERO);
-                process.gate.child(2);
-            });
-        });
-        assert_eq!(process.fork(0), 0, "no call is in progress");
-    });
-}

@@ -91,6 +91,20 @@ BUGS = (
         ("loom",),
     ),
     Bug(
+        "value is loaded twice: a look-up on bare metal returns what another task registers meanwhile",
+        "core/src/name_table/trie.rs",
+        "_ => return (branch, found),",
+        "_ => return (branch, branch.load(Ordering::Acquire)),",
+        ("loom",),
+    ),
+    Bug(
+        "memory ordering: a fork does not see what the call before it wrote",
+        "targets/host/src/fork_gate.rs",
+        "self.0.fetch_sub(CALL, Ordering::Release);",
+        "self.0.fetch_sub(CALL, Ordering::Relaxed);",
+        ("loom",),
+    ),
+    Bug(
         "memory ordering: a chunk changes hands without the writes of its last owner",
         "core/src/object_alloc/chunk_reserve.rs",
         "swap(chunk, Ordering::AcqRel)",
