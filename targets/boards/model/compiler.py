@@ -12,7 +12,6 @@ def executable(mod, target):
     import tvm
     from tvm import relax
 
-    keep_cuda_source()
     try:
         target = tvm.target.Target(target)
         with target:
@@ -22,14 +21,6 @@ def executable(mod, target):
         return relax.build(mod, target=target, exec_mode="bytecode")
     except Exception as error:  # TVM raises errors of every kind.
         raise Failure(f"TVM cannot compile the model: {str(error).strip().splitlines()[-1]}") from error
-
-
-def keep_cuda_source():
-    """Keeps TVM from compiling kernels for the GPU of this machine, or for the oldest one: such code runs on no other."""
-    import tvm_ffi
-
-    if tvm_ffi.get_global_func("tvm_callback_cuda_compile", allow_missing=True) is not None:
-        tvm_ffi.registry.remove_global_func("tvm_callback_cuda_compile")
 
 
 def scheduled(mod):
