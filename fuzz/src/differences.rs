@@ -32,7 +32,7 @@ const DEVICE_RANGE: &str =
     "devices out of range raise a ValueError; upstream writes beside its table or fails to allocate it";
 const INVALID_TENSOR: &str =
     "tensors without a possible memory are refused first, so that no calculation of a size overflows";
-const TREE: &str = "the import tree in a library is validated first; upstream reads and writes where damaged numbers lead it";
+const TREE: &str = "the import tree in a library is validated before any loader runs; upstream finds damage as it goes, and crashes without modules";
 const WORDS: &str = "the same error in other words";
 const NULL: &str = "null pointers raise a ValueError; upstream crashes, or looks at other arguments first";
 

@@ -74,6 +74,9 @@ fn functions_change_no_value_while_threads_run() {
 #[test]
 #[ignore = "needs a library in FERRITE_LIBRARY"]
 fn registers_of_threads_are_copies() {
-    let notes = notes("copies", &forked(vec![Step::Drop { reg: Reg(0) }]).into_iter().collect());
+    let steps = vec![Step::Copy { to: Reg(2), from: Reg(0) }, Step::Drop { reg: Reg(0) }];
+    let notes = notes("copies", &forked(steps).into_iter().collect());
+    assert_eq!(notes[position(&notes, "3 ")], "3 Copy: ok str \"a text of an object\"");
     assert_eq!(notes[position(&notes, "0 register")], "0 register: ok str \"\\\"a text of an object\\\"\"");
+    assert_eq!(notes[position(&notes, "2 register")], "2 register: ok str \"None\"");
 }

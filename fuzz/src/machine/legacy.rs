@@ -42,12 +42,18 @@ struct Values {
     bits: Vec<u64>,
     codes: Vec<c_int>,
     texts: Vec<Vec<u8>>,
-    arrays: Vec<Box<TVMFFIByteArray>>,
+    /// Not moved: there is space for one of each value.
+    arrays: Vec<TVMFFIByteArray>,
 }
 
 impl Values {
     fn new(args: &[TVMFFIAny]) -> Self {
-        let mut values = Self { bits: Vec::new(), codes: Vec::new(), texts: Vec::new(), arrays: Vec::new() };
+        let mut values = Self {
+            bits: Vec::new(),
+            codes: Vec::new(),
+            texts: Vec::new(),
+            arrays: Vec::with_capacity(args.len()),
+        };
         for arg in args {
             let (bits, code) = values.value(arg);
             values.bits.push(bits);
@@ -80,8 +86,8 @@ impl Values {
                 kTVMFFISmallBytes | kTVMFFIBytes => {
                     self.texts.push(normal::text_of(arg).unwrap_or_default());
                     let text = self.texts.last().map_or(&[][..], |text| &text[..]);
-                    self.arrays.push(Box::new(TVMFFIByteArray::from_slice(text)));
-                    (self.arrays.last().map_or(0, |array| &raw const **array as u64), BYTES)
+                    self.arrays.push(TVMFFIByteArray::from_slice(text));
+                    (self.arrays.last().map_or(0, |array| &raw const *array as u64), BYTES)
                 }
                 kTVMFFIFunction => (bits, FUNCTION),
                 kTVMFFIModule => (bits, MODULE),

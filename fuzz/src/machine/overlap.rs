@@ -61,7 +61,7 @@ impl Machine {
                 work.lines.iter().for_each(|(number, step)| round.forked(*number, step));
             });
             if taken != work.expected {
-                self.broken.push(format!("a thread got {taken:#?} instead of {:#?}", work.expected));
+                self.broken.push(format!("a thread got {taken:?} instead of {:?}", work.expected));
             }
             self.absorb(round);
         }

@@ -201,7 +201,7 @@ impl Drop for Values {
 pub fn run(input: &[u8]) {
     let Some(program) = super::arbitrary::<Vec<Step>>(input) else { return };
     static INSTALL: Once = Once::new();
-    INSTALL.call_once(|| install());
+    INSTALL.call_once(install);
     let mut values = Values::default();
     for step in program.into_iter().take(60) {
         if let Err(error) = values.run(step) {
