@@ -21,6 +21,8 @@ cargo fuzz build -O --debug-assertions --sanitizer "$sanitizer" --target "$targe
 for source in fuzz/fuzz_targets/*.rs; do
   name=$(basename "$source" .rs)
   cp "fuzz/target/$target/release/$name" "$OUT/"
+  # An input may ask for any number of bytes.
+  cp fuzz/oss-fuzz/target.options "$OUT/$name.options"
   if [ -d "fuzz/corpus/$name" ]; then
     (cd "fuzz/corpus/$name" && zip -q -r "$OUT/${name}_seed_corpus.zip" .)
   fi
