@@ -457,6 +457,7 @@ mod tests {
             let mut array = TVMFFIByteArray { data: content.as_ptr().cast(), size: content.len() };
             let view: AnyView<'_> = AnyView::pointer(type_index::BYTE_ARRAY_PTR, (&raw mut array).cast());
             assert_eq!((view.bytes_of_bytes(), view.bytes_of_string()), (Some(content), None));
+            assert_eq!(view.get::<crate::Bytes>()?.as_bytes(), content);
             let owned = view.to_owned()?;
             assert_eq!(owned.type_index(), owned_index);
             assert_eq!(
