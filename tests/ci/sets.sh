@@ -17,11 +17,11 @@ LANE_TWO=(
 # The second set: checks that take long.
 SECOND_SET=(
   clippy-features msrv loom other-boards miri-core miri miri-cores upstream-checked upstream-asan cpp-checked other-releases arm64 arm32 musl windows guide
-  model-guide gpu-guide book-pages first-sessions rtos reproducible forks faults python-programs planted fuzz corpus corpus-miri differential coverage feature-size gpu-checked xgrammar kernels-torch inspected deny advisories package
+  model-guide gpu-guide book-pages first-sessions rtos reproducible forks faults python-programs planted mutants fuzz corpus corpus-miri differential coverage feature-size gpu-checked xgrammar kernels-torch inspected deny advisories package
   deb cinstall manylinux release actionlint
 )
 
-# Checks that run only when named: parts of "test", mutants, of which not all that survive are explained yet, and what needs a GPU.
+# Checks that run only when named: parts of "test", and what needs a GPU.
 ON_REQUEST=(
-  c alloc_fail aot mutants gpu-stacks
+  c alloc_fail aot gpu-stacks
 )
