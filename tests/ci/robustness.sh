@@ -136,17 +136,17 @@ check_differential() {
     cargo run "${fuzz[@]}" --bin differential -- "$upstream" "$ours" --runs "${DIFFERENTIAL_RUNS:-3000}" fuzz/corpus/c_symbols
 }
 
-about coverage "lines, branches and functions of each crate that the kept programs of C calls reach: every C symbol among them"
+about coverage "lines, branches and functions of each crate that the kept programs of C calls reach: every C symbol among them, also those of TVM 0.5 to 0.20"
 check_coverage() {
   need_toolchain "$NIGHTLY" llvm-tools || return 1
   local work=$target/coverage tools library
   library=$work/$HOST_TARGET/debug/libtvm_ffi.so
   tools=$(rustc "+$NIGHTLY" --print sysroot)/lib/rustlib/$HOST_TARGET/bin
-  RUSTFLAGS="-C instrument-coverage -Z coverage-options=branch" cargo "+$NIGHTLY" build -p ferrite-ffi-capi --features backend \
+  RUSTFLAGS="-C instrument-coverage -Z coverage-options=branch" cargo "+$NIGHTLY" build -p ferrite-ffi-capi --features backend,legacy \
     --target "$HOST_TARGET" --target-dir "$work" &&
     cargo build --manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential" --bin differential &&
     LLVM_PROFILE_FILE=$work/programs.profraw "$target/differential/debug/differential" --run "$library" fuzz/corpus/c_symbols 2>/dev/null &&
     "$tools/llvm-profdata" merge -sparse "$work/programs.profraw" -o "$work/programs.profdata" &&
     "$tools/llvm-cov" export --instr-profile "$work/programs.profdata" "$library" >"$work/programs.json" &&
-    python3 fuzz/coverage.py "$work/programs.json" tests/conformance/exports/symbols.txt tests/conformance/exports/backend-symbols.txt
+    python3 fuzz/coverage.py "$work/programs.json" tests/conformance/exports/{symbols,backend-symbols,legacy-symbols}.txt
 }
