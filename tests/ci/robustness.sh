@@ -100,9 +100,9 @@ check_fuzz() { fuzz_targets "-runs=${FUZZ_RUNS:-200000}"; }
 about corpus "the kept inputs of every fuzz target, under the address sanitizer (cargo-fuzz)"
 check_corpus() { fuzz_targets -runs=0; }
 
-about corpus-miri "CORPUS_INPUTS kept inputs, 10 unless that says otherwise, of each fuzz target that needs no C symbols, under Miri"
+about corpus-miri "CORPUS_INPUTS kept inputs, 4 unless that says otherwise, of each fuzz target that needs no C symbols, under Miri"
 check_corpus-miri() {
-  CORPUS_INPUTS=${CORPUS_INPUTS:-10} miri --manifest-path fuzz/Cargo.toml --no-default-features --features targets --test corpus \
+  CORPUS_INPUTS=${CORPUS_INPUTS:-4} miri --manifest-path fuzz/Cargo.toml --no-default-features --features targets --test corpus \
     -- --show-output
 }
 

@@ -76,14 +76,15 @@ pub struct Machine {
     executable: Executable,
     owner: Owner,
     saved: ObjectMutex<SavedFunctions>,
-    /// Accessed only by the owning thread.
+    /// Set by initialization. Apart from the state, since a call borrows them while it changes the state.
+    pools: UnsafeCell<Option<Pools>>,
+    /// Accessed only by the owning thread, as the pools are.
     state: UnsafeCell<State>,
 }
 
 /// Mutable state of a machine.
 #[derive(Default)]
 struct State {
-    pools: Option<Pools>,
     frames: Frames,
     /// Tensors kept for reuse.
     spare_tensors: SpareTensors,
@@ -108,6 +109,7 @@ impl Machine {
             executable,
             owner: Owner::new(),
             saved: ObjectMutex::new(SavedFunctions::new()),
+            pools: UnsafeCell::new(None),
             state: UnsafeCell::new(State::default()),
         }
     }
@@ -132,7 +134,8 @@ impl Machine {
         );
         let pools = Pools::new(self, allocators, resolve)?;
         // What was there is dropped when nothing is borrowed any more.
-        let previous = entry.state().pools.replace(pools);
+        // SAFETY: this thread owns the machine, and no call of it is nested, which would borrow the pools.
+        let previous = unsafe { (*self.pools.get()).replace(pools) };
         drop(previous);
         Ok(())
     }
@@ -273,7 +276,7 @@ impl<'a> Entry<'a> {
     /// Returns the state set by initialization. It does not change during a call.
     fn pools(&self) -> Result<&'a Pools> {
         // SAFETY: this thread owns the machine; pools are replaced only when no call is nested, and this use ends before.
-        match unsafe { &(*self.0.state.get()).pools } {
+        match unsafe { &*self.0.pools.get() } {
             Some(pools) => Ok(pools),
             None => plain_bail!(
                 INTERNAL_ERROR,
@@ -285,7 +288,8 @@ impl<'a> Entry<'a> {
     /// Tells the functions of the model where the machine is: it may have moved since its last call.
     #[inline]
     fn set_address(&self) {
-        if let Some(pools) = &mut self.state().pools {
+        // SAFETY: this thread owns the machine; the outermost call borrows the pools later.
+        if let Some(pools) = unsafe { &mut *self.0.pools.get() } {
             pools.set_machine(self.0);
         }
     }

@@ -87,8 +87,10 @@ impl Machine {
         let profile = Profile::new(self.executable())?;
         // Keeps the machine for this thread.
         let entry = self.enter()?;
-        // Calls of `body` are not the outermost use.
-        entry.set_address();
+        // Calls of `body` are not the outermost use; within a call, the address is set, and the pools are borrowed.
+        if entry.is_outermost() {
+            entry.set_address();
+        }
         entry.begin_profile(profile)?;
         let _end = End(&entry);
         let result = body()?;
