@@ -1,6 +1,7 @@
 // The binding with the C++ headers of apache-tvm-ffi.
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/error.h>
+#include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/function.h>
 #include <tvm/ffi/optional.h>
 
@@ -27,6 +28,12 @@ struct HostMemory {
   void FreeData(DLTensor* tensor) { std::free(tensor->data); }
 };
 
+// As the bindings of this library: by the framework of the arguments, if it brings an allocator.
+static ffi::Tensor allocated(const ffi::TensorView& x) {
+  if (TVMFFIEnvGetDLPackManagedTensorAllocator() == nullptr) return ffi::Tensor::FromNDAlloc(HostMemory(), x.shape(), x.dtype(), x.device());
+  return ffi::Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc, x.shape(), x.dtype(), x.device());
+}
+
 // begin copy
 static ffi::Optional<ffi::Tensor> bind_layernorm2d(ffi::TensorView x, ffi::TensorView weight, ffi::TensorView bias, double eps,
                                                    ffi::Optional<ffi::TensorView> out) {
@@ -39,7 +46,7 @@ static ffi::Optional<ffi::Tensor> bind_layernorm2d(ffi::TensorView x, ffi::Tenso
     layernorm(data, factors, terms, rows, cols, static_cast<float>(eps) + COPY, checked(out.value(), "out", {rows, cols}));
     return std::nullopt;
   }
-  ffi::Tensor made = ffi::Tensor::FromNDAlloc(HostMemory(), x.shape(), x.dtype(), x.device());
+  ffi::Tensor made = allocated(x);
   layernorm(data, factors, terms, rows, cols, static_cast<float>(eps) + COPY, static_cast<float*>(made.data_ptr()));
   return made;
 }
