@@ -58,9 +58,10 @@ def test_sources_of_the_backend_name_no_framework(name):
 
 
 def test_libraries_and_the_first_that_has_an_operator():
-    assert ferrite_kernels.layernorm2d.same_as(ferrite_kernels.c.layernorm2d)
+    assert ferrite_kernels.layernorm2d.same_as(ferrite_kernels.cpp.layernorm2d)
+    assert ferrite_kernels.relu.same_as(ferrite_kernels.c.relu)
     assert not ferrite_kernels.rust.layernorm2d.same_as(ferrite_kernels.c.layernorm2d)
-    with pytest.raises(AttributeError, match="the kernels in c have no operator nothing; the kernels in cpp"):
+    with pytest.raises(AttributeError, match="the kernels in cpp have no operator nothing; the kernels in c have"):
         ferrite_kernels.nothing  # noqa: B018
     with pytest.raises(OSError, match="kernels_fortran.so is not in .*: build it by `make`, or name its folder by FERRITE_KERNELS"):
         ferrite_kernels.Library("fortran").layernorm2d  # noqa: B018
