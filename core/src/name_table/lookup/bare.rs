@@ -43,17 +43,16 @@ impl Lookup {
         }
     }
 
-    /// Finds the entry of a name, or the vacant entry to insert it at.
+    /// Finds the entry of a name, or null, and the branch where it was found or belongs: two words, which stay in registers.
     #[inline(never)]
-    fn walk(&self, name: &[u8]) -> Result<NonNull<Name>, VacantEntry<'_>> {
+    fn walk(&self, name: &[u8]) -> (&AtomicPtr<Name>, *mut Name) {
         let hash = hash(name);
-        let (branch, found) = trie::walk(&self.0, hash, |node| node.is(name, hash));
-        NonNull::new(found).ok_or(VacantEntry { branch, hash })
+        trie::walk(&self.0, hash, |node| node.is(name, hash))
     }
 
     #[inline(always)]
     pub(in crate::name_table) fn find(&self, name: &[u8]) -> Option<NonNull<Name>> {
-        self.walk(name).ok()
+        NonNull::new(self.walk(name).1)
     }
 
     /// Finds the entry of a name, or the vacant entry to insert it at. The caller holds the table's lock.
@@ -62,7 +61,8 @@ impl Lookup {
         _: &Names,
         name: &[u8],
     ) -> Option<Result<NonNull<Name>, VacantEntry<'_>>> {
-        Some(self.walk(name))
+        let (branch, found) = self.walk(name);
+        Some(NonNull::new(found).ok_or_else(|| VacantEntry { branch, hash: hash(name) }))
     }
 }
 
