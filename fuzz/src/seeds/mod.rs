@@ -1,5 +1,10 @@
 //! Seeds of the corpus: programs as a client would write them, a few for each section of the header.
 
+mod classes;
+mod legacy;
+mod libraries;
+mod together;
+
 use crate::builtins;
 use crate::payloads::{Edit, Payload};
 use crate::program::{Arg, Callback, Legacy, Meta, Program, Reg, Step, Value};
@@ -14,8 +19,8 @@ pub fn all() -> Vec<(String, Program)> {
         ("errors", errors()),
         ("containers", containers()),
         ("cycles", cycles()),
-        ("classes", classes()),
-        ("hooks", hooks()),
+        ("classes", classes::classes()),
+        ("hooks", classes::hooks()),
         ("tensors", tensors()),
         ("environment", environment()),
         ("modules", modules()),
@@ -24,19 +29,19 @@ pub fn all() -> Vec<(String, Program)> {
         ("json", json()),
         ("structural", structural()),
         ("moves", moves()),
-        ("together", together()),
-        ("together-calls", together_calls()),
-        ("together-ends", together_ends()),
-        ("weak", weak()),
-        ("libraries", libraries()),
-        ("damaged-libraries", damaged_libraries()),
-        ("devices", devices()),
-        ("models", models()),
-        ("legacy-calls", legacy_calls()),
-        ("legacy-values", legacy_values()),
-        ("legacy-nulls", legacy_nulls()),
+        ("together", together::together()),
+        ("together-calls", together::together_calls()),
+        ("together-ends", together::together_ends()),
+        ("weak", together::weak()),
+        ("libraries", libraries::libraries()),
+        ("damaged-libraries", libraries::damaged_libraries()),
+        ("devices", libraries::devices()),
+        ("models", libraries::models()),
+        ("legacy-calls", legacy::legacy_calls()),
+        ("legacy-values", legacy::legacy_values()),
+        ("legacy-nulls", legacy::legacy_nulls()),
         ("threads", containers()),
-        ("threads-classes", classes()),
+        ("threads-classes", classes::classes()),
     ];
     let mut seeds: Vec<_> = named.map(|(name, steps)| (name.to_string(), Program::from_iter(steps))).into();
     for (_, program) in seeds.iter_mut().filter(|(name, _)| name.starts_with("threads")) {
@@ -232,90 +237,6 @@ fn cycles() -> Vec<Step> {
     ]
 }
 
-fn classes() -> Vec<Step> {
-    let mut steps = vec![
-        Step::Class { class: 0, parent: 0, slots: 2, overflow: true },
-        Step::Class { class: 1, parent: 1, slots: 0, overflow: false },
-        Step::Class { class: 0, parent: 0, slots: 2, overflow: true },
-        int(6, 5),
-    ];
-    for class in 0..2 {
-        for field in 0..6 {
-            let flags = [0, 2, 0x100, 0x80, 1, 0x402][field];
-            steps.push(Step::Field { class, field: field as u8, flags, default: r(6) });
-        }
-        steps.push(Step::Metadata { class, kind: 1, doc: Text::new("") });
-        steps.push(Step::PyClass { class, init_only: class == 0 });
-    }
-    steps.extend([
-        Step::New { to: r(0), class: 0 },
-        Step::New { to: r(1), class: 1 },
-        Step::SetField { object: r(0), field: 0, value: arg(1) },
-        Step::SetField { object: r(1), field: 4, value: Arg::Int { value: 3 } },
-        Step::SetField { object: r(1), field: 0, value: Arg::RawStr { text: Text::new("text") } },
-        Step::GetField { to: r(2), object: r(0), field: 0 },
-        call(3, "ffi.ReprPrint", &[arg(0)]),
-        call(4, "ffi.DeepCopy", &[arg(0)]),
-        call(
-            5,
-            "ffi.StructuralEqual",
-            &[arg(0), arg(4), Arg::Bool { value: false }, Arg::Bool { value: false }],
-        ),
-        call(5, "ffi.RecursiveEq", &[arg(0), arg(4)]),
-        call(5, "ffi.ToJSONGraphString", &[arg(0), arg(7)]),
-        call(5, "ffi.FromJSONGraphString", &[arg(5)]),
-        call(
-            5,
-            "ffi.MakeObjectFromPackedArgs",
-            &[Arg::RawStr { text: Text::new("fuzz.A") }, Arg::RawStr { text: Text::new("a") }, arg(0)],
-        ),
-        Step::TypeInfo { index: 10, dynamic: true },
-        Step::TypeInfo { index: 73, dynamic: false },
-        Step::KeyToIndex { key: Text::new("fuzz.A") },
-        call(5, "ffi.GetRegisteredTypeKeys", &[]),
-        function(5, Callback::First {}, 0),
-        Step::Method { class: 0, name: Text::new("key"), function: r(5), is_static: false },
-    ]);
-    steps
-}
-
-fn hooks() -> Vec<Step> {
-    let mut steps = vec![
-        Step::Class { class: 2, parent: 0, slots: 0, overflow: true },
-        Step::Field { class: 2, field: 0, flags: 1, default: r(7) },
-        Step::Metadata { class: 2, kind: 3, doc: Text::new("") },
-        text(6, "a text of a hook"),
-        int(5, 3),
-        function(0, Callback::Own {}, 6),
-        function(1, Callback::Own {}, 5),
-        function(2, Callback::True {}, 5),
-        function(3, Callback::CallLast {}, 5),
-    ];
-    for (name, value) in
-        [(0, 5), (1, 0), (2, 1), (3, 2), (4, 1), (5, 1), (6, 2), (7, 2), (8, 1), (9, 3), (11, 1)]
-    {
-        steps.push(Step::Attr { class: 2, name, value: r(value) });
-    }
-    steps.extend([
-        Step::Column { name: Text::new("__ffi_repr__") },
-        Step::New { to: r(0), class: 2 },
-        Step::New { to: r(1), class: 2 },
-        call(2, "ffi.ReprPrint", &[arg(0)]),
-        call(2, "ffi.RecursiveEq", &[arg(0), arg(1)]),
-        call(2, "ffi.RecursiveLt", &[arg(0), arg(1)]),
-        call(2, "ffi.RecursiveHash", &[arg(0)]),
-        call(2, "ffi.Dict", &[arg(0), Arg::Int { value: 1 }, arg(1), Arg::Int { value: 2 }]),
-        call(
-            2,
-            "ffi.StructuralEqual",
-            &[arg(0), arg(1), Arg::Bool { value: false }, Arg::Bool { value: false }],
-        ),
-        call(2, "ffi.StructuralHash", &[arg(0), Arg::Bool { value: false }, Arg::Bool { value: false }]),
-        call(2, "ffi.ToJSONGraphString", &[arg(0), arg(7)]),
-    ]);
-    steps
-}
-
 fn tensors() -> Vec<Step> {
     let import = |to, meta, versioned| Step::Import {
         to: r(to),
@@ -469,323 +390,6 @@ fn moves() -> Vec<Step> {
         Step::Call { to: r(5), function: r(4), args: vec![moved(3)] },
         call(6, "ffi.DeepCopy", &[moved(5)]),
         call(6, "ffi.StructuralMutate", &[moved(5), moved(6)]),
-    ]
-}
-
-/// Starts threads that run the next steps beside those behind them.
-fn fork(steps: u8, threads: u8) -> Step {
-    Step::Fork { steps: steps - 1, threads: threads - 1, rounds: 7 }
-}
-
-/// Threads that count, read and copy what they share.
-fn together() -> Vec<Step> {
-    let shared = || {
-        vec![
-            call(6, "ffi.ListGetItem", &[arg(1), Arg::Int { value: 0 }]),
-            call(6, "ffi.DeepCopy", &[arg(2)]),
-            call(7, "ffi.RecursiveEq", &[arg(2), arg(6)]),
-            call(6, "ffi.ToJSONGraphString", &[arg(2), arg(5)]),
-            Step::Weak { reg: r(2), released: false },
-            Step::Drop { reg: r(2) },
-        ]
-    };
-    let mut steps = vec![
-        text(0, "abcdefghijklmnopqrstuvwxyz"),
-        call(1, "ffi.List", &[arg(0), Arg::Int { value: 1 }]),
-        call(2, "ffi.Map", &[arg(0), arg(1), Arg::Int { value: 2 }, arg(0)]),
-        fork(6, 3),
-    ];
-    steps.extend(shared());
-    steps.extend(shared());
-    steps.extend([Step::Join {}, call(3, "ffi.ListAppend", &[arg(1), Arg::Int { value: 5 }]), fork(4, 2)]);
-    steps.extend([
-        Step::Copy { to: r(3), from: r(1) },
-        call(4, "ffi.ReprPrint", &[arg(3)]),
-        call(4, "ffi.RecursiveHash", &[arg(1)]),
-        call(4, "ffi.Array", &[arg(1), Arg::Movable { reg: r(0) }]),
-    ]);
-    // Waits for the threads.
-    steps.push(call(3, "ffi.ListClear", &[arg(1)]));
-    steps
-}
-
-/// Threads that look up and call functions, raise errors, and use what each thread has for itself.
-fn together_calls() -> Vec<Step> {
-    let kind = || Text::new("ValueError");
-    let mut steps = vec![
-        text(0, "abcdefghijklmnopqrstuvwxyz"),
-        function(1, Callback::Own {}, 0),
-        function(2, Callback::Fail {}, 0),
-        function(3, Callback::Forward {}, 1),
-        fork(6, 3),
-    ];
-    for _ in 0..2 {
-        steps.extend([
-            Step::GetGlobal { to: r(4), name: Text::new("ffi.ReprPrint") },
-            Step::Call { to: r(5), function: r(1), args: vec![arg(0)] },
-            Step::Call { to: r(5), function: r(2), args: vec![arg(0)] },
-            Step::Call { to: r(5), function: r(3), args: vec![arg(0)] },
-            Step::RaiseText { to: r(6), kind: kind(), message: Text::new("of a thread") },
-            Step::Raise { to: r(6), error: r(5) },
-        ]);
-    }
-    steps.push(Step::Stream { device_type: 2, device_id: 1, stream: 9 });
-    steps.push(fork(6, 3));
-    for _ in 0..2 {
-        steps.extend([
-            Step::Launch { tasks: 2, fails: false, barrier: true },
-            Step::Launch { tasks: 2, fails: true, barrier: false },
-            Step::Workspace { device_type: 1, size: 100 },
-            Step::InitOnce { init_fails: false, deinit_fails: false, empty: false },
-            call(4, "ffi.json.Parse", &[Arg::RawStr { text: Text::new("[1,2.5,null,true,\"x\"]") }]),
-            Step::SetGlobal { name: 0, function: r(1), allow_override: true },
-        ]);
-    }
-    steps
-}
-
-/// Threads that hold the last references when the program ends.
-fn together_ends() -> Vec<Step> {
-    let mut steps = classes();
-    steps.extend([fork(4, 3), call(2, "ffi.ReprPrint", &[arg(0)])]);
-    steps.extend([
-        Step::GetField { to: r(3), object: r(0), field: 0 },
-        Step::New { to: r(4), class: 1 },
-        Step::Opaque { to: r(5), odd_index: false },
-        Step::Drop { reg: r(0) },
-        Step::Drop { reg: r(1) },
-    ]);
-    steps
-}
-
-/// A module of a tree, by the number of its kind.
-fn part(kind: u8) -> Part {
-    Part { kind, payload: Payload::Text { text: Text::new("abcdefgh") } }
-}
-
-fn library(to: u8, kinds: &[u8], imports: &[u8], damage: &[(u8, i8)]) -> Step {
-    let object = SharedObject {
-        has_tree: true,
-        parts: kinds.iter().map(|kind| part(*kind)).collect(),
-        imports: imports.to_vec(),
-        damage: damage.iter().map(|(word, value)| Damage { word: *word, value: *value }).collect(),
-        cut: 0,
-    };
-    Step::Library { to: r(to), object }
-}
-
-/// Shared objects with and without modules in them.
-fn libraries() -> Vec<Step> {
-    let name = |text| Arg::RawStr { text: Text::new(text) };
-    let alone = SharedObject { has_tree: false, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
-    let mut steps = vec![
-        Step::Library { to: r(0), object: alone },
-        call(1, "ffi.ModuleGetFunction", &[arg(0), name("fuzz_a"), Arg::Bool { value: true }]),
-        Step::Call { to: r(2), function: r(1), args: vec![Arg::Int { value: 4 }] },
-        library(3, &[0], &[], &[]),
-        library(3, &[2], &[], &[]),
-        // The loader of the kind gives the first module.
-        function(4, Callback::Own {}, 0),
-        Step::SetGlobal { name: 6, function: r(4), allow_override: true },
-        library(5, &[1, 0], &[0x01], &[]),
-        library(6, &[0, 1, 1], &[0x01, 0x12], &[]),
-        library(6, &[0, 1], &[0x01, 0x10], &[]),
-        function(4, Callback::First {}, 0),
-        Step::SetGlobal { name: 6, function: r(4), allow_override: true },
-        library(7, &[0, 1], &[0x01], &[]),
-    ];
-    for module in [5, 6] {
-        steps.extend([
-            call(1, "ffi.ModuleGetFunction", &[arg(module), name("fuzz_a"), Arg::Bool { value: true }]),
-            Step::Imports { module: r(module), name: Text::new("fuzz_a") },
-            call(1, "ffi.ModuleGetFunctionDoc", &[arg(module), name("fuzz_a"), Arg::Bool { value: true }]),
-            call(1, "ffi.ReprPrint", &[arg(module)]),
-        ]);
-    }
-    steps
-}
-
-fn damaged_libraries() -> Vec<Step> {
-    let cut = |cut| match library(0, &[0, 2], &[0x01], &[]) {
-        Step::Library { to, object } => Step::Library { to, object: SharedObject { cut, ..object } },
-        other => other,
-    };
-    let mut steps: Vec<_> = (0..9).map(|word| library(0, &[0, 2], &[0x01], &[(word, -1)])).collect();
-    steps.extend((0..9).map(|word| library(0, &[0, 2], &[0x01], &[(word, 7)])));
-    steps.extend([1, 8, 9, 40, 255].map(cut));
-    steps.push(library(0, &[], &[], &[]));
-    steps
-}
-
-/// Executables of models, sound and damaged, and their machines.
-fn models() -> Vec<Step> {
-    let name = |text| Arg::RawStr { text: Text::new(text) };
-    let find = |to, module, text| {
-        call(to, "ffi.ModuleGetFunction", &[arg(module), name(text), Arg::Bool { value: false }])
-    };
-    let mut steps = vec![function(0, Callback::First {}, 0)];
-    steps.extend((7..12).map(|name| Step::SetGlobal { name, function: r(0), allow_override: true }));
-    steps.push(Step::Import {
-        to: r(6),
-        meta: meta(&[4]),
-        versioned: true,
-        major: 1,
-        flags: 0,
-        alignment: 0,
-        contiguous: true,
-    });
-    steps.push(Step::Import {
-        to: r(7),
-        meta: Meta { code: 6, bits: 8, ..meta(&[]) },
-        versioned: true,
-        major: 1,
-        flags: 0,
-        alignment: 0,
-        contiguous: true,
-    });
-    for (file, edits) in [(6, vec![]), (7, vec![]), (6, vec![Edit { at: 2000, operation: 2, byte: 1 }])] {
-        steps.extend([
-            Step::Payload { to: r(0), payload: Payload::File { file, edits } },
-            call(1, "ffi.Module.load_from_bytes.relax.VMExecutable", &[arg(0)]),
-            find(2, 1, "as_text"),
-            Step::Call { to: r(2), function: r(2), args: vec![] },
-            find(3, 1, "vm_load_executable"),
-            Step::Call { to: r(4), function: r(3), args: vec![] },
-            find(5, 4, "vm_initialization"),
-            Step::Call { to: r(5), function: r(5), args: [1, 0, 2].map(|value| Arg::Int { value }).into() },
-            find(3, 4, "choose"),
-            Step::Call { to: r(5), function: r(3), args: vec![arg(7), arg(6)] },
-            Step::Call { to: r(5), function: r(3), args: vec![arg(6)] },
-        ]);
-    }
-    steps
-}
-
-/// Modules for devices and models, sound and damaged; libraries without the features leave the calls out.
-fn devices() -> Vec<Step> {
-    let loaders = ["opencl", "cuda", "hip", "metal", "webgpu", "vulkan", "relax.VMExecutable"];
-    let name = |text| Arg::RawStr { text: Text::new(text) };
-    let mut steps = Vec::new();
-    for (file, kind) in (0..).zip(loaders) {
-        let edits = if file % 2 == 0 { vec![] } else { vec![Edit { at: 900, operation: 2, byte: 7 }] };
-        steps.extend([
-            Step::Payload { to: r(0), payload: Payload::File { file, edits } },
-            call(1, &format!("ffi.Module.load_from_bytes.{kind}"), &[arg(0)]),
-            call(
-                2,
-                "ffi.ModuleGetFunction",
-                &[arg(1), name("vm_load_executable"), Arg::Bool { value: false }],
-            ),
-            Step::Call { to: r(3), function: r(2), args: vec![] },
-        ]);
-    }
-    let object = SharedObject {
-        has_tree: true,
-        parts: vec![part(0), Part { kind: 11, payload: Payload::File { file: 6, edits: vec![] } }],
-        imports: vec![0x01],
-        damage: vec![],
-        cut: 0,
-    };
-    steps.push(Step::Library { to: r(4), object });
-    steps.push(call(5, "ffi.ReprPrint", &[arg(4)]));
-    steps
-}
-
-fn legacy(to: u8, call: Legacy) -> Step {
-    Step::Legacy { to: r(to), call }
-}
-
-/// Calls of functions by the API of TVM 0.5 to 0.20.
-fn legacy_calls() -> Vec<Step> {
-    let call =
-        |to, function, args: &[Arg]| legacy(to, Legacy::Call { function: r(function), args: args.to_vec() });
-    let name = |name| Text::new(name);
-    let object = SharedObject { has_tree: false, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
-    let mut steps = vec![
-        legacy(0, Legacy::Function { fails: false }),
-        legacy(1, Legacy::Function { fails: true }),
-        text(2, "abcdefghijklmnopqrstuvwxyz"),
-        call(3, 0, &[arg(2)]),
-        call(3, 0, &[Arg::Int { value: 4 }]),
-        call(3, 0, &[Arg::Bool { value: true }]),
-        call(3, 0, &[arg(0)]),
-        call(3, 0, &[Arg::ByteArray { text: name("bytes") }]),
-        call(3, 1, &[]),
-        legacy(3, Legacy::SetGlobal { name: 0, function: r(0), allow_override: true }),
-        legacy(3, Legacy::GetGlobal { name: name("fuzz.f0") }),
-        call(4, 3, &[arg(2), arg(3)]),
-        legacy(4, Legacy::RemoveGlobal { name: 0 }),
-        legacy(4, Legacy::GetGlobal { name: name("fuzz.missing") }),
-        legacy(4, Legacy::GetGlobal { name: name("ffi.ReprPrint") }),
-        call(5, 4, &[arg(2)]),
-        call(5, 4, &[arg(0), arg(0), arg(0)]),
-        legacy(5, Legacy::ListGlobals {}),
-        function(5, Callback::First {}, 0),
-        call(6, 5, &[Arg::Movable { reg: r(2) }]),
-        Step::Call { to: r(7), function: r(0), args: vec![arg(6)] },
-        Step::Call { to: r(7), function: r(1), args: vec![arg(6)] },
-    ];
-    steps.extend([
-        legacy(0, Legacy::LoadModule { object }),
-        legacy(1, Legacy::Module { module: r(0), name: name("fuzz_a"), imports: true }),
-        call(2, 1, &[]),
-        legacy(2, Legacy::Import { module: r(0), imported: r(0) }),
-        legacy(2, Legacy::FuncFromEnv { module: r(0), name: name("ffi.ReprPrint") }),
-        legacy(2, Legacy::FuncFromEnv { module: r(0), name: name("fuzz.missing") }),
-        legacy(2, Legacy::Error { text: name("ValueError"), python: false }),
-        legacy(2, Legacy::Error { text: name(""), python: true }),
-    ]);
-    steps
-}
-
-fn legacy_values() -> Vec<Step> {
-    let array = |to, meta, bytes, exact| legacy(to, Legacy::Array { meta, bytes, exact });
-    let device = |device_type, stream| {
-        legacy(7, Legacy::Device { device_type, device_id: 0, size: 100, alignment: 64, stream })
-    };
-    let key = |key, parent| legacy(7, Legacy::Key { key: Text::new(key), parent });
-    let mut steps = classes();
-    steps.extend([
-        legacy(3, Legacy::Object { object: r(0), attribute: Text::new("n") }),
-        legacy(3, Legacy::Object { object: r(0), attribute: Text::new("fuzz.missing") }),
-        key("fuzz.B", 0),
-        key("fuzz.A", 1),
-        key("fuzz.missing", 0),
-        array(0, meta(&[2, 3]), 0, true),
-        array(1, meta(&[2, 3]), 3, false),
-        array(1, meta(&[3, 2]), 24, false),
-        array(2, Meta { negative: true, ..meta(&[2]) }, 0, true),
-        array(2, Meta { scale: 59, ..meta(&[3, 3]) }, 0, true),
-        array(2, Meta { device_type: 2, ..meta(&[3]) }, 0, true),
-        legacy(3, Legacy::CopyArray { from: r(0), to: r(1) }),
-        legacy(3, Legacy::CopyArray { from: r(1), to: r(0) }),
-        legacy(3, Legacy::DlPack { tensor: r(0), back: true }),
-        legacy(4, Legacy::DlPack { tensor: r(3), back: false }),
-        device(1, false),
-        device(1, true),
-        device(2, false),
-        device(-1, true),
-    ]);
-    steps
-}
-
-fn legacy_nulls() -> Vec<Step> {
-    (0..27).map(|call| legacy(0, Legacy::Null { call })).collect()
-}
-
-fn weak() -> Vec<Step> {
-    let weak = |number, released| Step::Weak { reg: r(number), released };
-    vec![
-        text(0, "abcdefghijklmnopqrstuvwxyz"),
-        weak(0, false),
-        Step::Copy { to: r(1), from: r(0) },
-        weak(0, true),
-        weak(1, true),
-        weak(1, true),
-        function(2, Callback::Own {}, 2),
-        weak(2, true),
-        Step::Opaque { to: r(3), odd_index: false },
-        weak(3, true),
     ]
 }
 
