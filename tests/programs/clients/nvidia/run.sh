@@ -7,22 +7,23 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../../../conformance/upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-install_clients() { # install_clients FOLDER
+install_clients() { # install_clients FOLDER: of the pins in $requirements
   "$python" -m venv --system-site-packages "$1" || die "Python's venv is missing: apt-get install python3-venv"
-  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: -r "$here/requirements.txt" >&2
+  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: -r "$requirements" >&2
 }
 
 [ $# -eq 1 ] && [ -f "$1" ] || die "usage: run.sh WHEEL"
 need nvcc "install the CUDA toolkit"
 open_cache
 "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || die "PyTorch with CUDA and an NVIDIA GPU are missing"
-clients=$cache/clients-nvidia-$(cat "$here/requirements.txt" - <<<"$("$python" -VV)" | key)
-once "$clients" install_clients
 site=$(mktemp -d)
 trap 'rm -rf "$site"' EXIT
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --root-user-action ignore --target "$site" "$1"
 failed=0
 for script in "$here"/*.py; do
+  requirements=$here/requirements-$(basename "$script" .py).txt
+  clients=$cache/clients-nvidia-$(cat "$requirements" - <<<"$("$python" -VV)" | key)
+  once "$clients" install_clients
   PYTHONPATH=$site timeout 600 "$clients/bin/python" "$script" || failed=$((failed + 1))
 done
 echo "programs on an NVIDIA GPU: $failed failed"
