@@ -39,7 +39,8 @@ impl<T> SharedPointer<T> {
 
     /// Returns `true` if the pointer is not null.
     pub(super) fn is_set(&self) -> bool {
-        !self.pointer.load(Ordering::Acquire).is_null()
+        // Relaxed: nothing is read through the pointer.
+        !self.pointer.load(Ordering::Relaxed).is_null()
     }
 
     /// Replaces the pointer and returns the previous one. The caller owns the reference of the previous pointer, and

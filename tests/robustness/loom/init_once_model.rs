@@ -1,4 +1,5 @@
-//! Models of one-time handles: one initialiser runs at a time, its writes are visible, and failures are retried.
+//! Models of one-time handles: one initialiser of a handle runs at a time, beside those of other handles; its writes are
+//! visible, and failures are retried.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -13,7 +14,7 @@ use crate::sync::Lock;
 
 /// A one-time handle, its content, and the number of initialisations.
 struct Once {
-    makers: Lock<InProgress>,
+    makers: Arc<Lock<InProgress>>,
     handle: AtomicPtr<c_void>,
     content: UnsafeCell<usize>,
     made: AtomicUsize,
@@ -24,8 +25,17 @@ unsafe impl Sync for Once {}
 
 impl Once {
     fn new() -> Arc<Self> {
+        Self::with_makers(Arc::new(Lock::new(InProgress::none())))
+    }
+
+    /// Creates a second handle, whose initialisations are in the same list.
+    fn new_beside(&self) -> Arc<Self> {
+        Self::with_makers(self.makers.clone())
+    }
+
+    fn with_makers(makers: Arc<Lock<InProgress>>) -> Arc<Self> {
         Arc::new(Self {
-            makers: Lock::new(InProgress::none()),
+            makers,
             handle: AtomicPtr::new(ptr::null_mut()),
             content: UnsafeCell::new(0),
             made: AtomicUsize::new(0),
@@ -34,7 +44,13 @@ impl Once {
 
     /// Initialises the handle; the first `failures` attempts fail.
     fn init(&self, failures: usize) -> Result<i32, InitFailure> {
+        self.init_after(failures, || ())
+    }
+
+    /// Initialises the handle; each attempt calls `before` first.
+    fn init_after(&self, failures: usize, before: impl FnOnce()) -> Result<i32, InitFailure> {
         in_progress::init(&self.makers, &self.handle, |result| {
+            before();
             // SAFETY: loom checks for concurrent writes, and for reads before the handle is set.
             let attempt = self.content.with_mut(|content| unsafe {
                 *content += 1;
@@ -87,19 +103,41 @@ fn after_a_failure_the_other_thread_tries() {
 #[test]
 fn two_handles_are_made_at_once() {
     loom::model(|| {
-        let (first, second) = (Once::new(), Once::new());
-        let (their_first, their_second) = (first.clone(), second.clone());
-        let thread = thread::spawn(move || {
-            in_progress::init(&their_first.makers, &their_second.handle, |result| {
-                // SAFETY: `init` passes a valid result pointer.
-                unsafe { result.write(ptr::without_provenance_mut(1)) };
-                0
-            })
-        });
-        assert_eq!(first.init(0), Ok(0));
-        assert_eq!(thread.join().unwrap(), Ok(0));
-        assert!(!second.handle.load(Ordering::Relaxed).is_null());
+        let first = Once::new();
+        let second = first.new_beside();
+        let theirs = second.clone();
+        let thread = thread::spawn(move || assert_eq!(theirs.init(0), Ok(0)));
+        let wait_for_second = || {
+            while second.handle.load(Ordering::Relaxed).is_null() {
+                thread::yield_now();
+            }
+        };
+        assert_eq!(first.init_after(0, wait_for_second), Ok(0));
+        thread.join().unwrap();
     });
+}
+
+#[test]
+fn a_nested_handle_is_made_by_another_thread() {
+    loom::model(|| {
+        let outer = Once::new();
+        let inner = outer.new_beside();
+        let (their_outer, their_inner) = (outer.clone(), inner.clone());
+        let thread = thread::spawn(move || {
+            make_at_second_attempt(&their_inner);
+            assert_eq!(their_outer.init(0), Ok(0));
+            assert_eq!(their_outer.content(), 1);
+        });
+        assert_eq!(outer.init_after(0, || make_at_second_attempt(&inner)), Ok(0));
+        assert_eq!((inner.content(), outer.content()), (2, 1));
+        thread.join().unwrap();
+    });
+}
+
+/// Initialises a handle whose first attempt, by any thread, fails.
+fn make_at_second_attempt(once: &Once) {
+    let status = once.init(1).unwrap();
+    assert!(status == 0 || once.init(1) == Ok(0));
 }
 
 #[test]

@@ -112,6 +112,20 @@ BUGS = (
         ("loom",),
     ),
     Bug(
+        "memory ordering: a replaced function is released before its last reader has retained it",
+        "core/src/global_table/shared_pointer.rs",
+        "self.readers.fetch_sub(1, Ordering::Release);",
+        "self.readers.fetch_sub(1, Ordering::Relaxed);",
+        ("loom",),
+    ),
+    Bug(
+        "lost record: the end of an initialisation removes those that began later",
+        "core/src/init_once/in_progress.rs",
+        "            if ptr::eq(self.0.get(), own) {\n",
+        "            if true {\n",
+        ("loom",),
+    ),
+    Bug(
         "error is not cleared: the raised error stays in its slot when it is taken",
         "core/src/raised_error.rs",
         "    let raised = per_thread::with_raised(|slot| slot.replace(ptr::null_mut()));\n",
