@@ -124,6 +124,17 @@ fn every_function_for_models_survives_failing_allocations() -> Outcome<()> {
     model_program("model_no_memory.c", "no_memory", Command::new("env"), quiet)
 }
 
+/// Runs a model while the system refuses each mapping of memory.
+#[test]
+#[ignore = "builds the library as it is released: ./ci.sh relax"]
+#[cfg(target_env = "gnu")]
+fn models_survive_refused_mappings() -> Outcome<()> {
+    let program = Cc::program(scratch("relax-no-mappings")?.join("program")).strict();
+    let program = program.source(folder().join("model_no_mappings.c")).link_shared(Library::with_cxx()?)?;
+    print!("{}", output_of(Command::new(program).arg(folder().join("models")))?);
+    Ok(())
+}
+
 #[test]
 #[ignore = "builds the library as it is released: ./ci.sh relax"]
 fn c_programs_load_models_by_path() -> Outcome<()> {
