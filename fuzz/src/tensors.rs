@@ -35,24 +35,36 @@ impl Meta {
         self.shape.iter().map(|size| i64::from(*size) << (self.scale % 60)).collect()
     }
 
+    /// Returns the number of dimensions, negative if the description says so.
+    pub fn ndim(&self) -> i32 {
+        let ndim = self.shape.len() as i32;
+        if self.negative { -1 - ndim } else { ndim }
+    }
+
+    /// Returns the number of elements; None if a size is negative or the number exceeds 63 bits.
+    pub fn elements(&self) -> Option<i64> {
+        let product = |product: i64, size: &i64| if *size < 0 { None } else { product.checked_mul(*size) };
+        self.sizes().iter().try_fold(1, product)
+    }
+
+    /// Returns the number of bytes of all elements.
+    pub fn bytes(&self) -> Option<usize> {
+        let bytes_each = (usize::from(self.bits) * usize::from(self.lanes.max(1))).div_ceil(8);
+        (self.elements()? as usize).checked_mul(bytes_each)
+    }
+
     /// Returns whether the elements lie in the memory of a tensor.
     pub fn fits(&self) -> bool {
-        let elements = self
-            .sizes()
-            .iter()
-            .try_fold(1i64, |product, size| if *size < 0 { None } else { product.checked_mul(*size) });
-        let bytes_each = (usize::from(self.bits) * usize::from(self.lanes.max(1))).div_ceil(8);
         // Scalable vectors have a negative number of lanes.
         let has_known_size = self.lanes < 0x8000;
         !self.negative
             && !self.has_strides
             && has_known_size
-            && (!self.null_data || elements == Some(0))
-            && elements.is_some_and(|count| {
-                (count as usize).checked_mul(bytes_each).is_some_and(|bytes| {
-                    bytes.checked_add(self.byte_offset.into()).is_some_and(|end| end <= MEMORY)
-                })
-            })
+            && (!self.null_data || self.elements() == Some(0))
+            && self
+                .bytes()
+                .and_then(|bytes| bytes.checked_add(self.byte_offset.into()))
+                .is_some_and(|end| end <= MEMORY)
     }
 
     /// Calls `f` with a tensor that lives as long as the call and has the given data.
@@ -73,7 +85,6 @@ impl Meta {
     }
 
     fn tensor(&self, data: *mut c_void, shape: &mut [i64], strides: &mut [i64]) -> DLTensor {
-        let ndim = shape.len() as i32;
         DLTensor {
             data: if self.null_data { std::ptr::null_mut() } else { data },
             device: DLDevice {
@@ -81,7 +92,7 @@ impl Meta {
                 device_type: self.device_type.into(),
                 device_id: self.device_id.into(),
             },
-            ndim: if self.negative { -1 - ndim } else { ndim },
+            ndim: self.ndim(),
             dtype: DLDataType { code: self.code, bits: self.bits, lanes: self.lanes },
             shape: shape.as_mut_ptr(),
             strides: if self.has_strides { strides.as_mut_ptr() } else { std::ptr::null_mut() },

@@ -25,7 +25,8 @@ use crate::notes::note;
 use crate::program::{Arg, Line, Program, REGISTERS, Reg, Step};
 use crate::{Library, callbacks, classes};
 
-pub use nulls::NULLS;
+pub use legacy::copied_bytes;
+pub use nulls::{LEGACY_NULLS, NULLS};
 pub use tensors::{alignment_of, major_of};
 
 /// Registers of a running program, and the values to empty at its end.

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ferrite_core::abi::*;
 
-use super::{Machine, Outcome, bytes, handle, int, status};
+use super::{Machine, NULLS, Outcome, bytes, handle, int, status};
 use crate::callbacks;
 use crate::classes::{fail, retain};
 use crate::normal::quoted;
 use crate::program::{Arg, Reg, Value};
-use crate::texts::Text;
+use crate::texts::{Text, choose};
 
 /// One weak reference in the counts of an object.
 const WEAK_ONE: u64 = 1 << 32;
@@ -208,11 +208,8 @@ impl Machine {
     }
 
     pub(super) fn null(&self, call: u8) -> Outcome {
-        let (name, call) = super::NULLS[usize::from(call) % super::NULLS.len()];
-        match call(&self.library.symbols) {
-            Some(status) => Outcome::Shown(status, name.into()),
-            None => Outcome::Raises,
-        }
+        let (name, call) = choose(NULLS, call);
+        Outcome::Shown(call(&self.library.symbols), name.into())
     }
 }
 
