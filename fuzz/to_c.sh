@@ -2,7 +2,8 @@
 # usage: to_c.sh FILE [LIBRARY]
 #
 # Writes the program of a crash file of `c_symbols` in C to FILE.c, compiles it to FILE.out and runs it. LIBRARY is a file named
-# libtvm_ffi.so, upstream's or ours; without it, ours is built.
+# libtvm_ffi.so, upstream's or ours; without it, ours is built with the API of TVM 0.5 to 0.20. A library without that API makes a
+# program without the steps that call it, and the script says so.
 set -euo pipefail
 file=$(realpath "$1")
 library=${2:+$(realpath "$2")}
@@ -10,8 +11,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 
 if [ -z "$library" ]; then
-  cargo build --quiet --release -p ferrite-ffi-capi --features backend
-  library=$target/release/libtvm_ffi.so
+  # In the folder of the tests of that API, so that the default build stays as it is.
+  cargo build --quiet --release -p ferrite-ffi-capi --features legacy --target-dir "$target/legacy"
+  library=$target/legacy/release/libtvm_ffi.so
 fi
 cargo run --quiet --manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential" --bin differential -- \
   --c "$library" "$file" >"$file.c"

@@ -1191,22 +1191,34 @@ UNUSED void do_imports(int module, const char *function_name) {
   }
 }
 
-/* Loads a shared object from a file in memory. */
-UNUSED void do_library(const char *content, size_t size) {
-  static int opened;
+/* A file in memory. */
+typedef struct {
+  int descriptor;
   char path[32];
+} MemoryFile;
+
+/* Each file has a name of its own: the system's loader takes a name that is loaded for the same object. */
+static MemoryFile memory_file(const char *content, size_t size) {
+  static int opened;
+  MemoryFile file;
+  int made = memfd_create("module", 0);
+  file.descriptor = fcntl(made, F_DUPFD_CLOEXEC, 100 + opened++ % 800);
+  close(made);
+  if (write(file.descriptor, content, size) != (ssize_t)size) abort();
+  snprintf(file.path, sizeof file.path, "/proc/self/fd/%d", file.descriptor);
+  return file;
+}
+
+UNUSED void do_library(const char *content, size_t size) {
+  MemoryFile file = memory_file(content, size);
   TVMFFIAny args[2];
   TVMFFIAny out = none();
-  int made = memfd_create("module", 0);
-  int descriptor = fcntl(made, F_DUPFD_CLOEXEC, 100 + opened++ % 800);
-  close(made);
-  if (write(descriptor, content, size) != (ssize_t)size) abort();
-  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-  args[0] = raw(path);
+  int status;
+  args[0] = raw(file.path);
   args[1] = raw("so");
-  made = call_global("ffi.Module.load_from_file.so", args, 2, &out);
-  close(descriptor);
-  done(made, out);
+  status = call_global("ffi.Module.load_from_file.so", args, 2, &out);
+  close(file.descriptor);
+  done(status, out);
 }
 
 /* Compiled code: functions that upstream has in another library. */

@@ -123,17 +123,30 @@ fuzz_targets() { # fuzz_targets ARGUMENT...: of libFuzzer
   done
 }
 
-about differential "programs of C calls give the same with upstream's library and ours, except for listed differences"
-# From the kept corpus, and DIFFERENTIAL_RUNS more from a fixed seed, 3000 unless that says otherwise.
+about differential "programs of C calls give the same with upstream's library and ours, except for listed differences, and the same in C"
+# From the kept corpus, and DIFFERENTIAL_RUNS more from a fixed seed, 3000 unless that says otherwise. Upstream has no API of TVM 0.5 to
+# 0.20: the library that is compared with it has none either, but the one whose programs are written in C.
 check_differential() {
-  local upstream ours=$target/release/libtvm_ffi.so
+  local upstream ours=$target/release/libtvm_ffi.so legacy=$target/legacy/release/libtvm_ffi.so
   local fuzz=(--manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential")
   need python3 "apt-get install python3 python3-pip" && need cc "apt-get install gcc" &&
     upstream=$(tests/conformance/upstream/wheel.sh)/tvm_ffi/lib/libtvm_ffi.so &&
     cargo build --release -p ferrite-ffi-capi --features backend &&
-    FERRITE_LIBRARY=$ours cargo test "${fuzz[@]}" -- --include-ignored &&
+    cargo build --release -p ferrite-ffi-capi --features legacy --target-dir "$target/legacy" &&
+    FERRITE_LIBRARY=$legacy cargo test "${fuzz[@]}" -- --include-ignored && crash_file_becomes_c "$upstream" &&
     fuzz/findings/run.sh "$upstream" "$ours" &&
     cargo run "${fuzz[@]}" --bin differential -- "$upstream" "$ours" --runs "${DIFFERENTIAL_RUNS:-3000}" fuzz/corpus/c_symbols
+}
+
+crash_file_becomes_c() { # crash_file_becomes_c UPSTREAM: the script writes the steps that a library has, and says which it has not
+  local file=$target/ci/to-c/legacy-calls told
+  cargo run "${fuzz[@]}" --bin seeds -- "${file%/*}" || return 1
+  told=$(fuzz/to_c.sh "$file" 2>&1) && grep -q '^0 Legacy: ok ffi.Function$' <<<"$told" &&
+    told=$(fuzz/to_c.sh "$file" "$1" 2>&1) && grep -q 'left out the [0-9]* steps' <<<"$told" && ! grep -q ' Legacy: ' <<<"$told" || {
+    echo "$told"
+    echo "error: to_c.sh writes other steps than the library has"
+    return 1
+  }
 }
 
 about coverage "lines, branches and functions of each crate that the kept programs of C calls reach: every C symbol among them, also those of TVM 0.5 to 0.20"

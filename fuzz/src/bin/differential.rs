@@ -4,7 +4,8 @@
 //!
 //! usage: differential --c LIBRARY FILE
 //!
-//! Prints the program of a file in C, without the steps that the interpreter leaves out on the library.
+//! Prints the program of a file in C, without the steps that the interpreter leaves out on the library. Says so for steps with the
+//! API of TVM 0.5 to 0.20.
 //!
 //! usage: differential --notes LIBRARY FILE
 //!
@@ -26,7 +27,7 @@ use std::time::Instant;
 use ferrite_fuzz::differences::difference;
 use ferrite_fuzz::random::Random;
 use ferrite_fuzz::worker::{self, Run, Worker};
-use ferrite_fuzz::{Library, Machine, Program, c_code};
+use ferrite_fuzz::{Library, Machine, Program, Step, c_code};
 
 /// Number of steps that are taken out of one program because upstream crashes there.
 const MAX_CRASHES: usize = 8;
@@ -126,6 +127,13 @@ fn run_file(library: &Path, file: &Path) -> Result<(Program, Run), String> {
 
 fn print_c(library: &Path, file: &Path) -> Result<(), String> {
     let (program, run) = run_file(library, file)?;
+    let legacy = program.lines.iter().filter(|line| matches!(line.step, Step::Legacy { .. })).count();
+    if legacy > 0 && Library::open(library)?.legacy.is_none() {
+        eprintln!(
+            "{} has no API of TVM 0.5 to 0.20 (feature `legacy`): left out the {legacy} steps with it",
+            library.display()
+        );
+    }
     print!("{}", c_code::program(&program, &run));
     Ok(())
 }
@@ -305,7 +313,7 @@ fn notes(run: &Run, at: usize) -> String {
 /// Returns a name for a difference, the same for differences that probably have one cause.
 fn kind_of(program: &Program, at: usize, theirs: &str, own: &str) -> String {
     let step = program.lines.get(at).map_or("the end".to_string(), |line| match &line.step {
-        ferrite_fuzz::Step::Builtin { name, .. } => ferrite_fuzz::builtins::name(*name).to_string(),
+        Step::Builtin { name, .. } => ferrite_fuzz::builtins::name(*name).to_string(),
         step => ferrite_fuzz::machine::name_of(step).to_string(),
     });
     format!("{step}: {} / {}", outline(theirs), outline(own))

@@ -348,9 +348,9 @@ impl Machine {
         self.registers.iter_mut().for_each(forget_moved);
         if let Outcome::Status(-1, _) = outcome {
             // The argument that made the call fail may come before or after one that was moved.
-            for reg in args.iter().filter(|arg| matches!(arg, Arg::Movable { .. })).filter_map(register) {
-                self.put(reg, TVMFFIAny::NONE);
-            }
+            let passed = args.iter().zip(&values);
+            let movable = passed.filter(|(_, value)| value.type_index == kTVMFFIObjectRValueRef);
+            movable.filter_map(|(arg, _)| register(arg)).for_each(|reg| self.put(reg, TVMFFIAny::NONE));
         }
         outcome
     }

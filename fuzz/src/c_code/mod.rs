@@ -1,16 +1,21 @@
-//! Programs as C, for those who look into a finding: one line of C for each step, behind the header that has the steps.
+//! Programs as C, for those who look into a finding: one line of C for each step, behind the headers that have the steps.
+
+mod legacy;
 
 use std::fmt::Write;
 
 use crate::classes::FIELDS;
 use crate::machine::{NULLS, alignment_of, major_of, name_of, target};
-use crate::program::{Arg, Callback, Meta, Program, Reg, Step, Value};
+use crate::program::{Arg, Callback, Line, Meta, Program, Reg, Step, Value};
 use crate::texts::{self, ATTRIBUTES, CLASSES, GLOBALS, SYSTEM_SYMBOLS, Text};
 use crate::worker::Run;
 use crate::{builtins, code::Coded};
 
 /// The steps in C.
-const HEADER: &str = include_str!("../c/steps.h");
+const STEPS: &str = include_str!("../../c/steps.h");
+
+/// The steps with the API of TVM 0.5 to 0.20, which only libraries with the feature `legacy` have.
+const LEGACY_STEPS: &str = include_str!("../../c/legacy_steps.h");
 
 /// Calls with null pointers, in the order of `NULLS`.
 const NULL_CALLS: &[&str] = &[
@@ -52,39 +57,43 @@ const NULL_CALLS: &[&str] = &[
 
 /// Returns a C program that does the steps that ran, and prints the notes of the interpreter.
 pub fn program(program: &Program, run: &Run) -> String {
-    let mut out = format!("{HEADER}\n");
+    let mut out = format!("{STEPS}\n");
+    if ran(program, run).any(|(_, line)| matches!(line.step, Step::Legacy { .. })) {
+        push(&mut out, format_args!("{LEGACY_STEPS}\n"));
+    }
     let mut main = String::from("int main(void) {\n  setvbuf(stdout, NULL, _IONBF, 0);\n");
-    let mut after_forked = 0;
-    for (number, line) in program.lines.iter().enumerate().filter(|(number, _)| run.ran(*number)) {
-        if number < after_forked {
+    let mut forked = 0..0;
+    for (number, line) in program.lines.iter().enumerate() {
+        if forked.contains(&number) {
             continue;
         }
-        let text = statement(number, &line.step);
+        // Also before a step that was left out.
         if run.joined(number) {
             main += "  join_threads();\n";
         }
-        if let Some(fork) = line.step.fork() {
-            let forked = (number + 1..program.lines.len()).take(fork.steps);
-            after_forked = number + 1 + fork.steps;
-            let lines = forked.filter(|number| run.ran(*number));
-            let lines: String = lines
-                .map(|number| format!("  {}\n", statement(number, &program.lines[number].step)))
-                .collect();
-            push(&mut out, format_args!("static void steps_{number}(void) {{\n{lines}}}\n\n"));
-            push(&mut main, format_args!("  {text}\n"));
-        } else if line.other_thread {
-            push(
-                &mut out,
-                format_args!(
-                    "static void *step_{number}(void *unused) {{\n  (void)unused;\n  {text}\n  return NULL;\n}}\n\n"
-                ),
-            );
-            push(&mut main, format_args!("  on_thread(step_{number});\n"));
-        } else {
-            push(&mut main, format_args!("  {text}\n"));
+        if !run.ran(number) {
+            continue;
         }
+        let mut text = statement(number, &line.step);
+        if let Some(fork) = line.step.fork() {
+            forked = number + 1..number + 1 + fork.steps;
+            let lines = ran(program, run).filter(|(number, _)| forked.contains(number));
+            let lines: String =
+                lines.map(|(number, line)| format!("  {}\n", statement(number, &line.step))).collect();
+            push(&mut out, format_args!("static void steps_{number}(void) {{\n{lines}}}\n\n"));
+        } else if line.other_thread {
+            let body = format!("  (void)unused;\n  {text}\n  return NULL;\n");
+            push(&mut out, format_args!("static void *step_{number}(void *unused) {{\n{body}}}\n\n"));
+            text = format!("on_thread(step_{number});");
+        }
+        push(&mut main, format_args!("  {text}\n"));
     }
     out + &main + "  finish();\n  return 0;\n}\n"
+}
+
+/// Returns the lines that ran, with their numbers.
+fn ran<'a>(program: &'a Program, run: &'a Run) -> impl Iterator<Item = (usize, &'a Line)> {
+    program.lines.iter().enumerate().filter(|(number, _)| run.ran(*number))
 }
 
 /// Returns the call of a step, with its number, its name and the register of its result.
@@ -238,8 +247,7 @@ fn call(step: &Step) -> String {
             let file = object.file();
             format!("do_library({}, {})", literal(&file), file.len())
         }
-        // `to_c.sh` links a library without these calls, so that they are left out.
-        Step::Legacy { .. } => "abort()".into(),
+        Step::Legacy { call, .. } => legacy::call(call),
         Step::Join {} => "do_join()".into(),
         Step::Fork { .. } => unreachable!("needs the number of the step"),
     }
@@ -292,15 +300,10 @@ fn list(args: &[Arg]) -> String {
 }
 
 fn tensor(meta: &Meta) -> String {
-    let (sizes, strides) = meta.sizes_and_strides();
-    let join = |values: &[i64]| {
-        let all: Vec<_> = values.iter().map(|value| int(*value)).collect();
-        format!("(const int64_t[8]){{{}}}", if all.is_empty() { "0".into() } else { all.join(", ") })
-    };
-    let ndim = sizes.len() as i32;
+    let (shape, strides) = meta.sizes_and_strides();
     format!(
         "tensor_record({}, {}, {}, {}, {}, {}, {}, {}, {}), {}, {}",
-        if meta.negative { -1 - ndim } else { ndim },
+        meta.ndim(),
         number(meta.has_strides),
         meta.code,
         meta.bits,
@@ -309,9 +312,14 @@ fn tensor(meta: &Meta) -> String {
         meta.device_type,
         meta.device_id,
         number(meta.null_data),
-        join(&sizes),
-        join(&strides)
+        sizes(&shape),
+        sizes(&strides)
     )
+}
+
+fn sizes(values: &[i64]) -> String {
+    let all: Vec<_> = values.iter().map(|value| int(*value)).collect();
+    format!("(const int64_t[8]){{{}}}", if all.is_empty() { "0".into() } else { all.join(", ") })
 }
 
 fn kind(callback: &Callback) -> &'static str {
