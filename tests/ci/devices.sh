@@ -115,7 +115,7 @@ check_gpu-tvm-tests() {
     need xz "apt-get install xz-utils" && build_wheel && tests/programs/clients/device_tests/run.sh "$target"/wheels/*.whl
 }
 
-about gpu-stacks "TileLang and FlashInfer compile and run kernels on an NVIDIA GPU, on the library of our wheel, with the PyTorch of PYTHON"
+about gpu-stacks "CUTLASS's DSL, FlashAttention, FlashInfer, JAX, QuACK, SGLang, TileLang and XGrammar on an NVIDIA GPU and the library of our wheel, with the PyTorch and JAX of PYTHON"
 check_gpu-stacks() {
   need nvcc "install the CUDA toolkit" && build_wheel && tests/programs/clients/nvidia/run.sh "$target"/wheels/*.whl
 }

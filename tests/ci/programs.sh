@@ -98,6 +98,16 @@ check_tilelang() {
   build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl tilelang tirx
 }
 
+about cutlass "a kernel of CUTLASS's DSL, from PyPI, compiled without a GPU, exported and loaded on the library of our wheel"
+check_cutlass() {
+  need cc "apt-get install gcc" && build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl cutlass
+}
+
+about jax "programs that JAX, from PyPI, compiles call C++ and Python on the library of our wheel"
+check_jax() {
+  build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl jax
+}
+
 about xgrammar "XGrammar's own tests on the library of our wheel; downloads 6 GB"
 check_xgrammar() {
   build_wheel && tests/programs/clients/xgrammar/run.sh "$target"/wheels/*.whl

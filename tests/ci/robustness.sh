@@ -25,7 +25,7 @@ check_python-programs() {
   host_library release && need python3 "apt-get install python3 python3-pip python3-venv" || return 1
   damage_is_found 's/IndexError/IndexErroX/' && damage_is_found 's/\xb9\x79\x37\x9e/\xb8\x79\x37\x9e/g' || status=1
   $run "$library" findings || status=1
-  $run "$library" --programs "${PROGRAMS:-2000}" || status=1
+  $run "$library" --programs "${PROGRAMS:-2000}" --seconds 3600 || status=1
   return $status
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh WHEEL
 #
-# Runs kernels of TileLang and FlashInfer on an NVIDIA GPU with the library of the wheel of targets/host/python. The interpreter
-# (PYTHON, by default python3) must have PyTorch with CUDA, and nvcc must be there, which both compile with: 5 minutes on an H100.
+# Runs kernels of CUTLASS's DSL, FlashInfer, JAX, SGLang, TileLang and XGrammar on an NVIDIA GPU with the library of the wheel of
+# targets/host/python. The interpreter (PYTHON, by default python3) must have PyTorch and JAX with CUDA, and nvcc must be there,
+# which most compile with: 10 minutes on an H100.
 # shellcheck disable=SC2154 # cache.sh sets the folder of downloads and the interpreter
 source "$(dirname "${BASH_SOURCE[0]}")/../../../conformance/upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -20,11 +21,12 @@ site=$(mktemp -d)
 trap 'rm -rf "$site"' EXIT
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --root-user-action ignore --target "$site" "$1"
 failed=0
-for script in "$here"/*.py; do
+export JAX_PLATFORMS=cuda,cpu # JAX fails without a GPU
+for script in "$here"/*.py "$here"/../jax/jax_kernels.py; do
   requirements=$here/requirements-$(basename "$script" .py).txt
   clients=$cache/clients-nvidia-$(cat "$requirements" - <<<"$("$python" -VV)" | key)
   once "$clients" install_clients
-  PYTHONPATH=$site timeout 600 "$clients/bin/python" "$script" || failed=$((failed + 1))
+  PYTHONPATH=$site:$here/../cutlass timeout 600 "$clients/bin/python" "$script" || failed=$((failed + 1))
 done
 echo "programs on an NVIDIA GPU: $failed failed"
 [ "$failed" -eq 0 ]
