@@ -1,0 +1,98 @@
+"""Measure kernels and a whole model on an NVIDIA GPU beside PyTorch, and print a table.
+
+usage: measure.py KERNELS TRANSFORMER    kernels_cpp.so of targets/host/kernels, and the library that transformer.py wrote
+"""
+
+import sys
+import time
+
+import ferrite_tvm_ffi  # noqa: F401
+import torch
+import transformer
+import tvm_ffi
+
+ROUNDS = 7
+
+
+def queued(call, calls=1000):
+    """Return the microseconds that a call takes to queue its kernel, the best of some rounds."""
+
+    def once():
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(calls):
+            call()
+        return (time.perf_counter() - begin) / calls * 1e6
+
+    return min(once() for _ in range(ROUNDS))
+
+
+def finished(call, calls=20):
+    """Return the microseconds from one result to the next, the best of some rounds."""
+
+    def once():
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(calls):
+            call()
+        torch.cuda.synchronize()
+        return (time.perf_counter() - begin) / calls * 1e6
+
+    once()
+    return min(once() for _ in range(ROUNDS))
+
+
+def launches(kernels):
+    x, out = torch.randn(8, 64, device="cuda"), torch.empty(8, device="cuda")
+    ours, ours_out = map(tvm_ffi.from_dlpack, (x, out))
+    torch.testing.assert_close(kernels.sum_rows(x, None), x.sum(-1))
+    into, new = queued(lambda: torch.sum(x, -1, out=out)), queued(lambda: torch.sum(x, -1))
+    what = "queue a kernel that sums 8 rows"
+    yield f"{what}, into a tensor of `tvm_ffi`", queued(lambda: kernels.sum_rows(ours, ours_out)), "`torch.sum`, `out`", into
+    yield f"{what}, into a tensor of PyTorch", queued(lambda: kernels.sum_rows(x, out)), "`torch.sum`, `out`", into
+    yield f"{what}, into a new tensor, by PyTorch's allocator", queued(lambda: kernels.sum_rows(x, None)), "`torch.sum`", new
+    yield f"{what}, into a new tensor, by the driver", queued(lambda: kernels.sum_rows(ours, None)), "`torch.sum`", new
+
+
+def operators(kernels):
+    a, b, weight = (torch.randn(*shape, device="cuda") for shape in ((4096, 4096), (4096, 4096), (4096,)))
+    norm = torch.nn.functional.rms_norm
+    torch.testing.assert_close(kernels.rmsnorm(a, weight, 1e-6, None), norm(a, (4096,), weight, 1e-6))
+    yield (
+        "`rmsnorm` of 4096 x 4096",
+        finished(lambda: kernels.rmsnorm(a, weight, 1e-6, None)),
+        "`torch.rms_norm`",
+        finished(lambda: norm(a, (4096,), weight, 1e-6)),
+    )
+    torch.testing.assert_close(kernels.gemm(a, b, None), a @ b, rtol=1e-3, atol=1e-2)
+    yield "`gemm` of 4096 x 4096", finished(lambda: kernels.gemm(a, b, None)), "`torch.matmul`", finished(lambda: a @ b)
+
+
+def models(library):
+    """Compare a model that TVM compiled, run by Ferrite's Relax machine, with PyTorch's own ways to run it."""
+    machine = tvm_ffi.load_module(library)["vm_load_executable"]()
+    machine["vm_initialization"](int(tvm_ffi.DLDeviceType.kDLCUDA), 0, 2, int(tvm_ffi.DLDeviceType.kDLCPU), 0, 2)
+    network, x = transformer.model()
+    network, x = network.cuda(), x.cuda()
+    parameters = [tvm_ffi.from_dlpack(one.detach()) for one in network.parameters()]
+    main, given = machine["main"], tvm_ffi.from_dlpack(x)
+    with torch.no_grad():
+        torch.testing.assert_close(torch.from_dlpack(main(given, *parameters)), network(x), rtol=1e-3, atol=1e-4)
+        compiled = torch.compile(network, mode="reduce-overhead")
+        name, ours = "transformer of 4 layers, width 256, 128 tokens, float32, compiled by TVM", finished(lambda: main(given, *parameters))
+        yield name, ours, "PyTorch, eager", finished(lambda: network(x))
+        yield name, ours, "`torch.compile`, in CUDA graphs", finished(lambda: compiled(x))
+
+
+def main(kernels, library):
+    properties = torch.cuda.get_device_properties(0)
+    print(f"On an {properties.name}, PyTorch {torch.__version__}, in µs, the best of {ROUNDS} rounds:\n")
+    print("| | Ferrite | Beside it | |\n|---|---:|---|---:|")
+    loaded = tvm_ffi.load_module(kernels)
+    for rows in (launches(loaded), operators(loaded), models(library)):
+        for what, ours, other, theirs in rows:
+            print(f"| {what} | {ours:,.1f} | {other} | {theirs:,.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
