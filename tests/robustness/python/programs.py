@@ -32,6 +32,7 @@ class Run:
         self.keep = keep
         self.counts: collections.Counter[str] = collections.Counter()
         self.differences: dict[tuple, list[int]] = {}
+        self.crashes = 0  # of our library
 
     def program(self, program: Program) -> None:
         source = program.source()
@@ -51,13 +52,18 @@ class Run:
             self.report(program, texts, found)
 
     def without_deaths(self, program: Program, texts: list[str], upstream: Result, ours: Result) -> tuple[list[str], Result, Result]:
-        """Counts a statement that ends upstream's process, drops it, and runs the rest, so that it is compared, too."""
+        """Counts a statement that ends upstream's process, drops it, and runs the rest, so that it is compared, too.
+
+        Where ours crashes as well, that is a failure, while one that only takes longer than the limit is counted.
+        """
         while upstream.death and not upstream.outcomes and upstream.at >= 0:
-            who = "both" if ours.death else "upstream"
-            shape = compare.shape(texts[upstream.at])
-            self.counts[f"{who}: {upstream.death} at {shape}"] += 1
-            if self.keep and self.counts[f"{who}: {upstream.death} at {shape}"] == 1:
-                self.write(f"{who}-{program.seed}", texts[: upstream.at + 1])
+            name = f"upstream: {upstream.death} at {compare.shape(texts[upstream.at])}"
+            if ours.death:
+                name += f"; ours: {ours.death}"
+            self.crashes += ours.death.startswith("signal")
+            self.counts[name] += 1
+            if self.keep and self.counts[name] == 1:
+                self.write(f"{'both' if ours.death else 'upstream'}-{program.seed}", texts[: upstream.at + 1])
             texts = texts[: upstream.at] + texts[upstream.at + 1 :]
             upstream, ours = (library.run(program.seed, "\n".join(texts), program.alone) for library in self.libraries)
         return texts, upstream, ours
@@ -95,7 +101,7 @@ class Run:
         for name, count in sorted(counts.items()):
             if name not in ("programs", "statements", "exceptions"):
                 print(f"  {count:6} {name}")
-        failed = sum(map(len, self.differences.values()))
+        failed = self.crashes + sum(map(len, self.differences.values()))
         print(f"python-programs: {counts['programs'] - failed} passed, {failed} failed")
         return 1 if failed else 0
 
@@ -131,7 +137,7 @@ def main() -> int:
     begin = time.monotonic()
     for program in programs(options):
         if time.monotonic() - begin > options.seconds:
-            print("the time is over")
+            print(f"stopped after {options.seconds:.0f} s, before seed {program.seed}")
             break
         run.program(program)
     for library in libraries:
