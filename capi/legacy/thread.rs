@@ -9,7 +9,8 @@ use core::ptr;
 use ferrite_core::abi::TVMFFIByteArray;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
-use ferrite_core::{plain_bail, plain_error};
+use ferrite_core::sync::per_thread;
+use ferrite_core::{per_thread, plain_bail, plain_error};
 
 /// Slot for a null-terminated string or bytes.
 pub struct Text {
@@ -125,23 +126,22 @@ pub struct Slots {
     pub attributes: RefCell<Names>,
 }
 
-thread_local! {
-    static SLOTS: Slots = const {
-        Slots {
-            error: RefCell::new(Text::new()),
-            last: RefCell::new(None),
-            backtrace: RefCell::new(Text::new()),
-            result: RefCell::new(Text::new()),
-            attribute: RefCell::new(Text::new()),
-            functions: RefCell::new(Names::new()),
-            attributes: RefCell::new(Names::new()),
-        }
-    };
-}
+per_thread!(
+    static SLOTS: Slots = Slots {
+        error: RefCell::new(Text::new()),
+        last: RefCell::new(None),
+        backtrace: RefCell::new(Text::new()),
+        result: RefCell::new(Text::new()),
+        attribute: RefCell::new(Text::new()),
+        functions: RefCell::new(Names::new()),
+        attributes: RefCell::new(Names::new()),
+    }
+);
 
-/// Runs `body` on the slots of this thread. Returns `None` on a terminating thread whose slots are destroyed.
+/// Runs `body` on the slots of this thread. Returns `None` on a terminating thread whose slots are destroyed, and if there
+/// is no memory to register their destructor.
 pub fn with<R>(body: impl FnOnce(&Slots) -> R) -> Option<R> {
-    SLOTS.try_with(body).ok()
+    per_thread::with_shared(&SLOTS, body)
 }
 
 /// Creates the RuntimeError for a terminating thread whose slots are destroyed.

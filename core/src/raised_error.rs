@@ -14,6 +14,7 @@ use crate::sync::per_thread;
 /// # Upstream
 /// `TVMFFIErrorSetRaised`.
 #[cfg(not(feature = "client"))]
+#[cfg_attr(feature = "std", inline(never))] // every exported symbol calls it
 pub fn set(mut error: Error) {
     error.complete_backtrace();
     set_again(error);

@@ -7,14 +7,14 @@ use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
 use std::process::Command;
 
 /// Runs a program of `tests/robustness/alloc_fail`.
-fn run(program: &str, what: &str, how: &str) -> Outcome<()> {
-    let folder = scratch(&format!("alloc_fail/{program}-{what}-{how}"))?;
+fn run(program: &str, arguments: &[&str]) -> Outcome<()> {
+    let folder = scratch(&format!("alloc_fail/{program}-{}", arguments.join("-")))?;
     let kernels = Cc::shared(folder.join("kernels.so")).strict();
     let kernels = kernels.source(root().join("tests/conformance/c/kernels.c")).link()?;
-    let executable = Cc::program(folder.join(program)).strict();
+    let executable = Cc::program(folder.join(program)).strict().args(["-pthread"]);
     let executable = executable.source(root().join(format!("tests/robustness/alloc_fail/{program}.c")));
     let mut command = Command::new(executable.link_shared(Library::get()?)?);
-    command.args([what, how]).env("CHECK_KERNELS", kernels);
+    command.args(arguments).env("CHECK_KERNELS", kernels);
     print!("{}", output_of(&mut command)?);
     Ok(())
 }
@@ -26,28 +26,40 @@ macro_rules! programs {
 
             #[test]
             fn one_object() -> Outcome<()> {
-                run(stringify!($program), "objects", "once")
+                run(stringify!($program), &["objects", "once"])
             }
 
             #[test]
             fn all_objects_from_one_on() -> Outcome<()> {
-                run(stringify!($program), "objects", "onwards")
+                run(stringify!($program), &["objects", "onwards"])
             }
 
             #[test]
             fn one_block() -> Outcome<()> {
-                run(stringify!($program), "malloc", "once")
+                run(stringify!($program), &["malloc", "once"])
             }
 
             #[test]
             fn all_blocks_from_one_on() -> Outcome<()> {
-                run(stringify!($program), "malloc", "onwards")
+                run(stringify!($program), &["malloc", "onwards"])
             }
         }
     )*};
 }
 
 programs!(symbols, functions);
+
+/// Runs threads that raise their first errors without memory: their destructors are registered without allocating.
+#[test]
+fn first_error_of_a_thread() -> Outcome<()> {
+    run("first_error", &["0"])
+}
+
+/// The same when glibc has to allocate for a key of the library.
+#[test]
+fn first_error_of_a_thread_with_many_keys() -> Outcome<()> {
+    run("first_error", &["100"])
+}
 
 /// Symbols that are not called while an allocation fails, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[("TVMFFISetCustomAllocator", "installs the allocator that fails")];

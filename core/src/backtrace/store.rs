@@ -1,36 +1,24 @@
 //! Thread-local storage of the last backtrace of each thread, which C reads in place.
 
-extern crate std;
-
-use core::cell::{Cell, RefCell};
-
 use crate::abi::TVMFFIByteArray;
 use crate::memory::Buffer;
+use crate::sync::per_thread;
 
 struct LastText {
-    text: RefCell<Buffer<u8>>,
-    array: Cell<TVMFFIByteArray>,
+    text: Buffer<u8>,
+    array: TVMFFIByteArray,
 }
 
-std::thread_local! {
-    static LAST: LastText = const {
-        LastText {
-            text: RefCell::new(Buffer::new()),
-            array: Cell::new(TVMFFIByteArray::EMPTY),
-        }
-    };
-}
+crate::per_thread!(static LAST: LastText = LastText { text: Buffer::new(), array: TVMFFIByteArray::EMPTY });
 
-/// Runs `fill` to replace the stored backtrace, and returns its address. Returns `None` while the thread is ending or
-/// if called from within `fill`.
+/// Runs `fill` to replace the stored backtrace, and returns its address. Returns `None` while the thread is ending, if
+/// there is no memory to store one, and if called from within `fill`.
 pub(super) fn with(fill: impl FnOnce(&mut Buffer<u8>)) -> Option<*const TVMFFIByteArray> {
-    LAST.try_with(|last| {
-        let mut text = last.text.try_borrow_mut().ok()?;
-        fill(&mut text);
-        last.array.set(view(&text));
-        Some(last.array.as_ptr().cast_const())
+    per_thread::with(&LAST, |last| {
+        fill(&mut last.text);
+        last.array = view(&last.text);
+        &raw const last.array
     })
-    .ok()?
 }
 
 /// An empty string for C.

@@ -28,6 +28,7 @@ static struct {
   uintptr_t end;
   long fail_in;   /* 1 fails the next allocation of the library, 0 fails none */
   int from_there; /* whether all later ones fail, too */
+  int of_all;     /* whether allocations of others count and fail, too */
   int failed;     /* number of failed allocations */
   long live;      /* number of live blocks of the library */
   long count;
@@ -88,6 +89,8 @@ static int of_library(const void* caller) {
   return (uintptr_t)caller >= heap.begin && (uintptr_t)caller < heap.end;
 }
 
+static int counts(const void* caller) { return heap.of_all || of_library(caller); }
+
 static int refused(void) {
   heap.count++;
   if (heap.fail_in > 0 && --heap.fail_in == 0) {
@@ -110,7 +113,7 @@ static void* made(void* block, size_t size, const void* caller) {
 
 void* malloc(size_t size) {
   void* caller = __builtin_return_address(0);
-  if (of_library(caller) && refused()) {
+  if (counts(caller) && refused()) {
     return NULL;
   }
   return made(__libc_malloc(size), size, caller);
@@ -118,7 +121,7 @@ void* malloc(size_t size) {
 
 void* calloc(size_t count, size_t size) {
   void* caller = __builtin_return_address(0);
-  if (of_library(caller) && refused()) {
+  if (counts(caller) && refused()) {
     return NULL;
   }
   return made(__libc_calloc(count, size), count * size, caller);
@@ -128,7 +131,7 @@ void* realloc(void* block, size_t size) {
   void* caller = __builtin_return_address(0);
   void* moved;
   int ours;
-  if (of_library(caller) && refused()) {
+  if (counts(caller) && refused()) {
     return NULL;
   }
   ours = block != NULL && forget(block);
@@ -141,7 +144,7 @@ void* realloc(void* block, size_t size) {
 
 void* memalign(size_t alignment, size_t size) {
   void* caller = __builtin_return_address(0);
-  if (of_library(caller) && refused()) {
+  if (counts(caller) && refused()) {
     return NULL;
   }
   return made(__libc_memalign(alignment, size), size, caller);
@@ -149,7 +152,7 @@ void* memalign(size_t alignment, size_t size) {
 
 void* aligned_alloc(size_t alignment, size_t size) {
   void* caller = __builtin_return_address(0);
-  if (of_library(caller) && refused()) {
+  if (counts(caller) && refused()) {
     return NULL;
   }
   return made(__libc_memalign(alignment, size), size, caller);
@@ -158,7 +161,7 @@ void* aligned_alloc(size_t alignment, size_t size) {
 int posix_memalign(void** result, size_t alignment, size_t size) {
   void* caller = __builtin_return_address(0);
   void* block;
-  if (of_library(caller) && refused()) {
+  if (counts(caller) && refused()) {
     return ENOMEM;
   }
   block = made(__libc_memalign(alignment, size), size, caller);

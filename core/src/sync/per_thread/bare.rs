@@ -90,3 +90,9 @@ macro_rules! per_thread {
 pub fn with<T: Send, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
     Some(body(&mut value.lock()))
 }
+
+/// Runs `body` with shared access to the value. Never returns `None` in this build. `body` must not access the same value.
+#[inline]
+pub fn with_shared<T: Send, R>(value: &'static PerThread<T>, body: impl FnOnce(&T) -> R) -> Option<R> {
+    Some(body(&value.lock()))
+}

@@ -1,6 +1,5 @@
 //! Per-thread state: the raised error, the queue of dying objects, and values that other crates declare with
 //! [`per_thread!`](crate::per_thread).
-//! [`per_thread!`](crate::per_thread).
 //!
 //! With std the state is thread-local. Without it there is one instance, shared by the whole program and accessed under
 //! a lock; closures that access it must therefore be short, and must not take locks, allocate or run user callbacks.
@@ -38,6 +37,33 @@ mod tests {
     #[test]
     fn the_raised_slot_starts_empty() {
         assert!(with_raised(|slot| slot.get()).is_null());
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn values_are_dropped_when_their_thread_ends() {
+        use std::sync::mpsc::{Sender, channel};
+        use std::vec::Vec;
+
+        struct Told(Option<Sender<u8>>, u8);
+
+        impl Drop for Told {
+            fn drop(&mut self) {
+                let is_destroyed = with(&FIRST, |_| ()).is_none();
+                self.0.as_ref().map(|sender| sender.send(self.1 + u8::from(is_destroyed) * 10));
+            }
+        }
+
+        crate::per_thread!(static FIRST: Told = Told(None, 1));
+        crate::per_thread!(static SECOND: Told = Told(None, 2));
+        let (sender, receiver) = channel();
+        let thread = std::thread::spawn(move || {
+            with(&FIRST, |told| told.0 = Some(sender.clone()));
+            with(&SECOND, |told| told.0 = Some(sender));
+        });
+        assert!(thread.join().is_ok());
+        // The last one first; a value is not used while it is dropped.
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [2, 11]);
     }
 
     #[test]

@@ -2,17 +2,31 @@
 
 extern crate std;
 
+mod at_end;
+
+use self::at_end::AtEnd;
 use super::Dying;
 use crate::abi::TVMFFIObject;
 use core::cell::{Cell, RefCell};
+use core::mem::{ManuallyDrop, needs_drop};
 use core::ptr;
 
-/// Slot for the raised error of a thread. Releases the error when the thread ends.
-struct RaisedSlot(Cell<*mut TVMFFIObject>);
+/// Slot for the raised error of a thread. Its error is released when the thread ends.
+struct RaisedSlot {
+    error: Cell<*mut TVMFFIObject>,
+    at_end: AtEnd,
+}
 
-impl Drop for RaisedSlot {
-    fn drop(&mut self) {
-        let error = self.0.replace(ptr::null_mut());
+impl RaisedSlot {
+    /// Releases the error of an ending thread. Later destructors may raise others.
+    ///
+    /// # Safety
+    /// `slot` must be the address of the slot of this thread.
+    unsafe fn release(slot: *const ()) {
+        // SAFETY: the caller's promise.
+        let slot = unsafe { &*slot.cast::<RaisedSlot>() };
+        slot.at_end.renew();
+        let error = slot.error.replace(ptr::null_mut());
         if !error.is_null() {
             // SAFETY: the slot's strong reference was taken out of it.
             unsafe { crate::release::release_object(error) };
@@ -21,11 +35,11 @@ impl Drop for RaisedSlot {
 }
 
 std::thread_local! {
-    // Without a destructor, so that it works while other thread-local values are being destroyed.
+    // Without destructors for std, so that they work while other thread-local values are being destroyed.
     static DYING: Dying = const { Cell::new(ptr::null_mut()) };
     static ASKS: Cell<bool> = const { Cell::new(false) };
-    static RAISED_AT_EXIT: Cell<*mut TVMFFIObject> = const { Cell::new(ptr::null_mut()) };
-    static RAISED: RaisedSlot = const { RaisedSlot(Cell::new(ptr::null_mut())) };
+    static RAISED: RaisedSlot =
+        const { RaisedSlot { error: Cell::new(ptr::null_mut()), at_end: AtEnd::new(RaisedSlot::release) } };
 }
 
 /// Queue of a single-threaded process. It is a static, so that access needs no thread-local lookup.
@@ -70,30 +84,54 @@ pub fn swap_asking_for_error(asks: bool) -> bool {
 
 /// Runs `body` with access to the slot of this thread's raised error. The slot is null or owns a strong reference.
 ///
-/// Destructors of other thread-local values and exit handlers of the process run after the slot is destroyed. They use
-/// another slot, whose error is never released.
+/// If there is no memory to register the slot, or the thread has run its destructors, an error that nobody takes is
+/// never released.
 #[inline]
 pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
-    let slot = RAISED.try_with(|slot| ptr::from_ref(&slot.0)).unwrap_or_else(|_| exit_slot());
-    // SAFETY: both slots are in the thread's storage; the first is only destroyed at the end of the thread, not during
-    // this call.
-    body(unsafe { &*slot })
+    RAISED.with(|slot| {
+        // SAFETY: the slot is in a thread-local without a destructor, and `release` accepts its address.
+        unsafe { slot.at_end.is_registered(ptr::from_ref(slot).cast()) };
+        body(&slot.error)
+    })
 }
 
-/// Returns the slot for accesses after [`RAISED`] was destroyed.
-#[cold]
-#[inline(never)]
-fn exit_slot() -> *const Cell<*mut TVMFFIObject> {
-    RAISED_AT_EXIT.with(ptr::from_ref)
-}
-
-#[doc(hidden)]
-pub use core::cell::RefCell as __RefCell;
 #[doc(hidden)]
 pub use std::thread_local as __thread_local;
 
 /// A value declared by [`per_thread!`](crate::per_thread); dropped when its thread ends.
-pub type PerThread<T> = std::thread::LocalKey<RefCell<T>>;
+pub type PerThread<T> = std::thread::LocalKey<__Slot<T>>;
+
+#[doc(hidden)]
+pub struct __Slot<T> {
+    value: RefCell<ManuallyDrop<T>>,
+    at_end: AtEnd,
+}
+
+impl<T> __Slot<T> {
+    pub const fn new(initial: T) -> Self {
+        __Slot { value: RefCell::new(ManuallyDrop::new(initial)), at_end: AtEnd::new(Self::destroy) }
+    }
+
+    /// Returns `true` if the value is going to be dropped when the thread ends, or needs not be.
+    #[inline]
+    fn is_usable(&self) -> bool {
+        // SAFETY: `per_thread!` declares slots as thread-locals, without a destructor; `destroy` accepts their address.
+        !const { needs_drop::<T>() } || unsafe { self.at_end.is_registered(ptr::from_ref(self).cast()) }
+    }
+
+    /// Drops the value of an ending thread, unless a caller that never returned is using it.
+    ///
+    /// # Safety
+    /// `slot` must be the address of a slot, and the value not be used afterwards.
+    unsafe fn destroy(slot: *const ()) {
+        // SAFETY: the caller's promise.
+        let slot = unsafe { &*slot.cast::<Self>() };
+        if let Ok(mut value) = slot.value.try_borrow_mut() {
+            // SAFETY: the slot is not usable any more.
+            unsafe { ManuallyDrop::drop(&mut value) };
+        }
+    }
+}
 
 /// Declares a thread-local value with a constant initialiser: `per_thread!(static COUNT: u32 = 0);`.
 #[macro_export]
@@ -101,17 +139,33 @@ macro_rules! per_thread {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $initial:expr) => {
         $crate::sync::per_thread::__thread_local! {
             $(#[$meta])*
-            static $name: $crate::sync::per_thread::__RefCell<$type> =
-                const { $crate::sync::per_thread::__RefCell::new($initial) };
+            static $name: $crate::sync::per_thread::__Slot<$type> =
+                const { $crate::sync::per_thread::__Slot::new($initial) };
         }
     };
 }
 
 /// Runs `body` with access to this thread's value.
 ///
-/// Returns `None` if the thread is ending and the value is already destroyed, or if `body` of an outer call is
-/// accessing the same value.
+/// Returns `None` if the thread is ending and the value is already destroyed, if there is no memory to register its
+/// destructor, or if `body` of an outer call is accessing the same value.
 #[inline]
 pub fn with<T, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
-    value.try_with(|value| value.try_borrow_mut().ok().map(|mut value| body(&mut value))).ok().flatten()
+    value.with(|slot| {
+        if !slot.is_usable() {
+            return None;
+        }
+        slot.value.try_borrow_mut().ok().map(|mut value| body(&mut value))
+    })
+}
+
+/// Runs `body` with shared access to this thread's value; calls may be nested. Returns `None` as [`with`] does.
+#[inline]
+pub fn with_shared<T, R>(value: &'static PerThread<T>, body: impl FnOnce(&T) -> R) -> Option<R> {
+    value.with(|slot| {
+        if !slot.is_usable() {
+            return None;
+        }
+        slot.value.try_borrow().ok().map(|value| body(&value))
+    })
 }
