@@ -21,7 +21,7 @@ check_gpu-cuda() {
   need python3 "apt-get install python3 python3-pip" || return 1
   local FERRITE_NVRTC
   FERRITE_NVRTC=$(tests/programs/device/fetch_nvrtc.sh "$target/nvrtc") && export FERRITE_NVRTC &&
-    cargo test -p ferrite-ffi-gpu --features cuda --lib --test cuda --test cuda_hopper --test cuda_without_driver \
+    cargo test -p ferrite-ffi-gpu --features cuda --lib --test cuda --test cuda_graph --test cuda_hopper --test cuda_without_driver \
       --test cuda_fork --test cuda_failures -- --show-output &&
     ferrite_tests gpu --include-ignored cuda &&
     build_wheel && with_cuda tests/programs/clients/run.sh "$target"/wheels/*.whl cuda && with_cuda kernels_on cuda

@@ -263,6 +263,57 @@ pub trait Backend: Sync {
         Ok(None)
     }
 
+    /// Returns whether devices of this type can record commands in graphs.
+    fn has_graphs(&self) -> bool {
+        false
+    }
+
+    /// Returns whether commands on a stream are being recorded, by whomever.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Safety
+    /// The stream must be null or belong to the device.
+    unsafe fn is_recording(&self, _id: i32, _stream: *mut c_void) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Records the commands that `body` queues on a stream, which do not run meanwhile. Returns the graph.
+    ///
+    /// # Errors
+    /// Errors of `body` and of the driver, which refuses what cannot be recorded, such as allocating memory and waiting. The
+    /// default implementation returns RuntimeError.
+    ///
+    /// # Safety
+    /// The stream must belong to the device, must not be null, and no other thread may use it meanwhile.
+    unsafe fn record_graph(
+        &self,
+        _id: i32,
+        _stream: *mut c_void,
+        _body: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<NonNull<c_void>> {
+        Err(unsupported("graphs", self.device_type()))
+    }
+
+    /// Queues the commands of a graph on a stream.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Safety
+    /// The graph must come from [`record_graph`](Backend::record_graph) for the same device, the stream must be null or belong
+    /// to it, and the memory that the commands use must still be allocated.
+    unsafe fn launch_graph(&self, _id: i32, _graph: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+        Err(unsupported("graphs", self.device_type()))
+    }
+
+    /// Frees a graph. Its commands that are queued still run. Driver errors are ignored.
+    ///
+    /// # Safety
+    /// The graph must come from [`record_graph`](Backend::record_graph) for the same device, and must not be used afterwards.
+    unsafe fn free_graph(&self, _id: i32, _graph: NonNull<c_void>) {}
+
     /// Allocates a workspace: scratch memory that compiled code frees before its call returns. Back ends pool freed
     /// workspaces for reuse.
     ///

@@ -8,6 +8,7 @@
 //! | `copy` | copies between devices, and between device and main memory |
 //! | `tensor` | tensor objects in device memory |
 //! | `handle`, `stream`, `event`, `device_tensor` | [`Device`], [`Stream`], [`Event`] and [`DeviceTensor`], the safe Rust API |
+//! | `graph` | [`Graph`], recorded commands |
 //! | `workspace` | scratch memory for compiled code |
 //!
 //! A device type has at most one back end. No operating system is needed: firmware can register a back end for its
@@ -18,6 +19,7 @@ mod copy;
 mod device_tensor;
 mod error;
 mod event;
+mod graph;
 mod handle;
 pub mod stream;
 mod table;
@@ -28,6 +30,7 @@ pub use backend::{Attribute, Backend, Region};
 pub use copy::{copy, copy_tensor, is_main_memory};
 pub use device_tensor::DeviceTensor;
 pub use event::Event;
+pub use graph::Graph;
 pub use handle::Device;
 pub use stream::Stream;
 pub use table::{HIGHEST_TYPE, find, get, register, registered};

@@ -10,12 +10,12 @@ use core::ptr;
 
 use cuda_support::stand_in::Live;
 use cuda_support::*;
-use ferrite_alloc_ext::device::{self, Attribute, Backend};
+use ferrite_alloc_ext::device::{self, Attribute, Backend, Device, Graph};
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::abi::DLDevice;
 use ferrite_core::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, String};
+use ferrite_core::{Any, AnyView, Function, String, Tensor};
 use ferrite_gpu::cuda::Cuda;
 
 unsafe extern "C" {
@@ -38,11 +38,14 @@ const OUT_OF_MEMORY: i32 = 2;
 const SECOND: DLDevice = DLDevice { device_id: 1, ..HERE };
 
 /// Calls that release a resource or restore the caller's context. Their errors are ignored.
-const RELEASES: [&str; 7] = [
+const RELEASES: [&str; 10] = [
+    "cuGraphDestroy",
+    "cuGraphExecDestroy",
     "cuMemFree_v2",
     "cuMemFreeHost",
     "cuModuleUnload",
     "cuEventDestroy_v2",
+    "cuStreamDestroy_v2",
     "cuCtxSynchronize",
     "cuCtxSetCurrent",
     "cuCtxGetCurrent",
@@ -115,6 +118,16 @@ fn launch_with_attributes() -> Result<()> {
     global("runtime.cuTensorMapEncodeTiled")?.call_packed(&args).map(drop)
 }
 
+fn repeat_commands(kernel: &Function, x: &Tensor, y: &Tensor) -> Result<()> {
+    let device = Device::from(HERE);
+    assert!(Graph::is_supported(device)? && !Graph::is_recording(device)?);
+    let (_, graph) = Graph::record(device, || add_one(kernel, x, y, 1))?;
+    // SAFETY: the tensors outlive the commands: reading one waits for them.
+    unsafe { graph?.launch()? };
+    assert_eq!(values_of(y)?, [2.0; 64]);
+    Ok(())
+}
+
 fn ask_devices() -> Result<()> {
     for number in 1..17 {
         Cuda.attribute(1, Attribute::from_number(number).expect("an attribute"))?;
@@ -128,6 +141,7 @@ fn scenario() -> Result<()> {
     let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     add_one(&kernel, &x, &y, 1)?;
+    repeat_commands(&kernel, &x, &y)?;
     let pinned = device::empty(&[64], F32, PINNED)?;
     copy(&y, &pinned)?;
     wait()?;

@@ -1,6 +1,6 @@
 """Measure kernels and a whole model on an NVIDIA GPU beside PyTorch, and print a table.
 
-usage: measure.py KERNELS TRANSFORMER    kernels_cpp.so of targets/host/kernels, and the library that transformer.py wrote
+usage: measure.py KERNELS FOLDER    kernels_cpp.so of targets/host/kernels, and the folder that transformer.py wrote
 """
 
 import sys
@@ -68,28 +68,37 @@ def operators(kernels):
     yield "`gemm` of 4096 x 4096", finished(lambda: kernels.gemm(a, b, None)), "`torch.matmul`", finished(lambda: a @ b)
 
 
-def models(library):
-    """Compare a model that TVM compiled, run by Ferrite's Relax machine, with PyTorch's own ways to run it."""
+def compiled(library):
+    """Return the main function of a model that TVM compiled, on the first GPU."""
     machine = tvm_ffi.load_module(library)["vm_load_executable"]()
     machine["vm_initialization"](int(tvm_ffi.DLDeviceType.kDLCUDA), 0, 2, int(tvm_ffi.DLDeviceType.kDLCPU), 0, 2)
-    network, x = transformer.model()
-    network, x = network.cuda(), x.cuda()
+    return machine["main"]
+
+
+def models(folder):
+    """Compare a model that TVM compiled, run by Ferrite's Relax machine, with PyTorch's own ways to run it."""
+    network, x = (one.cuda() for one in transformer.model())
     parameters = [tvm_ffi.from_dlpack(one.detach()) for one in network.parameters()]
-    main, given = machine["main"], tvm_ffi.from_dlpack(x)
+    times = []
     with torch.no_grad():
-        torch.testing.assert_close(torch.from_dlpack(main(given, *parameters)), network(x), rtol=1e-3, atol=1e-4)
-        compiled = torch.compile(network, mode="reduce-overhead")
-        name, ours = "transformer of 4 layers, width 256, 128 tokens, float32, compiled by TVM", finished(lambda: main(given, *parameters))
-        yield name, ours, "PyTorch, eager", finished(lambda: network(x))
-        yield name, ours, "`torch.compile`, in CUDA graphs", finished(lambda: compiled(x))
+        for name in ("transformer", "transformer_graphs"):
+            main = compiled(f"{folder}/{name}.so")
+            for given in (x, x + 1, x - 1):  # graphs are recorded by the first call and repeated by the others
+                actual = torch.from_dlpack(main(tvm_ffi.from_dlpack(given), *parameters))
+                torch.testing.assert_close(actual, network(given), rtol=1e-3, atol=1e-4)
+            given = tvm_ffi.from_dlpack(x)
+            times.append(finished(lambda main=main, given=given: main(given, *parameters)))
+        graphs = torch.compile(network, mode="reduce-overhead")
+        yield "transformer of 4 layers, width 256, 128 tokens, float32, compiled by TVM", times[0], "PyTorch, eager", finished(lambda: network(x))
+        yield "the same, compiled with CUDA graphs", times[1], "`torch.compile`, in CUDA graphs", finished(lambda: graphs(x))
 
 
-def main(kernels, library):
+def main(kernels, folder):
     properties = torch.cuda.get_device_properties(0)
     print(f"On an {properties.name}, PyTorch {torch.__version__}, in µs, the best of {ROUNDS} rounds:\n")
     print("| | Ferrite | Beside it | |\n|---|---:|---|---:|")
     loaded = tvm_ffi.load_module(kernels)
-    for rows in (launches(loaded), operators(loaded), models(library)):
+    for rows in (launches(loaded), operators(loaded), models(folder)):
         for what, ours, other, theirs in rows:
             print(f"| {what} | {ours:,.1f} | {other} | {theirs:,.1f} |", flush=True)
 

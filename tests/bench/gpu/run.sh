@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 make -s -C "$here/../../../targets/host/kernels" cpp
 "$python" -m venv --system-site-packages "$work/tvm"
 "$work/tvm/bin/python" -m pip install --quiet --disable-pip-version-check apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2
-"$work/tvm/bin/python" "$here/transformer.py" "$work/transformer.so"
+"$work/tvm/bin/python" "$here/transformer.py" "$work"
 "$work/tvm/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps "$1"
-"$work/tvm/bin/python" "$here/measure.py" "$here/../../../targets/host/kernels/build/kernels_cpp.so" "$work/transformer.so" |
+"$work/tvm/bin/python" "$here/measure.py" "$here/../../../targets/host/kernels/build/kernels_cpp.so" "$work" |
   tee "$here/../results/gpu.md"

@@ -1,6 +1,6 @@
 """A transformer of 4 layers, width 256, 8 heads and 128 tokens in float32, which PyTorch and TVM both run.
 
-usage: transformer.py LIBRARY    compiles it by TVM for CUDA, with its weights as arguments
+usage: transformer.py FOLDER    compiles it by TVM for CUDA with its weights as arguments, without and with CUDA graphs
 """
 
 import sys
@@ -32,7 +32,7 @@ def model():
     return nn.Sequential(*(Layer() for _ in range(LAYERS))).eval(), torch.randn(1, TOKENS, WIDTH)
 
 
-def compile_by_tvm(library):
+def compile_by_tvm(library, graphs):
     import tvm
     from tvm import relax
     from tvm.relax.frontend.torch import from_exported_program
@@ -46,8 +46,10 @@ def compile_by_tvm(library):
         module = relax.get_pipeline("zero")(module)
         rules = dlight.gpu
         module = dlight.ApplyDefaultSchedule(rules.Matmul(), rules.GEMV(), rules.Reduction(), rules.GeneralReduction(), rules.Fallback())(module)
-    relax.build(module, target=target).export_library(library)
+    with tvm.transform.PassContext(config={"relax.backend.use_cuda_graph": graphs}):
+        relax.build(module, target=target).export_library(library)
 
 
 if __name__ == "__main__":
-    compile_by_tvm(sys.argv[1])
+    compile_by_tvm(f"{sys.argv[1]}/transformer.so", graphs=False)
+    compile_by_tvm(f"{sys.argv[1]}/transformer_graphs.so", graphs=True)

@@ -6,7 +6,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 pub(super) type Status = c_int;
 /// `CUdevice`, a device number.
 pub(super) type DeviceNumber = c_int;
-/// `CUcontext`, `CUstream`, `CUevent`, `CUmodule`, `CUfunction`.
+/// `CUcontext`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphExec`, `CUmodule`, `CUfunction`.
 pub(super) type Handle = *mut c_void;
 /// `CUdeviceptr`, a device address.
 pub(super) type Address = u64;
@@ -38,6 +38,9 @@ pub(super) const NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_int = 14;
 pub(super) const STREAM_NON_BLOCKING: c_uint = 1;
 pub(super) const EVENT_DEFAULT: c_uint = 0;
 pub(super) const EVENT_DISABLE_TIMING: c_uint = 2;
+
+/// Mode of recording in which calls of this thread that cannot be recorded fail, and those of other threads do not.
+pub(super) const CAPTURE_THREAD_LOCAL: c_int = 1;
 
 // Linker options: the buffer for the error log, and its size.
 pub(super) const ERROR_LOG_BUFFER: c_int = 5;
@@ -114,6 +117,13 @@ crate::library::driver_table! {
         fn cuStreamDestroy_v2(stream: Handle) -> Status;
         fn cuStreamSynchronize(stream: Handle) -> Status;
         fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) -> Status;
+        fn cuStreamIsCapturing(stream: Handle, status: *mut c_int) -> Status;
+        fn cuStreamBeginCapture_v2(stream: Handle, mode: c_int) -> Status;
+        fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) -> Status;
+        fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, flags: u64) -> Status;
+        fn cuGraphDestroy(graph: Handle) -> Status;
+        fn cuGraphLaunch(executable: Handle, stream: Handle) -> Status;
+        fn cuGraphExecDestroy(executable: Handle) -> Status;
         fn cuEventCreate(event: *mut Handle, flags: c_uint) -> Status;
         fn cuEventRecord(event: Handle, stream: Handle) -> Status;
         fn cuEventSynchronize(event: Handle) -> Status;

@@ -6,7 +6,7 @@
 //! | `platform`, `device` | the driver, its devices with their primary contexts, and each thread's current device |
 //! | `image`, `module`, `kernel` | loadable code, loaded modules, and launches |
 //! | `source`, `nvrtc`, `headers` | source code and its compilation |
-//! | `memory`, `stream`, `event` | memory, copies, streams and events |
+//! | `memory`, `stream`, `event`, `graph` | memory, copies, streams, events and recorded commands |
 //! | `tensor_map`, `functions` | global functions |
 //! | `failure` | errors of the driver |
 
@@ -15,6 +15,7 @@ mod device;
 mod event;
 mod failure;
 mod functions;
+mod graph;
 mod headers;
 mod image;
 mod kernel;
@@ -251,6 +252,35 @@ impl Backend for Cuda {
     ) -> Result<Option<Duration>> {
         // SAFETY: the caller's promise.
         unsafe { event::elapsed(platform::device(id)?, start, end) }
+    }
+
+    fn has_graphs(&self) -> bool {
+        true
+    }
+
+    unsafe fn is_recording(&self, id: i32, stream: *mut c_void) -> Result<bool> {
+        // SAFETY: the caller's promise.
+        unsafe { graph::is_recording(platform::device(id)?, stream) }
+    }
+
+    unsafe fn record_graph(
+        &self,
+        id: i32,
+        stream: *mut c_void,
+        body: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<NonNull<c_void>> {
+        // SAFETY: the caller's promise.
+        unsafe { graph::record(platform::device(id)?, stream, body) }
+    }
+
+    unsafe fn launch_graph(&self, id: i32, graph: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { graph::launch(platform::device(id)?, graph, stream) }
+    }
+
+    unsafe fn free_graph(&self, id: i32, graph: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { graph::destroy(id, graph) };
     }
 
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {

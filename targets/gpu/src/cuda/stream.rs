@@ -32,7 +32,7 @@ pub(super) unsafe fn free(device: &Device, stream: Handle) -> Result<()> {
     if stream.is_null() {
         return Ok(());
     }
-    let _entered = device.enter()?;
+    let _entered = device.enter_to_release();
     device.workspaces.forget(device, stream);
     // SAFETY: the caller's promise.
     unsafe { done!(device.api, cuStreamDestroy_v2(stream)) }

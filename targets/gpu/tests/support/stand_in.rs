@@ -74,6 +74,7 @@ pub struct Live {
     pub streams: u64,
     pub events: u64,
     pub modules: u64,
+    pub graphs: u64,
 }
 
 /// The stand-in, opened as a library.

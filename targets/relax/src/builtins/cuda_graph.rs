@@ -1,14 +1,14 @@
-//! Builtins of models for CUDA graphs. They call the functions that a graph would capture, on any device and each time anew,
-//! with the same results.
+//! Builtins of models whose parts may be recorded: on a device with graphs, such as CUDA, the first call of a part records its
+//! commands, and later ones repeat them. On other devices, and while the current stream is being recorded by others, each call
+//! calls the part's function, with the same results.
 
 use ferrite_alloc_ext::containers::Array;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::{Any, AnyView, Shape, plain_bail};
 
 use super::Builtin;
 use crate::builtin;
-use crate::machine::Context;
+use crate::machine::{Context, Part};
 
 /// The builtins of this file.
 pub const BUILTINS: &[Builtin] = &[
@@ -16,31 +16,26 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "vm.builtin.cuda_graph.get_cached_alloc", allocate),
 ];
 
-/// Calls a function. The arguments are (machine, function, tuple of its arguments, number of the function[, shape of the
+/// Calls a part of the model. The arguments are (machine, function, tuple of its arguments, number of the part[, shape of the
 /// symbolic values that it depends on]).
 fn run(args: &[AnyView<'_>]) -> Result<Any> {
     let ([machine, function, passed, number] | [machine, function, passed, number, _]) = args else {
         plain_bail!(INTERNAL_ERROR, "Check failed: (args.size() == 5 || args.size() == 4) is false: ");
     };
-    number.get::<i64>()?;
-    if let Some(shape) = args.get(4) {
-        shape.get::<Shape>()?;
-    }
-    let passed = passed.get::<Array<Any>>()?;
-    let mut views = Buffer::try_with_capacity(passed.as_slice().len())?;
-    for value in passed.as_slice() {
-        views.try_push(value.view())?;
-    }
-    machine.get::<Context>()?.invoke(function, &views)
+    let values = match args.get(4) {
+        Some(shape) => Some(shape.get::<Shape>()?),
+        None => None,
+    };
+    let part = Part { number: number.get()?, values };
+    machine.get::<Context>()?.machine().record_or_repeat(function, passed.get::<Array<Any>>()?, part)
 }
 
-/// Calls a function that allocates storages. The arguments are (machine, function, number of the function).
+/// Calls a function that allocates the storages of parts. The arguments are (machine, function, number of the function).
 fn allocate(args: &[AnyView<'_>]) -> Result<Any> {
     let [machine, function, number] = args else {
         plain_bail!(INTERNAL_ERROR, "Check failed: args.size() == 3 ({} vs. 3) : ", args.len());
     };
-    number.get::<i64>()?;
-    machine.get::<Context>()?.invoke(function, &[])
+    machine.get::<Context>()?.machine().allocate_once(function, number.get()?)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! | `interpreter` | the loop over instructions |
 //! | `native` | functions that are native code |
 //! | `instrument` | calls of the instrument around calls of functions |
+//! | `recordings` | recorded parts of models, and the storages that they use |
 //! | `profile` | time of each function, in builds with an operating system |
 //! | `closure` | [`Closure`], the class `relax.vm.Closure` |
 //! | `arguments` | concatenation of argument lists |
@@ -29,6 +30,9 @@ mod owner;
 mod pools;
 #[cfg(feature = "std")]
 mod profile;
+#[cfg(feature = "all-builtins")]
+#[cfg_attr(not(feature = "devices"), path = "recordings/host_only.rs")]
+mod recordings;
 mod saved;
 mod stateful;
 mod transfer;
@@ -41,6 +45,8 @@ pub(crate) use context::pointer_view;
 pub use pools::Resolve;
 #[cfg(feature = "std")]
 pub use profile::{OperatorTime, Profile};
+#[cfg(feature = "all-builtins")]
+pub(crate) use recordings::Part;
 pub use transfer::copy_tensor_to;
 
 use core::cell::UnsafeCell;
@@ -94,6 +100,8 @@ struct State {
     /// Whether there is an instrument or a profile.
     is_observed: bool,
     stateful: Stateful,
+    #[cfg(feature = "all-builtins")]
+    recordings: recordings::Recordings,
 }
 
 // SAFETY: all parts may be sent, and `state` is used by the owner only, which is one thread at a time.
@@ -136,6 +144,8 @@ impl Machine {
         // What was there is dropped when nothing is borrowed any more.
         // SAFETY: this thread owns the machine, and no call of it is nested, which would borrow the pools.
         let previous = unsafe { (*self.pools.get()).replace(pools) };
+        #[cfg(feature = "all-builtins")]
+        drop(core::mem::take(&mut entry.state().recordings)); // they use memory of the devices of before
         drop(previous);
         Ok(())
     }

@@ -50,11 +50,11 @@ unsafe extern "C" fn stand_in_complaints(buffer: *mut c_char, bytes: usize) -> u
     complaints.len() as u64
 }
 
-/// Writes the numbers of live objects: blocks of device memory, pinned blocks, streams, events, modules.
+/// Writes the numbers of live objects: blocks of device memory, pinned blocks, streams, events, modules, graphs.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stand_in_live(counts: *mut u64) {
     for (index, count) in machine().live().into_iter().enumerate() {
-        // SAFETY: the caller passes an array of five counts.
+        // SAFETY: the caller passes an array of six counts.
         unsafe { counts.add(index).write(count as u64) };
     }
 }

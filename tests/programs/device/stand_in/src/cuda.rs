@@ -35,6 +35,8 @@ fn code(fault: Fault) -> Status {
         Fault::NotFound => 500,
         Fault::IllegalAddress => 700,
         Fault::TooLargeLaunch => 701,
+        Fault::NotRecordable => 900,
+        Fault::SpoiledRecording => 901,
         Fault::Requested(code) => code,
     }
 }
@@ -292,6 +294,59 @@ extern "C" fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) ->
         }
         machine().wait_event(CURRENT.get(), stream, event)
     })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuStreamIsCapturing(stream: Handle, status: *mut c_int) -> Status {
+    call("cuStreamIsCapturing", || {
+        let is_recording = machine().is_recording(CURRENT.get(), stream)?;
+        put(status, is_recording.into())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuStreamBeginCapture_v2(stream: Handle, mode: c_int) -> Status {
+    call("cuStreamBeginCapture_v2", || {
+        if !(0..=2).contains(&mode) {
+            return Err(complain(Fault::InvalidValue, format!("a recording with mode {mode}")));
+        }
+        machine().begin_recording(CURRENT.get(), stream)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) -> Status {
+    release("cuStreamEndCapture", || {
+        put(graph, 0)?;
+        let recorded = machine().end_recording(CURRENT.get(), stream)?;
+        put(graph, recorded)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, flags: u64) -> Status {
+    call("cuGraphInstantiateWithFlags", || {
+        if flags != 0 {
+            return Err(complain(Fault::InvalidValue, format!("a graph with flags {flags}")));
+        }
+        let made = machine().instantiate_graph(graph)?;
+        put(executable, made)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuGraphDestroy(graph: Handle) -> Status {
+    release("cuGraphDestroy", || machine().destroy_graph(graph, false))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuGraphLaunch(executable: Handle, stream: Handle) -> Status {
+    call("cuGraphLaunch", || machine().launch_graph(CURRENT.get(), executable, stream))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuGraphExecDestroy(executable: Handle) -> Status {
+    release("cuGraphExecDestroy", || machine().destroy_graph(executable, true))
 }
 
 /// `CU_EVENT_DISABLE_TIMING`.
@@ -576,6 +631,8 @@ extern "C" fn cuGetErrorName(error: Status, name: *mut *const c_char) -> Status 
         500 => c"CUDA_ERROR_NOT_FOUND",
         700 => c"CUDA_ERROR_ILLEGAL_ADDRESS",
         701 => c"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+        900 => c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+        901 => c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
         999 => c"CUDA_ERROR_UNKNOWN",
         _ => return code(Fault::InvalidValue),
     };

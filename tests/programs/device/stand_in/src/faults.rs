@@ -17,6 +17,10 @@ pub enum Fault {
     NotFound,
     TooLargeLaunch,
     IllegalAddress,
+    /// A call that cannot be recorded.
+    NotRecordable,
+    /// The end of a recording in which such a call was made.
+    SpoiledRecording,
     /// Error code requested by the test.
     Requested(i32),
 }

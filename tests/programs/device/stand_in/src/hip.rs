@@ -40,6 +40,8 @@ fn code(fault: Fault) -> Status {
         Fault::InvalidHandle => 400,
         Fault::NotFound => 500,
         Fault::IllegalAddress => 700,
+        Fault::NotRecordable => 900,
+        Fault::SpoiledRecording => 901,
         Fault::Requested(code) => code,
     }
 }

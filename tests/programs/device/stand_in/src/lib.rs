@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `machine` | the devices and their objects, and checks of arguments |
 //! | `memory` | device memory, at addresses that the CPU cannot read, and pinned host memory |
+//! | `graph` | recorded commands |
 //! | `queue` | streams: commands run when a thread waits for them, not before |
 //! | `image` | module images: finds the kernels that PTX or an ELF file names |
 //! | `kernels` | kernels of the fixtures, on the CPU |
@@ -26,6 +27,7 @@ mod control;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod faults;
+mod graph;
 #[cfg(feature = "hip")]
 mod hip;
 mod image;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::faults::{Fault, Outcome, complain};
+use crate::graph::Graph;
 use crate::kernels::{Argument, Block, Kernel, MAX_PARAMETERS, Type};
 use crate::memory::Memory;
 use crate::queue::{Command, Geometry, Place, Position, Stream, Work};
@@ -62,7 +63,8 @@ pub struct Machine {
     pub devices: usize,
     pub memory: Memory,
     contexts: BTreeMap<u64, Context>,
-    streams: BTreeMap<u64, Stream>,
+    pub streams: BTreeMap<u64, Stream>,
+    pub graphs: BTreeMap<u64, Graph>,
     events: BTreeMap<u64, Event>,
     modules: BTreeMap<u64, Module>,
     functions: BTreeMap<u64, Function>,
@@ -100,7 +102,7 @@ pub fn machine() -> Locked {
     Locked(guard)
 }
 
-fn unknown(what: &str, handle: u64) -> Fault {
+pub fn unknown(what: &str, handle: u64) -> Fault {
     complain(Fault::InvalidHandle, format!("{handle:#x} is no {what}, or one that was destroyed"))
 }
 
@@ -113,6 +115,7 @@ impl Machine {
             memory: Memory::new(devices),
             contexts: BTreeMap::new(),
             streams: BTreeMap::new(),
+            graphs: BTreeMap::new(),
             events: BTreeMap::new(),
             modules: BTreeMap::new(),
             functions: BTreeMap::new(),
@@ -123,7 +126,7 @@ impl Machine {
         }
     }
 
-    fn new_handle(&mut self) -> u64 {
+    pub fn new_handle(&mut self) -> u64 {
         self.last_handle += 16;
         self.last_handle
     }
@@ -211,6 +214,7 @@ impl Machine {
 
     pub fn allocate(&mut self, context: u64, bytes: u64) -> Outcome<u64> {
         let device = self.context(context)?.device;
+        self.refuse_recording()?;
         self.memory.allocate(device, bytes)
     }
 
@@ -247,7 +251,7 @@ impl Machine {
     }
 
     /// Returns the stream of a handle; 0 is the default stream.
-    fn stream(&self, context: u64, handle: u64) -> Outcome<u64> {
+    pub fn stream(&self, context: u64, handle: u64) -> Outcome<u64> {
         let default_stream = self.context(context)?.default_stream;
         if handle == 0 {
             return Ok(default_stream);
@@ -263,9 +267,13 @@ impl Machine {
     }
 
     /// Appends a command. Commands of the default stream run after earlier commands of all blocking streams, and vice versa.
-    fn enqueue(&mut self, stream: u64, mut after: Vec<Position>, work: Work) -> Position {
+    pub fn enqueue(&mut self, stream: u64, mut after: Vec<Position>, work: Work) -> Position {
         self.last_ticket += 1;
         let ticket = self.last_ticket;
+        if let Some(recording) = self.streams.get_mut(&stream).and_then(|stream| stream.recording.as_mut()) {
+            recording.work.push(work);
+            return Position { stream, ticket };
+        }
         let Some(of) = self.streams.get(&stream) else { return Position { stream, ticket } };
         let (context, is_blocking) = (of.context, of.is_blocking);
         let default_stream = self.contexts.get(&context).map_or(0, |context| context.default_stream);
@@ -290,6 +298,9 @@ impl Machine {
     /// Waits for a stream.
     pub fn synchronize_stream(&mut self, context: u64, handle: u64) -> Outcome<()> {
         let stream = self.stream(context, handle)?;
+        if self.is_recording(context, handle)? {
+            self.refuse_recording()?;
+        }
         if handle == 0 {
             self.enqueue(stream, Vec::new(), Work::Marker);
         }
@@ -565,8 +576,8 @@ impl Machine {
         }
     }
 
-    /// Returns the numbers of live objects: device memory, pinned memory, streams, events, modules.
-    pub fn live(&self) -> [usize; 5] {
+    /// Returns the numbers of live objects: device memory, pinned memory, streams, events, modules, graphs.
+    pub fn live(&self) -> [usize; 6] {
         let defaults: Vec<_> = self.contexts.values().map(|context| context.default_stream).collect();
         let streams =
             self.streams.iter().filter(|(handle, stream)| stream.is_alive && !defaults.contains(handle));
@@ -576,6 +587,7 @@ impl Machine {
             streams.count(),
             self.events.len(),
             self.modules.len(),
+            self.graphs.len(),
         ]
     }
 }

@@ -46,6 +46,7 @@ pub struct Position {
     pub ticket: u64,
 }
 
+#[derive(Clone, Copy)]
 pub enum Work {
     Launch {
         kernel: &'static Kernel,
@@ -77,11 +78,21 @@ pub struct Stream {
     pub is_alive: bool,
     pub queue: VecDeque<Command>,
     pub last_ticket: u64,
+    /// Commands that are recorded instead of queued; `None` unless the stream is being recorded.
+    pub recording: Option<Recording>,
+}
+
+/// A recording in progress.
+#[derive(Default)]
+pub struct Recording {
+    pub work: Vec<Work>,
+    /// Whether a call was made that cannot be recorded.
+    pub is_spoiled: bool,
 }
 
 impl Stream {
     pub fn new(context: u64, is_blocking: bool) -> Stream {
         let queue = VecDeque::with_capacity(64);
-        Stream { context, is_blocking, is_alive: true, queue, last_ticket: 0 }
+        Stream { context, is_blocking, is_alive: true, queue, last_ticket: 0, recording: None }
     }
 }

@@ -1,0 +1,95 @@
+//! Graphs: commands that are recorded once and queued again in one call.
+
+use core::ptr::NonNull;
+
+use ferrite_core::error::Result;
+use ferrite_core::plain_ensure;
+
+use super::handle::Device;
+use super::stream::{self, Stream};
+
+/// Recorded commands of a device, such as the kernels of a model. Queueing them again takes one call of the driver.
+///
+/// The commands use the memory that they were recorded with. Dropping the graph does not cancel queued commands.
+#[derive(Debug)]
+pub struct Graph {
+    /// The stream of the recording, never used again: workspaces that the commands use are reserved for it.
+    stream: Stream,
+    handle: NonNull<core::ffi::c_void>,
+}
+
+// SAFETY: back ends allow all operations on any thread.
+unsafe impl Send for Graph {}
+// SAFETY: as for Send.
+unsafe impl Sync for Graph {}
+
+impl Graph {
+    /// Returns whether commands of a device can be recorded.
+    ///
+    /// # Errors
+    /// InternalError if the build has no back end for the device.
+    pub fn is_supported(device: Device) -> Result<bool> {
+        Ok(device.backend()?.is_some_and(|backend| backend.has_graphs()))
+    }
+
+    /// Returns whether this thread's current stream is being recorded, by a [`Graph`] or by another library.
+    ///
+    /// # Errors
+    /// InternalError if the build has no back end for the device; errors of the driver.
+    pub fn is_recording(device: Device) -> Result<bool> {
+        match device.backend()? {
+            // SAFETY: the code that set the current stream guarantees it.
+            Some(backend) => unsafe { backend.is_recording(device.id(), stream::current(device)) },
+            None => Ok(false),
+        }
+    }
+
+    /// Calls `body` twice on a stream of its own: the first call runs, and makes whatever is made once; the commands of the
+    /// second one are only recorded. Returns the second result and the graph, or the first result and the reason why nothing
+    /// was recorded, such as an allocation of memory or a wait in the second call.
+    ///
+    /// # Errors
+    /// Errors of the first call; RuntimeError if the device has no graphs; errors of the driver.
+    pub fn record<R>(device: Device, mut body: impl FnMut() -> Result<R>) -> Result<(R, Result<Graph>)> {
+        let backend = super::get(device.device_type())?;
+        plain_ensure!(backend.has_graphs(), RUNTIME_ERROR, "The device has no graphs");
+        let stream = Stream::new(device)?;
+        // What was queued before may write what the commands read.
+        // SAFETY: the code that set the current stream guarantees it.
+        unsafe { backend.order_streams(device.id(), stream::current(device), stream.as_ptr())? };
+        let first = stream.scope(&mut body)??;
+        stream.synchronize()?;
+        let mut second = None;
+        let recorded = stream.scope(|| {
+            let mut record = || body().map(|result| second = Some(result));
+            // SAFETY: the stream belongs to the device, and to this call alone.
+            unsafe { backend.record_graph(device.id(), stream.as_ptr(), &mut record) }
+        })?;
+        let graph = recorded.map(|handle| Graph { stream, handle });
+        Ok((second.filter(|_| graph.is_ok()).unwrap_or(first), graph))
+    }
+
+    /// Queues the commands on this thread's current stream of the device.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Safety
+    /// The memory that the commands use must still be allocated.
+    pub unsafe fn launch(&self) -> Result<()> {
+        let device = self.stream.device();
+        let backend = super::get(device.device_type())?;
+        // SAFETY: the graph belongs to the device; the code that set the stream guarantees it; the caller the memory.
+        unsafe { backend.launch_graph(device.id(), self.handle, stream::current(device)) }
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let device = self.stream.device();
+        if let Ok(Some(backend)) = device.backend() {
+            // SAFETY: this is the owner of the graph.
+            unsafe { backend.free_graph(device.id(), self.handle) };
+        }
+    }
+}
