@@ -117,7 +117,8 @@ fn counts() -> [usize; 3] {
 fn model() -> Vec<u8> {
     let part = [MACHINE, function(0), 0, immediate(7), 1];
     let main = bytecode("main", &["arguments", "values"], 3, vec![call(2, 1, &part), ret(2)]);
-    let storages = bytecode("storages", &[], 1, vec![call(0, 2, &[MACHINE, function(0), immediate(7)]), ret(0)]);
+    let storages =
+        bytecode("storages", &[], 1, vec![call(0, 2, &[MACHINE, function(0), immediate(7)]), ret(0)]);
     let builtins = ["vm.builtin.cuda_graph.run_or_capture", "vm.builtin.cuda_graph.get_cached_alloc"];
     executable(&[packed("kernel"), packed(builtins[0]), packed(builtins[1]), main, storages], &[])
 }
@@ -141,7 +142,9 @@ fn initialize(machine: &Machine, device_type: i32) -> Result<()> {
             Ok(Any::from(CALLS.fetch_add(1, Ordering::Relaxed) as i64 + 1))
         })
         .map(Some),
-        _ => Ok(ferrite_relax::builtins::find(name).map(|builtin| Function::from_packed(builtin.body)).transpose()?),
+        _ => Ok(ferrite_relax::builtins::find(name)
+            .map(|builtin| Function::from_packed(builtin.body))
+            .transpose()?),
     })
 }
 

@@ -21,7 +21,12 @@ impl Machine {
     ///
     /// # Errors
     /// Errors of the part.
-    pub(crate) fn record_or_repeat(&self, callee: &AnyView<'_>, arguments: Array<Any>, _part: Part) -> Result<Any> {
+    pub(crate) fn record_or_repeat(
+        &self,
+        callee: &AnyView<'_>,
+        arguments: Array<Any>,
+        _part: Part,
+    ) -> Result<Any> {
         with_views(arguments.as_slice(), |views| self.invoke(callee, views))
     }
 

@@ -44,7 +44,12 @@ impl Machine {
     ///
     /// # Errors
     /// Errors of the part and of the driver; MemoryError.
-    pub(crate) fn record_or_repeat(&self, callee: &AnyView<'_>, arguments: Array<Any>, part: Part) -> Result<Any> {
+    pub(crate) fn record_or_repeat(
+        &self,
+        callee: &AnyView<'_>,
+        arguments: Array<Any>,
+        part: Part,
+    ) -> Result<Any> {
         let call = || with_views(arguments.as_slice(), |views| self.invoke(callee, views));
         let device = Device::from(self.allocator(0)?.device());
         if !Graph::is_supported(device)? {
@@ -75,7 +80,9 @@ impl Machine {
             return self.invoke(callee, &[]);
         }
         let entry = self.enter()?;
-        if let Some((_, storages)) = entry.state().recordings.storages.iter().find(|(known, _)| *known == number) {
+        if let Some((_, storages)) =
+            entry.state().recordings.storages.iter().find(|(known, _)| *known == number)
+        {
             return Ok(storages.clone());
         }
         let storages = self.invoke(callee, &[])?;

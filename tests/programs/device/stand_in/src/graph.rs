@@ -48,7 +48,8 @@ impl Machine {
 
     /// Fails while a stream is being recorded, and spoils the recording.
     pub fn refuse_recording(&mut self) -> Outcome<()> {
-        let mut recordings = self.streams.values_mut().filter_map(|stream| stream.recording.as_mut()).peekable();
+        let mut recordings =
+            self.streams.values_mut().filter_map(|stream| stream.recording.as_mut()).peekable();
         if recordings.peek().is_none() {
             return Ok(());
         }
