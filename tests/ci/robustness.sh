@@ -94,8 +94,8 @@ check_loom() {
     cargo test -p ferrite-tests --release --test loom --target-dir "$target/loom"
 }
 
-about fuzz "every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise (cargo-fuzz)"
-check_fuzz() { fuzz_targets "-runs=${FUZZ_RUNS:-200000}"; }
+about fuzz "every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise, for at most FUZZ_SECONDS, 300 (cargo-fuzz)"
+check_fuzz() { fuzz_targets "-runs=${FUZZ_RUNS:-200000}" "-max_total_time=${FUZZ_SECONDS:-300}"; }
 
 about corpus "the kept inputs of every fuzz target, under the address sanitizer (cargo-fuzz)"
 check_corpus() { fuzz_targets -runs=0; }
