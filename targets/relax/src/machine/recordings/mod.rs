@@ -30,7 +30,7 @@ struct Recorded {
     _arguments: Array<Any>,
 }
 
-/// What a machine recorded.
+/// Parts and storages that a machine recorded.
 #[derive(Default)]
 pub(super) struct Recordings {
     parts: Buffer<Recorded>,
