@@ -98,6 +98,7 @@ struct Sums<const WIDTH: usize>([f32; WIDTH]);
 
 impl<const WIDTH: usize> Sums<WIDTH> {
     #[inline(always)]
+    #[expect(clippy::needless_range_loop, reason = "the form that compilers keep in a register")]
     fn add_scaled(&mut self, factor: f32, x: &[f32; WIDTH]) {
         for index in 0..WIDTH {
             self.0[index] = multiply_add::<WIDTH>(factor, x[index], self.0[index]);
