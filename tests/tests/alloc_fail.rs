@@ -55,7 +55,7 @@ fn first_error_of_a_thread() -> Outcome<()> {
     run("first_error", &["0"])
 }
 
-/// The same when glibc has to allocate for a key of the library.
+/// A first error when glibc has to allocate for a key of the library.
 #[test]
 fn first_error_of_a_thread_with_many_keys() -> Outcome<()> {
     run("first_error", &["100"])

@@ -11,6 +11,20 @@ use super::stream::{self, Stream};
 /// Recorded commands of a device, such as the kernels of a model. Queueing them again takes one call of the driver.
 ///
 /// The commands use the memory that they were recorded with. Dropping the graph does not cancel queued commands.
+///
+/// ```
+/// use ferrite_alloc_ext::device::{Device, Graph};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let device = Device::all().next().unwrap_or(Device::CPU);
+/// if Graph::is_supported(device)? {
+///     let (_, graph) = Graph::record(device, || Ok(()))?; // the closure calls kernels
+///     // SAFETY: the tensors of the kernels are still alive.
+///     unsafe { graph?.launch()? };
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Graph {
     /// The stream of the recording, never used again: workspaces that the commands use are reserved for it.

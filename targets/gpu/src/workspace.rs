@@ -39,6 +39,8 @@ struct Block {
     bytes: usize,
     /// Queue whose commands may use the block.
     queue: *mut c_void,
+    /// Whether recorded commands use the block until its queue is destroyed.
+    is_kept: bool,
 }
 
 // SAFETY: the pointers are device addresses, which any thread may use.
@@ -63,7 +65,7 @@ impl Workspaces {
     }
 
     /// Returns a workspace for commands of `queue`: the smallest free one that is large enough, otherwise a new one in place
-    /// of the largest free one. If the device is out of memory, first frees all free workspaces.
+    /// of the largest free one. If the device is out of memory, first frees all free workspaces that are not kept.
     ///
     /// # Errors
     /// MemoryError; errors of the driver.
@@ -86,7 +88,7 @@ impl Workspaces {
             Some(block) => block,
             None => {
                 pool.drop_largest(memory, queue);
-                Block { data: pool.allocate(memory, bytes)?, bytes, queue }
+                Block { data: pool.allocate(memory, bytes)?, bytes, queue, is_kept: false }
             }
         };
         pool.used.try_push(block)?;
@@ -105,6 +107,16 @@ impl Workspaces {
             Some(block) => Ok(pool.free.try_push(Block { queue, ..block })?),
             None => plain_bail!(VALUE_ERROR, "This is no workspace of the {} device", M::NAME),
         }
+    }
+
+    /// Keeps the unused workspaces of a queue until it is destroyed, for commands that are recorded and run again.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only CUDA has graphs"))]
+    pub(crate) fn keep(&self, queue: *mut c_void) {
+        let mut pool = self.pool();
+        pool.free
+            .iter_mut()
+            .filter(|block| ptr::eq(block.queue, queue))
+            .for_each(|block| block.is_kept = true);
     }
 
     /// Frees the unused workspaces of a queue that is being destroyed. A later queue may have the same handle.
@@ -137,11 +149,13 @@ impl Pool {
         true
     }
 
-    /// Allocates memory. If the device is out of memory, frees all free blocks and tries again.
+    /// Allocates memory. If the device is out of memory, frees all free blocks that are not kept and tries again.
     fn allocate<M: DeviceMemory>(&mut self, memory: &M, bytes: usize) -> Result<NonNull<c_void>> {
         match memory.allocate(bytes) {
-            Err(error) if is_out_of_memory(&error) && !self.free.is_empty() => {
-                while let Some(block) = self.free.pop() {
+            Err(error) if is_out_of_memory(&error) && self.free.iter().any(|block| !block.is_kept) => {
+                while let Some(index) = self.free.iter().position(|block| !block.is_kept)
+                    && let Some(block) = self.free.swap_remove(index)
+                {
                     // SAFETY: as in `drop_largest`.
                     unsafe { memory.free(block.data) };
                 }

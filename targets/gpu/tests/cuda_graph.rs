@@ -25,6 +25,16 @@ fn write(values: &[f32], to: &Tensor) -> Result<()> {
     wait()
 }
 
+/// Adds two to `x` by way of a workspace.
+fn add_through_workspace(kernel: &Function, x: &Tensor, y: &Tensor) -> Result<()> {
+    let workspace = alloc_workspace(2, 0, 256)?;
+    let pointer = Any::from(workspace.as_ptr());
+    kernel.call_packed(&[data(x).view(), pointer.view(), 1i64.into(), 64i64.into()])?;
+    kernel.call_packed(&[pointer.view(), data(y).view(), 1i64.into(), 64i64.into()])?;
+    // SAFETY: the workspace is freed once.
+    unsafe { free_workspace(2, 0, workspace) }
+}
+
 #[test]
 fn recorded_commands_run_at_each_launch() -> Result<()> {
     let _session = Session::begin();
@@ -113,20 +123,29 @@ fn a_recording_sees_that_it_is_one() -> Result<()> {
 fn workspaces_of_a_graph_are_reserved_for_it() -> Result<()> {
     let _session = Session::begin();
     let (kernel, x, y) = adding()?;
-    let through_workspace = || -> Result<()> {
-        let workspace = alloc_workspace(2, 0, 256)?;
-        let pointer = Any::from(workspace.as_ptr());
-        kernel.call_packed(&[data(&x).view(), pointer.view(), 1i64.into(), 64i64.into()])?;
-        kernel.call_packed(&[pointer.view(), data(&y).view(), 1i64.into(), 64i64.into()])?;
-        // SAFETY: the workspace is freed once.
-        unsafe { free_workspace(2, 0, workspace) }
-    };
-    let graph = Graph::record(device(), through_workspace)?.1?;
+    let add_twice = || add_through_workspace(&kernel, &x, &y);
+    let graph = Graph::record(device(), add_twice)?.1?;
     let stream = Stream::new(device())?;
-    stream.scope(through_workspace)??; // takes a workspace of its own
+    stream.scope(add_twice)??; // takes a workspace of its own
     // SAFETY: the tensors outlive the commands.
     stream.scope(|| unsafe { graph.launch() })??;
     stream.synchronize()?;
     assert_eq!(values_of(&y)?, [3.0; 64]);
+    Ok(())
+}
+
+#[test]
+fn a_device_out_of_memory_keeps_the_workspaces_of_graphs() -> Result<()> {
+    let Some(session) = Session::on_stand_in("limited memory") else { return Ok(()) };
+    let (kernel, x, y) = adding()?;
+    let graph = Graph::record(device(), || add_through_workspace(&kernel, &x, &y))?.1?;
+    session.driver.limit_memory(1 << 20);
+    let error = alloc_workspace(2, 0, 1 << 30).map(drop).expect_err("so much is not there");
+    session.driver.limit_memory(256 << 20);
+    assert_eq!(error.kind_bytes(), b"MemoryError");
+    write(&[5.0; 64], &x)?;
+    // SAFETY: the tensors outlive the commands.
+    unsafe { graph.launch()? };
+    assert_eq!(values_of(&y)?, [7.0; 64]);
     Ok(())
 }

@@ -39,6 +39,8 @@ pub(super) unsafe fn record(
     body: &mut dyn FnMut() -> Result<()>,
 ) -> Result<NonNull<c_void>> {
     let _entered = device.enter()?;
+    // Those that the recorded commands take.
+    device.workspaces.keep(stream);
     // SAFETY: the caller vouches for the stream.
     unsafe { made!(device.api, cuStreamBeginCapture_v2(stream, api::CAPTURE_THREAD_LOCAL))? };
     let recording = Recording { device, stream };
