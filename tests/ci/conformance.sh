@@ -131,11 +131,16 @@ drift_is_found() { # drift_is_found WHEEL: a symbol and a function that its libr
   grep '^  TVMFFIEnvTensorAlloc: new' <<<"$told" && grep '^  global ffi.ListReverse: new' <<<"$told"
 }
 
-about legacy "programs, front ends and compiled libraries of TVM 0.5 to 0.20 on the packed-function API"
+about legacy "programs and compiled libraries of TVM 0.5 to 0.20 on the packed-function API"
 check_legacy() {
-  need valgrind "apt-get install valgrind" && need xz "apt-get install xz-utils" &&
+  need valgrind "apt-get install valgrind" &&
     need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
     cargo test -p ferrite-ffi-alloc --features packed packed && cargo test -p ferrite-ffi-capi --features legacy legacy:: &&
-    ferrite_tests legacy --include-ignored && ferrite_tests legacy_devices --include-ignored &&
+    ferrite_tests legacy --include-ignored && ferrite_tests legacy_devices --include-ignored
+}
+
+about legacy-front-ends "Python front ends of five releases of TVM, from FERRITE_TVM_GIT, on the packed-function API"
+check_legacy-front-ends() {
+  cargo build --release -p ferrite-ffi-capi --features legacy --target-dir "$target/legacy" &&
     tests/conformance/legacy/run.sh "$target/legacy/release/libtvm_ffi.so"
 }

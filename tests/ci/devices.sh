@@ -109,10 +109,10 @@ check_gpu-checked() {
   ferrite_tests gpu_driver --ignored valgrind::opencl
 }
 
-about gpu-tvm-tests "TVM's own tests of device code generation and runtime modules, on the library of our wheel (PoCL)"
+about gpu-tvm-tests "TVM's own tests of device code generation and runtime modules, from FERRITE_TVM_GIT, on the library of our wheel (PoCL)"
 check_gpu-tvm-tests() {
   need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
-    need xz "apt-get install xz-utils" && build_wheel && tests/programs/clients/device_tests/run.sh "$target"/wheels/*.whl
+    build_wheel && tests/programs/clients/device_tests/run.sh "$target"/wheels/*.whl
 }
 
 about gpu-stacks "CUTLASS's DSL, FlashAttention, FlashInfer, JAX, QuACK, SGLang, TileLang and XGrammar on an NVIDIA GPU and the library of our wheel, with the PyTorch and JAX of PYTHON"

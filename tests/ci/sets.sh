@@ -10,14 +10,15 @@ LANE_ONE=(
   core-size full-size boards model-tool platform instructions quickstart install cli stubs size
 )
 LANE_TWO=(
-  upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel hardening kernels rust-objects relax relax-tvm-tests releases drift
-  tvm-client tilelang gpu-opencl gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu gpu-tvm-tests tsan asan
+  upstream-python upstream-cpp upstream-rust upstream-examples cpp wheel hardening kernels rust-objects relax releases drift
+  tvm-client tilelang gpu-opencl gpu-cuda gpu-rocm gpu-metal gpu-vulkan legacy gpu-webgpu tsan asan
 )
 
 # The second set: checks that take long.
 SECOND_SET=(
   clippy-features msrv loom other-boards miri-core miri miri-cores upstream-checked upstream-asan cpp-checked other-releases arm64 arm32 musl windows guide
-  model-guide gpu-guide book-pages first-sessions rtos reproducible forks faults python-programs planted mutants fuzz corpus corpus-miri differential coverage feature-size gpu-checked xgrammar cutlass jax kernels-torch inspected deny advisories package
+  model-guide gpu-guide book-pages first-sessions rtos reproducible forks faults python-programs planted mutants fuzz corpus corpus-miri differential coverage feature-size gpu-checked xgrammar cutlass jax
+  legacy-front-ends relax-tvm-tests gpu-tvm-tests kernels-torch inspected deny advisories package
   deb cinstall manylinux release actionlint
 )
 

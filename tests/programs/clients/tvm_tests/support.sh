@@ -2,25 +2,18 @@
 # shellcheck disable=SC2034,SC2154  # those that source this file use the variables; cache.sh sets those that it reads
 #
 # Runs TVM's own tests: TVM's compiler and its libtvm_runtime from PyPI, with the library of the wheel of targets/host/python or
-# with upstream's. The tests are those of apache/tvm at 5d4dc872, which no package contains: FERRITE_TVM_TESTS names the folder of
-# the archive with them. Sourced, not run.
+# with upstream's. The tests are those of apache/tvm at 5d4dc872, which no package contains: FERRITE_TVM_GIT names a git directory
+# with that commit. Sourced, not run.
 tvm_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$tvm_tests/../../../.." && pwd)
 source "$root/tests/conformance/upstream/support/cache.sh"
-archive=tvm-tests-5d4dc872.tar.xz
+source "$support/tvm_sources.sh"
+revision=5d4dc8721307cf9677becacf0395c19be130e206
 
 install_clients() {
   "$python" -m venv "$1" || die "Python's venv is missing: apt-get install python3-venv"
   "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
     -r "$tvm_tests/requirements.txt" >&2
-}
-
-find_tests() { # find_tests FOLDER...: of the archive. Sets `tests`
-  local folder=${FERRITE_TVM_TESTS:-$root/../shared/upstream}
-  tests=$folder/$archive
-  [ -f "$tests" ] || die "no $archive in $folder: FERRITE_TVM_TESTS names its folder; made once by
-  git clone https://github.com/apache/tvm && git -C tvm archive 5d4dc872 $* |
-    xz >$archive"
 }
 
 # Creates an interpreter in which every process, also those started by tests, imports the library first, then the file MODULE, if
@@ -59,8 +52,7 @@ read_arguments() {
 }
 
 # Unpacks the tests. Sets `out`, the folder of the results, and `work`, which is removed at the end.
-prepare() { # prepare NAME FOLDER...: of the archive
-  find_tests "${@:2}"
+prepare() { # prepare NAME FOLDER...: of the repository
   open_cache
   ensure_wheel
   ensure_recorder
@@ -71,8 +63,8 @@ prepare() { # prepare NAME FOLDER...: of the archive
   mkdir -p "$out/log" "$out/record"
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  mkdir "$work/maps" "$work/tree"
-  tar -xJf "$tests" -C "$work/tree" "${@:2}"
+  mkdir "$work/maps"
+  unpack_tvm "$revision" "$work/tree" "${@:2}"
 }
 
 # Runs the tests, and compares the results with the list FILE.
