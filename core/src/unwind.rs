@@ -14,17 +14,33 @@ pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
 
     // An interrupted operation can only leave its own objects inconsistent, and the error tells the caller to drop
     // them.
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(panic_error(&*payload)))
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(panic_error(payload)))
 }
+
+/// Value that a panic carries.
+#[cfg(feature = "std")]
+type Payload = std::boxed::Box<dyn core::any::Any + Send>;
 
 /// Converts a panic payload into an error.
 #[cfg(feature = "std")]
 #[cold]
 #[inline(never)]
-fn panic_error(payload: &(dyn core::any::Any + Send)) -> crate::error::Error {
+fn panic_error(payload: Payload) -> crate::error::Error {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
-    crate::plain_error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload"))
+    let error = crate::plain_error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload"));
+    let _ = payload;
+    error
+}
+
+/// Drops a panic payload. If its destructor panics, the payload of that panic is leaked, since its destructor may panic again.
+#[cfg(feature = "std")]
+fn discard(payload: Payload) {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        core::mem::forget(second);
+    }
 }
 
 /// Runs `body`. Panics do not unwind in this build: the panic handler does not return.
@@ -41,7 +57,8 @@ pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
 pub fn contain_panic(body: impl FnOnce()) {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    if catch_unwind(AssertUnwindSafe(body)).is_err() {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+        discard(payload);
         crate::plain_warn!("a destructor panicked; what it had not yet released is leaked");
     }
 }
@@ -50,4 +67,28 @@ pub fn contain_panic(body: impl FnOnce()) {
 #[cfg(not(feature = "std"))]
 pub fn contain_panic(body: impl FnOnce()) {
     body();
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    /// Payload whose destructor panics with another one, until the number is zero.
+    struct Chain(u8);
+
+    impl Drop for Chain {
+        fn drop(&mut self) {
+            if self.0 > 0 {
+                std::panic::panic_any(Chain(self.0 - 1));
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "leaks the payloads")]
+    fn payloads_whose_destructor_panics_do_not_escape() {
+        let error = catch(|| -> Result<()> { std::panic::panic_any(Chain(2)) }).unwrap_err();
+        assert_eq!(error.message().as_bytes(), b"panic: unknown payload");
+        contain_panic(|| std::panic::panic_any(Chain(2)));
+    }
 }
