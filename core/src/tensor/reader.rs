@@ -97,6 +97,16 @@ impl<'a> TensorRef<'a> {
         self.get().data
     }
 
+    /// Returns the address of the first byte of the elements, which is the data pointer plus the byte offset. It is null if the data
+    /// pointer is null, and meaningless on devices without direct addressing.
+    pub fn first_byte(self) -> *mut u8 {
+        let DLTensor { data, byte_offset, .. } = self.get();
+        if data.is_null() {
+            return core::ptr::null_mut();
+        }
+        data.cast::<u8>().wrapping_add(usize::try_from(byte_offset).unwrap_or(usize::MAX))
+    }
+
     /// Computes the number of elements. Returns `None` if an extent is negative or the number overflows.
     pub fn numel(self) -> Option<i64> {
         shape::product(self.shape())
@@ -221,10 +231,8 @@ impl<'a> TensorRef<'a> {
     /// Returns the address of the first element, which is not null and aligned for `T`.
     #[inline(always)]
     pub(crate) fn first_element<T: Element>(self) -> Result<*mut T> {
-        let tensor = self.get();
-        plain_ensure!(!tensor.data.is_null(), VALUE_ERROR, "the tensor has no data"; "no data");
-        let offset = usize::try_from(tensor.byte_offset).unwrap_or(usize::MAX);
-        let data = tensor.data.wrapping_byte_add(offset).cast::<T>();
+        let data = self.first_byte().cast::<T>();
+        plain_ensure!(!data.is_null(), VALUE_ERROR, "the tensor has no data"; "no data");
         plain_ensure!(
             data.is_aligned(),
             VALUE_ERROR,

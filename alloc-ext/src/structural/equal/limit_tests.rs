@@ -13,6 +13,7 @@ use super::testing::{USED, equal, map, small_walk, text};
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::{DictObject, ListObject};
 use crate::dataclass::testing::{add_hook, array, big, int, list, message, node_type, pair, set_part};
+use crate::structural::StructuralKey;
 
 /// Runs `work` with the `DLTensor` of a tensor changed, and restores it.
 fn with_record<R>(tensor: &Any, change: impl FnOnce(&mut DLTensor), work: impl FnOnce() -> R) -> R {
@@ -25,6 +26,38 @@ fn with_record<R>(tensor: &Any, change: impl FnOnce(&mut DLTensor), work: impl F
     // SAFETY: as above.
     unsafe { object.as_ptr().add(1).cast::<DLTensor>().write(before) };
     result
+}
+
+/// Views of one buffer differ in their byte offset only.
+#[test]
+fn elements_begin_at_the_byte_offset() -> Result<()> {
+    let buffer = Tensor::from_slice(&[1i32, 2, 3, 4], &[4])?;
+    let (mut shape, mut strides) = ([2], [1]);
+    let view = |byte_offset| {
+        let (shape, strides) = (shape.as_mut_ptr(), strides.as_mut_ptr());
+        let prototype = DLTensor { ndim: 1, shape, strides, byte_offset, ..*buffer.dl_tensor() };
+        // SAFETY: both elements lie within the buffer.
+        unsafe { buffer.create_unsafe_view(&prototype) }.map(Any::new)
+    };
+    let mut view = view;
+    let (first, second) = (view(0)?, view(8)?);
+    let copy = Any::new(Tensor::from_slice(&[3i32, 4], &[2])?);
+    let options = Options::default();
+    for (lhs, rhs, same) in [(&first, &second, false), (&second, &copy, true), (&first, &copy, false)] {
+        assert_eq!(structural_equal(lhs, rhs, options)?, same);
+        assert_eq!(structural_hash(lhs, options)? == structural_hash(rhs, options)?, same);
+        assert_eq!(first_structural_mismatch(lhs, rhs, options)?.is_none(), same);
+        let keys = [lhs, rhs].map(|value| StructuralKey::new(value.clone()));
+        let [lhs, rhs] = keys;
+        let (lhs, rhs) = (lhs?, rhs?);
+        assert_eq!(lhs.hash_i64() == rhs.hash_i64(), same);
+        assert_eq!(StructuralKey::keys_equal((&lhs).into(), (&rhs).into())?, same);
+    }
+    // Without elements, neither the data nor the offset count.
+    let empty = || Tensor::from_slice::<i32>(&[], &[0]).map(Any::new);
+    let (one, other) = (empty()?, empty()?);
+    with_record(&one, |record| record.byte_offset = 64, || structural_equal(&one, &other, options))
+        .map(|same| assert!(same))
 }
 
 #[test]

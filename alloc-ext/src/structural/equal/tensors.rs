@@ -91,17 +91,17 @@ fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> 
     Ok(())
 }
 
-/// Returns the bytes of the elements, starting at the data pointer. Like upstream, ignores the byte offset.
+/// Returns the bytes of the elements. Unlike upstream, which starts at the data pointer, takes the byte offset into account.
 fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
     let size = tensor
         .size_bytes()
         .ok_or_else(|| plain_error!(VALUE_ERROR, "the tensor has more elements than memory can hold"))?;
-    let data = tensor.data_ptr().cast::<u8>();
     if size == 0 {
         return Ok(&[]);
     }
+    let data = tensor.first_byte();
     plain_ensure!(!data.is_null(), VALUE_ERROR, "the tensor has no data");
-    // SAFETY: the creator of the tensor guarantees that the memory of a contiguous CPU tensor contains its elements, at or
-    // after the data pointer, and that there are no concurrent writes.
+    // SAFETY: the creator of the tensor guarantees that the memory of a contiguous CPU tensor contains its elements from there on, and
+    // that there are no concurrent writes.
     Ok(unsafe { slice::from_raw_parts(data, size) })
 }

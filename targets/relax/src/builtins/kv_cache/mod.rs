@@ -11,6 +11,7 @@ mod rows;
 mod window;
 
 use ferrite_alloc_ext::containers::Array;
+use ferrite_core::abi::DLTensor;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{Any, AnyView, Shape, Tensor, plain_ensure};
@@ -81,8 +82,8 @@ fn view(args: &[AnyView<'_>]) -> Result<Any> {
         check_view(&data, filled, &expected.get::<Shape>()?)?;
     }
     let shape = rows::with_rows(&data, filled)?;
-    let placement =
-        Placement { data: data.dl_tensor().data, byte_offset: 0, device: data.device(), dtype: data.dtype() };
+    let DLTensor { data: memory, byte_offset, device, dtype, .. } = *data.dl_tensor();
+    let placement = Placement { data: memory, byte_offset, device, dtype };
     // SAFETY: the cache has room for so many rows.
     unsafe { tensor_over(data.as_object(), &placement, &shape) }.map(Any::from)
 }
