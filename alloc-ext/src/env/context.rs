@@ -6,7 +6,7 @@ use core::ptr;
 
 use ferrite_core::error::{Error, Result};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::{plain_bail, plain_ensure};
+use ferrite_core::{plain_bail, plain_ensure, raised_error};
 
 /// Error kind of an error that is already set in the host language, whose bindings raise that error instead.
 const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";
@@ -60,7 +60,6 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
 
 /// Makes the host language handle pending signals, if it registered a signal check. Holds the interpreter lock during the
 /// check.
-/// meanwhile.
 ///
 /// # Examples
 /// ```
@@ -77,11 +76,11 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// `EnvErrorAlreadySet` if a signal handler raised an error, which stays set in the host language; InternalError if the
-/// functions for the interpreter lock are not registered.
+/// The error that a signal handler raised here, by this library; `EnvErrorAlreadySet` if it set one in the host language, where that
+/// error stays; InternalError if the functions for the interpreter lock are not registered.
 ///
 /// # Upstream
-/// `TVMFFIEnvCheckSignals`, which raises no error in either case; its callers raise `EnvErrorAlreadySet` themselves.
+/// `TVMFFIEnvCheckSignals`, which raises no error itself; its callers raise `EnvErrorAlreadySet`.
 pub fn check_signals() -> Result<()> {
     let [check, ..] = &SYMBOLS;
     let address = check.address();
@@ -89,14 +88,24 @@ pub fn check_signals() -> Result<()> {
         return Ok(());
     }
     let _lock = InterpreterLock::acquire()?;
+    let earlier = raised_error::take();
     // SAFETY: the caller of `register` guaranteed the type of the function.
     let status = unsafe { mem::transmute::<*mut c_void, CheckSignals>(address)() };
-    if status == 0 {
-        return Ok(());
+    if status != 0 {
+        return Err(raised_error::take().unwrap_or_else(already_set));
     }
-    Err(Error::from_parts(ferrite_core::__error_site!(), ENV_ERROR_ALREADY_SET, &|out| {
+    if let Some(error) = earlier {
+        raised_error::set_again(error);
+    }
+    Ok(())
+}
+
+/// Creates the error for one that a signal handler set in the host language.
+#[cold]
+fn already_set() -> Error {
+    Error::from_parts(ferrite_core::__error_site!(), ENV_ERROR_ALREADY_SET, &|out| {
         out.put(b"A signal handler of the environment raised an error");
-    }))
+    })
 }
 
 /// Guard of the interpreter lock, released on drop.
@@ -157,6 +166,12 @@ mod tests {
         HELD.fetch_sub(1, Ordering::SeqCst);
     }
 
+    /// A handler that raises an error in this library, as a host in C does.
+    unsafe extern "C" fn raising() -> c_int {
+        raised_error::set(ferrite_core::plain_error!(RUNTIME_ERROR, "interrupted"));
+        -1
+    }
+
     #[test]
     fn signals_are_checked_under_the_lock() -> Result<()> {
         check_signals()?;
@@ -175,6 +190,16 @@ mod tests {
             ANSWER.store(-1, Ordering::SeqCst);
             assert_eq!(check_signals().unwrap_err().kind_bytes(), b"EnvErrorAlreadySet");
             assert_eq!(HELD.load(Ordering::SeqCst), 0);
+            // An earlier error is not the handler's. It stays if there is none.
+            raised_error::set(ferrite_core::plain_error!(KEY_ERROR, "earlier"));
+            assert_eq!(check_signals().unwrap_err().kind_bytes(), b"EnvErrorAlreadySet");
+            register(b"PyErr_CheckSignals", raising as *mut c_void)?;
+            assert_eq!(check_signals().unwrap_err().message_bytes(), b"interrupted");
+            register(b"PyErr_CheckSignals", check as *mut c_void)?;
+            ANSWER.store(0, Ordering::SeqCst);
+            raised_error::set(ferrite_core::plain_error!(KEY_ERROR, "earlier"));
+            check_signals()?;
+            assert_eq!(raised_error::take().unwrap().message_bytes(), b"earlier");
             register(b"PyErr_CheckSignals", ptr::null_mut())?;
             check_signals()
         }

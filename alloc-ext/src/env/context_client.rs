@@ -35,13 +35,18 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
 /// Makes the host language handle pending signals, if it registered a signal check.
 ///
 /// # Errors
-/// `EnvErrorAlreadySet` if a signal handler raised an error, which stays set in the host language; errors of the library.
+/// The error that a signal handler raised by the library; `EnvErrorAlreadySet` if it set one in the host language, where that error
+/// stays; errors of the library.
 ///
 /// # Upstream
 /// `TVMFFIEnvCheckSignals`.
 pub fn check_signals() -> Result<()> {
+    let earlier = raised_error::take();
     // SAFETY: takes no arguments.
     if unsafe { client::TVMFFIEnvCheckSignals() } == 0 {
+        if let Some(error) = earlier {
+            raised_error::set(error);
+        }
         return Ok(());
     }
     // Some libraries return the status of the host language without raising an error.

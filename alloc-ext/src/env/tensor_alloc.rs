@@ -104,8 +104,7 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     unsafe { check_shape(&*prototype)? };
     let mut managed: *mut DLManagedTensorVersioned = ptr::null_mut();
     // SAFETY: the code that set the allocator guarantees it, the caller the prototype; no lock is held.
-    let status = unsafe { allocator(prototype, &mut managed, ptr::null_mut(), Some(set_error)) };
-    function::check_status(status)?;
+    function::checked(|| unsafe { allocator(prototype, &mut managed, ptr::null_mut(), Some(set_error)) })?;
     plain_ensure!(
         !managed.is_null(),
         RUNTIME_ERROR,
