@@ -9,6 +9,7 @@ use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::raised_error::Mark;
 use ferrite_core::{Any, AnyView, Function, plain_bail, type_index};
 
 use super::abi::{TVMFunctionHandle, TVMRetValueHandle, TVMValue};
@@ -132,12 +133,13 @@ impl Callback {
     fn run(&self, args: Shown<'_>) -> Result<Any> {
         let mut returned = Any::NONE;
         let place: *mut Any = &mut returned;
+        let before = Mark::now();
         // SAFETY: the callback has this type, and its arguments are valid until it returns.
         let status = unsafe {
             let Shown { values, codes, count, .. } = args;
             (self.function)(values, codes, count, place.cast(), self.resource)
         };
-        if status == 0 { Ok(returned) } else { Err(error::of_callback()) }
+        if status == 0 { Ok(returned) } else { Err(error::of_callback(status, before)) }
     }
 }
 

@@ -11,6 +11,7 @@ use ferrite_alloc_ext::module::Module;
 use ferrite_alloc_ext::module::context::ContextSymbol;
 use ferrite_alloc_ext::module::packed::{self, Support};
 use ferrite_core::error::Result;
+use ferrite_core::raised_error::Mark;
 use ferrite_core::{Any, AnyView, Function, plain_bail};
 
 use super::abi::TVMValue;
@@ -71,10 +72,11 @@ unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
     let Shown { values, codes, count, .. } = space.show(args)?;
     let mut value = TVMValue::of_bits(0);
     let mut type_code = code::NULL;
-    // SAFETY: the caller vouches for the symbol; its arguments are valid until it returns.
+    let before = Mark::now();
+    // SAFETY: the caller guarantees the symbol; its arguments are valid until it returns.
     let status = unsafe { symbol(values, codes, count, &mut value, &mut type_code, ptr::null_mut()) };
     if status != 0 {
-        return Err(error::of_callback());
+        return Err(error::of_callback(status, before));
     }
     match type_code {
         // SAFETY: the result of a function matches its code.

@@ -3,14 +3,15 @@
 //! The last error is the error that tvm-ffi has raised on the thread. Reading its message moves it to the thread's
 //! slots, where it stays: neither reading again nor a successful call clears it.
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
 use ferrite_core::abi::kTVMFFIOpaquePyObject;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectRef;
 use ferrite_core::opaque::{self, OpaquePyObject};
-use ferrite_core::{plain_error, raised_error};
+use ferrite_core::raised_error::{self, Mark};
+use ferrite_core::{function, plain_error};
 
 use super::python;
 use super::thread::{self, Slots};
@@ -58,9 +59,12 @@ fn settle(slots: &Slots) {
     }
 }
 
-/// Returns the error of a failed callback or kernel: the raised error, or else the error in the thread's slots. Returns
-/// an InternalError if the slots are destroyed.
-pub fn of_callback() -> Error {
+/// Returns the error of a callback or kernel that was called after `before` and returned a status other than 0: the raised error, or
+/// else the error in the thread's slots. Returns an InternalError that names the status if the callback set neither.
+pub fn of_callback(status: c_int, before: Mark) -> Error {
+    if before.precedes_raised() == Some(false) {
+        return function::failure(status, before);
+    }
     if let Some(error) = raised_error::take() {
         return error;
     }
@@ -103,6 +107,7 @@ pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
         }
         forgotten
     });
+    raised_error::note_other();
 }
 
 /// Sets a Python exception as the thread's last error, for a callback that fails. The exception is retained.
@@ -214,12 +219,24 @@ mod tests {
         for text in [c"ValueError: bad", c"something: odd", c"TVMError: bad", c""] {
             // SAFETY: C strings.
             let back = unsafe {
+                let before = Mark::now();
                 TVMAPISetLastError(text.as_ptr());
-                raised_error::set(of_callback());
+                raised_error::set(of_callback(-1, before));
                 CStr::from_ptr(TVMGetLastError())
             };
             assert_eq!(back, text);
         }
+    }
+
+    #[test]
+    fn an_earlier_error_is_not_that_of_a_callback() {
+        // SAFETY: a C string.
+        unsafe { TVMAPISetLastError(c"ValueError: earlier".as_ptr()) };
+        assert_eq!(of_callback(-7, Mark::now()).kind_bytes(), b"InternalError");
+        raised_error::set(plain_error!(KEY_ERROR, "earlier"));
+        let error = of_callback(-7, Mark::now());
+        assert_eq!(error.message_bytes(), b"A C function returned status -7 without raising an error");
+        assert!(raised_error::take().is_none());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use ferrite_alloc_ext::containers::MapObject;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject};
 use ferrite_core::error::{self, Result};
-use ferrite_core::function::check_status;
+use ferrite_core::function::checked;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{Any, String, memory, plain_bail};
@@ -271,7 +271,7 @@ pub(super) fn attribute(object: &ObjectRef, name: &[u8]) -> Result<Option<Any>> 
     // SAFETY: the object has the field at that offset; the result of a getter is owned.
     unsafe {
         let address = object.as_ptr().byte_offset(field.offset as isize);
-        check_status(getter(address.cast(), &mut value))?;
+        checked(|| getter(address.cast(), &mut value))?;
         Ok(Some(Any::from_raw(value)))
     }
 }

@@ -6,11 +6,12 @@ use core::ptr;
 
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
 use crate::any::{Any, AnyView};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
+use crate::raised_error::Mark;
 use crate::typed::{Callee, TypedFn};
-use crate::{plain_error, raised_error, type_index};
+use crate::{plain_error, type_index};
 
 mod arguments;
 #[cfg(target_has_atomic = "ptr")]
@@ -19,6 +20,7 @@ mod call;
 mod moved;
 mod scoped;
 mod serve;
+mod status;
 mod typed_function;
 
 pub use arguments::{Argument, Arguments};
@@ -26,6 +28,7 @@ pub use arguments::{Argument, Arguments};
 pub use cached::CachedGlobal;
 pub use moved::Moved;
 pub use serve::{serve_in_place, serve_safe_call};
+pub use status::{check_status, checked, failure, failure_unmarked, raised_since, take_raised};
 pub use typed_function::TypedFunction;
 
 crate::object_class! {
@@ -324,25 +327,10 @@ const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
     TVMFFIFunctionCell { safe_call: Some(safe_call), cpp_call: ptr::null_mut() }
 }
 
-/// Takes the raised error of a failed call from the thread's slot.
-pub fn take_raised() -> Error {
-    raised_error::take().unwrap_or_else(
-        || plain_error!(INTERNAL_ERROR, "The call failed without raising an error"; "no error raised"),
-    )
-}
-
-/// Converts the status returned by a C function to a [`Result`].
-///
-/// # Errors
-/// The raised error if the status is not zero.
-pub fn check_status(status: c_int) -> Result<()> {
-    if status == 0 { Ok(()) } else { Err(take_raised()) }
-}
-
 /// Calls a function with the safe-call convention and returns its result.
 ///
 /// # Errors
-/// The error that the function raised.
+/// The error that the function raised; InternalError that names its status if it failed without raising one.
 ///
 /// # Safety
 /// `safe_call` must accept `handle`.
@@ -355,10 +343,11 @@ pub unsafe fn invoke_safe_call(
         return Err(plain_error!(VALUE_ERROR, "Too many arguments: {}", args.len()));
     };
     let mut result: TVMFFIAny = *AnyView::NONE.as_raw();
+    let before = Mark::now();
     // SAFETY: AnyView is transparent over the cell; the result is a valid cell holding None.
     let status = unsafe { safe_call(handle, args.as_ptr().cast(), count, &mut result) };
     if status != 0 {
-        return Err(take_raised());
+        return Err(failure(status, before));
     }
     // SAFETY: a successful call leaves an owned value in the result (ABI).
     Ok(unsafe { Any::from_raw(result) })

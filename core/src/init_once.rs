@@ -9,6 +9,8 @@ use core::ptr;
 
 use self::in_progress::{InProgress, InitFailure};
 use crate::error::Result;
+use crate::function;
+use crate::raised_error::{self, Mark};
 use crate::sync::atomic::AtomicPtr;
 use crate::sync::{Lock, exchange};
 
@@ -22,7 +24,7 @@ pub type DeinitFunction = unsafe extern "C" fn(handle: *mut c_void) -> c_int;
 pub(crate) static IN_PROGRESS: Lock<InProgress> = Lock::new(InProgress::none());
 
 /// Initialises the handle at `handle_addr` with `init_func`, unless it is already initialised. Returns the status of
-/// `init_func`, or 0 if the handle was already initialised.
+/// `init_func`, or 0 if the handle was already initialised. If that status is not 0, an error is raised.
 ///
 /// Threads: if several threads call this at once, one of them runs `init_func` and the others wait for it. If it fails,
 /// the next caller tries again. `init_func` may initialise other handles. Allocation: none. Forks: if a child is forked
@@ -43,7 +45,7 @@ pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Re
     // SAFETY: the caller's promise.
     let handle = unsafe { AtomicPtr::from_ptr(handle_addr) };
     // SAFETY: `result` can hold a pointer; the rest is the caller's promise.
-    let outcome = in_progress::init(&IN_PROGRESS, handle, |result| unsafe { init_func(result) });
+    let outcome = in_progress::init(&IN_PROGRESS, handle, |result| raising(|| unsafe { init_func(result) }));
     outcome.map_err(|refusal| match refusal {
         InitFailure::NoHandle => crate::plain_error!(
             RUNTIME_ERROR, "init_func must return a non-NULL handle";
@@ -59,7 +61,7 @@ pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Re
 }
 
 /// Takes the handle from `handle_addr`, leaving null, and releases it with `deinit_func`. Returns the status of
-/// `deinit_func`, or 0 if the handle was null.
+/// `deinit_func`, or 0 if the handle was null. If that status is not 0, an error is raised.
 ///
 /// # Safety
 /// The requirements of [`init`]. The handle must no longer be in use.
@@ -73,7 +75,17 @@ pub unsafe fn deinit(handle_addr: *mut *mut c_void, deinit_func: DeinitFunction)
         return 0;
     }
     // SAFETY: the exchange gave the handle to this caller alone.
-    unsafe { deinit_func(handle) }
+    raising(|| unsafe { deinit_func(handle) })
+}
+
+/// Runs a user callback and returns its status. If that is not 0 and the callback has raised no error, raises one that names it.
+fn raising(callback: impl FnOnce() -> c_int) -> c_int {
+    let before = Mark::now();
+    let status = callback();
+    if status != 0 {
+        raised_error::set_again(function::failure(status, before));
+    }
+    status
 }
 
 #[cfg(test)]

@@ -1,5 +1,11 @@
 //! The raised error of the current thread: a failed call stores its error here for the caller to take.
 
+#[cfg_attr(all(feature = "std", not(feature = "client")), path = "raised_error/slot/numbered.rs")]
+#[cfg_attr(not(all(feature = "std", not(feature = "client"))), path = "raised_error/slot/plain.rs")]
+mod slot;
+
+pub use slot::Mark;
+
 #[cfg(not(feature = "client"))]
 use crate::abi::TVMFFIObject;
 use crate::error::Error;
@@ -23,16 +29,10 @@ pub fn set(mut error: Error) {
 /// Raises an error that was raised before, without changing its backtrace.
 #[cfg(not(feature = "client"))]
 pub fn set_again(error: Error) {
-    use core::ptr;
-
     use crate::object::ObjectClass;
 
     let raised = error.into_object().into_raw().as_ptr();
-    let stale = per_thread::with_raised(|slot| {
-        let stale = slot.get();
-        slot.set(if stale.is_null() { raised } else { ptr::null_mut() });
-        stale
-    });
+    let stale = slot::store(raised);
     if !stale.is_null() {
         // SAFETY: the reference of the slot was taken out of it; the reference to `raised` is still owned here.
         unsafe { set_after(stale, raised) };
@@ -94,6 +94,21 @@ pub fn take() -> Option<Error> {
     // SAFETY: as above.
     NonNull::new(raised.cast())
         .map(|raised| unsafe { Error::from_object_unchecked(ObjectRef::from_raw(raised)) })
+}
+
+/// Drops the error of this thread's slot if it was raised before a point in time. Does nothing in builds that cannot tell.
+#[cfg(any(feature = "std", feature = "client"))] // who else asks a custom allocator
+#[cold]
+pub(crate) fn drop_earlier(than: Mark) {
+    if than.precedes_raised() == Some(false) {
+        drop(take());
+    }
+}
+
+/// Notes that this thread has reported a failure by another slot, which counts as raised now.
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub fn note_other() {
+    slot::number_next();
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use ferrite_core::abi::{
 };
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
-use ferrite_core::function::{Function, check_status};
+use ferrite_core::function::{Function, checked};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{error, plain_bail, plain_ensure, plain_error, type_index};
@@ -84,7 +84,7 @@ impl RegisteredField {
         // SAFETY: by its flags, the setter is a C function of this type.
         let setter = unsafe { core::mem::transmute::<NonNull<c_void>, TVMFFIFieldSetter>(setter) };
         // SAFETY: the caller guarantees the object; the code that registered the field guarantees offset and setter.
-        check_status(unsafe { setter(address, value.as_raw()) })
+        checked(|| unsafe { setter(address, value.as_raw()) })
     }
 
     /// Writes the default value, or the result of the default factory, to the field of an object.
@@ -140,7 +140,7 @@ fn create(entry: &TypeEntry) -> Result<ObjectRef> {
     if let Some(creator) = entry.metadata().and_then(|metadata| metadata.creator) {
         let mut handle = core::ptr::null_mut();
         // SAFETY: a creator takes an out-pointer for the object (ABI).
-        check_status(unsafe { creator(&mut handle) })?;
+        checked(|| unsafe { creator(&mut handle) })?;
         return match NonNull::new(handle.cast::<TVMFFIObject>()) {
             // SAFETY: the creator transfers ownership of its reference (ABI).
             Some(object) => Ok(unsafe { ObjectRef::from_raw(object) }),

@@ -6,7 +6,7 @@ use ferrite_core::abi::{DLDataType, DLDevice, TVMFFIAny, TVMFFIFieldGetter, TVMF
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::FromAny;
 use ferrite_core::error::Result;
-use ferrite_core::function::check_status;
+use ferrite_core::function::checked;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{Function, plain_bail, plain_ensure, type_index};
 
@@ -76,11 +76,10 @@ pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result
         plain_ensure!(!address.is_null(), VALUE_ERROR, "The address of a field must not be null");
         let mut converted = *AnyView::NONE.as_raw();
         // SAFETY: the caller of `ffi.MakeFieldSetter` guarantees function and context for the life of the setter.
-        let status = unsafe {
+        checked(|| unsafe {
             let convert = core::mem::transmute::<*mut c_void, Converter>(convert as *mut c_void);
             convert(context as *mut c_void, value.as_raw(), &mut converted)
-        };
-        check_status(status)?;
+        })?;
         // SAFETY: a successful conversion leaves an owned value; the caller passes the address of a field with the storage
         // of the setter.
         unsafe { store(address, type_index, Any::from_raw(converted)).map(|()| Any::NONE) }

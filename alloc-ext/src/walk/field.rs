@@ -9,7 +9,7 @@ use ferrite_core::abi::{
 };
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::{Function, check_status};
+use ferrite_core::function::{Function, checked, failure_unmarked};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::type_table::TypeEntry;
 use ferrite_core::{plain_bail, plain_error, type_index, type_table};
@@ -73,7 +73,7 @@ impl Field {
         }
         // SAFETY: as above; a failed getter transfers no ownership.
         unsafe { place.write(TVMFFIAny::NONE) };
-        check_status(status)
+        Err(failure_unmarked(status))
     }
 
     #[cold]
@@ -109,7 +109,7 @@ impl Field {
         // SAFETY: without the flag the setter is a function of this type (ABI).
         let setter = unsafe { core::mem::transmute::<*mut c_void, FieldSetter>(setter) };
         // SAFETY: the code that registered the field guarantees a setter that fits this offset; object and value are alive.
-        check_status(unsafe { setter(address, value.as_raw()) })
+        checked(|| unsafe { setter(address, value.as_raw()) })
     }
 
     /// Returns `true` if the field has a default.

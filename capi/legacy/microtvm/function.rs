@@ -11,7 +11,7 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHa
 use ferrite_core::type_index;
 
 use super::abi::{TVMFunctionHandle, TVMValue};
-use super::error::{bad_argument, ensure_raised, fail};
+use super::error::{bad_argument, fail, raising};
 use super::handle::is_entry;
 use super::registry::PackedFunction;
 use super::tvm_ffi::{
@@ -78,12 +78,8 @@ unsafe fn call_packed(
     ret_type_code: *mut c_int,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let status = unsafe { packed(values, codes, count, ret_val, ret_type_code, ptr::null_mut()) };
-    if status != 0 {
-        ensure_raised();
-        return -1;
-    }
-    0
+    let status = raising(|| unsafe { packed(values, codes, count, ret_val, ret_type_code, ptr::null_mut()) });
+    if status == 0 { 0 } else { -1 }
 }
 
 /// Calls a function object of tvm-ffi with `TVMValue` arguments, and converts its result.

@@ -8,7 +8,7 @@ use core::ptr;
 
 use ferrite_core::abi::DLDevice;
 
-use super::error::{ensure_raised, fail};
+use super::error::{fail, raising};
 use super::status::{NO_ERROR, tvm_crt_error_t};
 #[cfg(not(feature = "minimal"))]
 use crate::backend;
@@ -84,8 +84,9 @@ pub extern "C" fn TVMBackendAllocWorkspace(
     let _ = (dtype_code_hint, dtype_bits_hint);
     let size = usize::try_from(nbytes).unwrap_or(usize::MAX);
     let mut memory = ptr::null_mut();
+    let device = DLDevice { device_type, device_id };
     // SAFETY: the out-parameter is writable.
-    let status = unsafe { TVMPlatformMemoryAllocate(size, DLDevice { device_type, device_id }, &mut memory) };
+    let status = raising(|| unsafe { TVMPlatformMemoryAllocate(size, device, &mut memory) });
     if refused(status) { ptr::null_mut() } else { memory }
 }
 
@@ -105,18 +106,14 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
         return 0;
     }
     // SAFETY: contract of this function.
-    let status = unsafe { TVMPlatformMemoryFree(ptr, DLDevice { device_type, device_id }) };
+    let status = raising(|| unsafe { TVMPlatformMemoryFree(ptr, DLDevice { device_type, device_id }) });
     if refused(status) { -1 } else { 0 }
 }
 
-/// Returns `true` if a hook failed, and ensures that an error is raised in that case.
+/// Returns `true` if a hook failed, and raises a MemoryError if that is a hook of the platform, which has its own statuses.
 fn refused(status: tvm_crt_error_t) -> bool {
-    match status {
-        NO_ERROR => return false,
-        RAISED => ensure_raised(),
-        _ => {
-            fail(c"MemoryError", c"the platform refused");
-        }
+    if status != NO_ERROR && status != RAISED {
+        fail(c"MemoryError", c"the platform refused");
     }
-    true
+    status != NO_ERROR
 }

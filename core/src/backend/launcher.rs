@@ -3,7 +3,8 @@
 use core::ffi::c_void;
 
 use crate::error::Result;
-use crate::{plain_error, raised_error};
+use crate::raised_error::Mark;
+use crate::{function, plain_error};
 
 pub use crate::abi::{ParallelGroupEnv, ParallelLambda};
 
@@ -41,11 +42,18 @@ pub unsafe fn run_task(
     env: *mut ParallelGroupEnv,
     data: *mut c_void,
 ) -> Result<()> {
-    // SAFETY: the caller vouches for the arguments.
-    if unsafe { lambda(task_id, env, data) } == 0 {
+    let before = Mark::now();
+    // SAFETY: the caller guarantees the arguments.
+    let status = unsafe { lambda(task_id, env, data) };
+    if status == 0 {
         return Ok(());
     }
-    Err(raised_error::take().unwrap_or_else(|| {
-        plain_error!(RUNTIME_ERROR, "parallel task {} failed without raising an error", task_id)
+    Err(function::raised_since(status, before).unwrap_or_else(|| {
+        plain_error!(
+            RUNTIME_ERROR,
+            "parallel task {} failed without raising an error: status {}",
+            task_id,
+            status
+        )
     }))
 }

@@ -7,7 +7,7 @@ use crate::abi::{TVMFFIAny, TVMFFIObject, TVMFFIObjectCreator, TVMFFIObjectHandl
 use crate::any::AnyView;
 use crate::convert::{FromAny, IntoAny};
 use crate::error::Result;
-use crate::function::check_status;
+use crate::function::checked;
 use crate::object::{ObjectClass, ObjectRef};
 use crate::{raised_error, unwind};
 
@@ -124,7 +124,7 @@ pub(super) fn call_creator(creator: TVMFFIObjectCreator) -> Result<ObjectRef> {
     let mut handle = ptr::null_mut();
     // SAFETY: creators of class descriptions accept any valid address, and leave an owned object there.
     unsafe {
-        check_status(creator(&mut handle))?;
+        checked(|| creator(&mut handle))?;
         Ok(ObjectRef::from_raw(NonNull::new_unchecked(handle.cast())))
     }
 }

@@ -8,7 +8,7 @@ use crate::abi::{
 };
 use crate::any::{Any, AnyView};
 use crate::error::Result;
-use crate::function::{Function, check_status};
+use crate::function::{Function, checked};
 use crate::memory::Buffer;
 use crate::object::ObjectRef;
 use crate::text::Lossy;
@@ -26,7 +26,7 @@ impl ObjectRef {
         let mut result = TVMFFIAny::NONE;
         // SAFETY: registered getters accept the address of the field in an object of the class, and leave an owned value.
         unsafe {
-            check_status(getter(self.address_of(info.offset), &mut result))?;
+            checked(|| getter(self.address_of(info.offset), &mut result))?;
             Ok(Any::from_raw(result))
         }
     }
@@ -58,7 +58,7 @@ impl ObjectRef {
         // SAFETY: without the flag, the setter is a C function, which accepts the address of the field.
         unsafe {
             let setter = core::mem::transmute::<*mut c_void, TVMFFIFieldSetter>(info.setter);
-            check_status(setter(address, value.as_raw()))
+            checked(|| setter(address, value.as_raw()))
         }
     }
 

@@ -106,6 +106,31 @@ static int make_nested(void** result) {
   return status;
 }
 
+/* Break the contract: fail without raising an error. */
+static int make_silently_fails(void** result) {
+  (void)result;
+  return -7;
+}
+
+static int release_silently_fails(void* handle) {
+  (void)handle;
+  return 3;
+}
+
+/* An earlier error, which nobody took, is not that of the function. */
+static void test_silent_failures(void) {
+  void* handle = NULL;
+  CHECK_INT(TVMFFIHandleInitOnce(&handle, make_silently_fails), -7);
+  CHECK(raised_is("InternalError", "-7"));
+  TVMFFIErrorSetRaisedFromCStr("KeyError", "of an earlier call");
+  CHECK_INT(TVMFFIHandleInitOnce(&handle, make_silently_fails), -7);
+  CHECK(raised_is("InternalError", "-7"));
+  handle = &value;
+  TVMFFIErrorSetRaisedFromCStr("KeyError", "of an earlier call");
+  CHECK_INT(TVMFFIHandleDeinitOnce(&handle, release_silently_fails), 3);
+  CHECK(raised_is("InternalError", "3"));
+}
+
 static void test_bad_input(void) {
   void* handle = NULL;
   made = 0;
@@ -130,6 +155,7 @@ int main(void) {
   RUN_BALANCED(test_threads);
   if (bad_input()) {
     RUN_BALANCED(test_bad_input);
+    RUN_BALANCED(test_silent_failures);
   }
   return check_report("init_once");
 }

@@ -5,7 +5,7 @@ use core::ptr;
 
 use super::error::{failed, nested};
 use crate::error::Result;
-use crate::raised_error;
+use crate::raised_error::Mark;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{critical, current_thread, pause};
 
@@ -24,13 +24,14 @@ pub(super) unsafe fn run(
     body: unsafe extern "C" fn(data: *mut c_void) -> c_int,
     data: *mut c_void,
 ) -> Result<()> {
+    let before = Mark::now();
     let here = current_thread().map_or(RUNNING, |here| ptr::without_provenance_mut(here.get()));
     for round in 0u32.. {
         match claim(state, here) {
             DONE => break,
-            // SAFETY: the caller vouches for `body` and `data`.
-            before if before.is_null() => return finish(state, unsafe { body(data) }),
-            before if before == here && here != RUNNING => return Err(nested()),
+            // SAFETY: the caller guarantees `body` and `data`.
+            held if held.is_null() => return finish(state, unsafe { body(data) }, before),
+            held if held == here && here != RUNNING => return Err(nested()),
             _ => pause(round),
         }
     }
@@ -52,11 +53,11 @@ fn claim(state: &AtomicPtr<c_void>, here: *mut c_void) -> *mut c_void {
     })
 }
 
-fn finish(state: &AtomicPtr<c_void>, status: c_int) -> Result<()> {
+fn finish(state: &AtomicPtr<c_void>, status: c_int, before: Mark) -> Result<()> {
     if status == 0 {
         state.store(DONE, Ordering::Release);
         return Ok(());
     }
     state.store(ptr::null_mut(), Ordering::Release);
-    Err(raised_error::take().unwrap_or_else(failed))
+    Err(failed(status, before))
 }

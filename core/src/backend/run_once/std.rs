@@ -7,7 +7,7 @@ use core::ptr;
 use super::error::{failed, nested};
 use crate::error::Result;
 use crate::init_once::{IN_PROGRESS, in_progress};
-use crate::raised_error;
+use crate::raised_error::Mark;
 use crate::sync::atomic::AtomicPtr;
 
 /// Value of a handle whose function has succeeded.
@@ -22,6 +22,7 @@ pub(super) unsafe fn run(
     body: unsafe extern "C" fn(data: *mut c_void) -> c_int,
     data: *mut c_void,
 ) -> Result<()> {
+    let before = Mark::now();
     let outcome = in_progress::init(&IN_PROGRESS, state, |done| {
         // SAFETY: the caller vouches for `body` and `data`; `init` passes a valid result pointer.
         unsafe {
@@ -32,7 +33,7 @@ pub(super) unsafe fn run(
     });
     match outcome {
         Ok(0) => Ok(()),
-        Ok(_) => Err(raised_error::take().unwrap_or_else(failed)),
+        Ok(status) => Err(failed(status, before)),
         Err(_) => Err(nested()),
     }
 }

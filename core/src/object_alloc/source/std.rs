@@ -9,7 +9,7 @@ use core::ptr::{self, NonNull};
 use super::super::{BUILTIN, INLINE, RecordLayout, allocate_builtin};
 use crate::abi::TVMFFICustomAllocator;
 use crate::error::{self, Error};
-use crate::raised_error;
+use crate::raised_error::{self, Mark};
 #[cfg(not(feature = "client"))]
 use crate::sync::atomic::{AtomicPtr, Ordering};
 #[cfg(not(feature = "client"))]
@@ -60,11 +60,16 @@ fn of_allocator(
     if INLINE && ptr::eq(allocator, &BUILTIN.0) {
         return allocate_builtin(size, class.alignment);
     }
+    let before = Mark::now();
     // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
     let body = unsafe {
         let allocate = (*allocator).allocate?;
         allocate(size, class.alignment, type_index, (*allocator).context)
     };
+    if body.is_null() {
+        // Whatever is raised now is taken for the allocator's error.
+        raised_error::drop_earlier(before);
+    }
     NonNull::new(body.cast())
 }
 

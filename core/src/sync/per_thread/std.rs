@@ -14,6 +14,8 @@ use core::ptr;
 /// Slot for the raised error of a thread. Its error is released when the thread ends.
 struct RaisedSlot {
     error: Cell<*mut TVMFFIObject>,
+    /// Number of the error that the thread raised last, which is not necessarily in the slot any more.
+    number: Cell<usize>,
     at_end: AtEnd,
 }
 
@@ -39,7 +41,7 @@ std::thread_local! {
     static DYING: Dying = const { Cell::new(ptr::null_mut()) };
     static ASKS: Cell<bool> = const { Cell::new(false) };
     static RAISED: RaisedSlot =
-        const { RaisedSlot { error: Cell::new(ptr::null_mut()), at_end: AtEnd::new(RaisedSlot::release) } };
+        const { RaisedSlot { error: Cell::new(ptr::null_mut()), number: Cell::new(0), at_end: AtEnd::new(RaisedSlot::release) } };
 }
 
 /// Queue of a single-threaded process. It is a static, so that access needs no thread-local lookup.
@@ -88,10 +90,17 @@ pub fn swap_asking_for_error(asks: bool) -> bool {
 /// never released.
 #[inline]
 pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
+    with_numbered_raised(|slot, _| body(slot))
+}
+
+/// Runs `body` with access to the slot of this thread's raised error, as [`with_raised`] does, and to the number of the error that the
+/// thread raised last, initially 0.
+#[inline]
+pub fn with_numbered_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>, &Cell<usize>) -> R) -> R {
     RAISED.with(|slot| {
         // SAFETY: the slot is in a thread-local without a destructor, and `release` accepts its address.
         unsafe { slot.at_end.is_registered(ptr::from_ref(slot).cast()) };
-        body(&slot.error)
+        body(&slot.error, &slot.number)
     })
 }
 

@@ -18,8 +18,10 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_alloc_ext::device;
 use ferrite_alloc_ext::module::context::{self, Wrap};
 use ferrite_core::backend::workspace::{DeviceWorkspaces, install_device_workspaces};
-use ferrite_core::error::{Error, Result};
-use ferrite_core::{plain_bail, plain_error, raised_error};
+use ferrite_core::error::Result;
+use ferrite_core::function::{checked, failure};
+use ferrite_core::plain_bail;
+use ferrite_core::raised_error::{self, Mark};
 
 use super::coexistence::is_theirs;
 use crate::library::{DriverLibrary, same_object};
@@ -43,9 +45,10 @@ fn allocate(device_type: i32, device_id: i32, bytes: u64) -> Result<NonNull<c_vo
     if device::find(device_type).is_none()
         && let Some(theirs) = Theirs::of(device_type)?
     {
+        let before = Mark::now();
         // SAFETY: the arguments match the function; the type hint is that of bytes.
         let workspace = unsafe { (theirs.allocate)(device_type, device_id, bytes, 1, 8) };
-        return NonNull::new(workspace).ok_or_else(raised_error);
+        return NonNull::new(workspace).ok_or_else(|| failure(-1, before));
     }
     device::allocate_workspace(device_type, device_id, bytes)
 }
@@ -60,20 +63,10 @@ unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> 
         if device::find(device_type).is_none()
             && let Some(theirs) = Theirs::of(device_type)?
         {
-            return match (theirs.free)(device_type, device_id, workspace.as_ptr()) {
-                0 => Ok(()),
-                _ => Err(raised_error()),
-            };
+            return checked(|| (theirs.free)(device_type, device_id, workspace.as_ptr()));
         }
         device::free_workspace(device_type, device_id, workspace)
     }
-}
-
-/// Returns the error raised by the other runtime.
-#[cold]
-fn raised_error() -> Error {
-    raised_error::take()
-        .unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "libtvm_runtime failed without an error"))
 }
 
 /// The workspace functions of `libtvm_runtime`.

@@ -2,7 +2,8 @@
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::{invoke_safe_call, take_raised};
+use ferrite_core::function::{failure, invoke_safe_call};
+use ferrite_core::raised_error::Mark;
 use ferrite_core::{Any, AnyView, plain_error, stack, type_index, type_table};
 
 use super::frame::CallFrame;
@@ -180,8 +181,10 @@ impl Interpreter<'_> {
                 return Ok(());
             };
             let mut result = TVMFFIAny::NONE;
-            if safe_call(*handle, args.as_ptr().cast(), args.len() as i32, &mut result) != 0 {
-                return Err(take_raised());
+            let before = Mark::now();
+            let status = safe_call(*handle, args.as_ptr().cast(), args.len() as i32, &mut result);
+            if status != 0 {
+                return Err(failure(status, before));
             }
             self.write(destination, Any::from_raw(result));
         }
