@@ -1,4 +1,4 @@
-//! Build script: sets linker options of the shared object (its soname, and that it stays loaded), detects
+//! Build script: sets linker options of the shared object (its soname, its libraries, and that it stays loaded), detects
 //! microcontroller cores, and compiles the C++ part of builds with the feature `cxx-abi`.
 
 use std::env;
@@ -35,6 +35,11 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtvm_ffi.so");
         // Never unloaded: objects have deleters in it, and clients cache type indices and addresses of its tables.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    }
+    // Compiled models call functions of libm and do not name it. The C++ runtime needs it anyway.
+    let is_glibc = env::var("CARGO_CFG_TARGET_ENV").as_deref() == Ok("gnu") && target.contains("-linux-");
+    if is_glibc && cfg!(all(feature = "host", not(feature = "cxx-abi"))) {
+        println!("cargo:rustc-cdylib-link-arg=-Wl,--push-state,--no-as-needed,-lm,--pop-state");
     }
     // The C++ runtime loads the unwinder anyway.
     if cfg!(all(feature = "host", not(feature = "cxx-abi"))) && LATE_UNWINDER.contains(&target.as_str()) {

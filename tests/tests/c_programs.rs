@@ -6,7 +6,7 @@
 
 use ferrite_tests::{Cc, Library, Outcome, include, output_of, program, root, scratch, valgrind};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
@@ -67,9 +67,7 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
     let library = Library::get()?;
     let folder = scratch(&format!("c_programs/{}-{name}", mode.name()))?;
     let kernels = kernels(mode, name)?;
-    let cc = Cc::program(folder.join(name)).strict().args(["-pthread"]);
-    let cc = cc.source(root().join(format!("tests/conformance/c/{name}.c")));
-    let executable = mode.compiler(cc).link_shared(library)?;
+    let executable = mode.compiler(source_of(&folder, name)).link_shared(library)?;
     let mut command = program(&executable);
     if mode == Mode::Valgrind {
         // Permanent objects are "possibly lost" to valgrind: references to them point past the block's beginning.
@@ -84,6 +82,29 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
     // sizes that fit no memory.
     command.env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1");
     print!("{}", output_of(&mut command)?);
+    Ok(())
+}
+
+/// Returns the compiler of a program, which links only the libraries that it calls.
+fn source_of(folder: &Path, name: &str) -> Cc {
+    let cc = Cc::program(folder.join(name)).strict().args(["-pthread"]);
+    // Not for libatomic and the like of a sanitizer, which come after.
+    let cc = if cfg!(target_os = "linux") { cc.args(["-Wl,--as-needed"]) } else { cc };
+    cc.source(root().join(format!("tests/conformance/c/{name}.c")))
+}
+
+/// With the archive, libm comes when the program loads its first library.
+#[test]
+fn compiled_code_finds_libm_in_a_program_with_the_archive() -> Outcome<()> {
+    let library = Library::get()?;
+    if !library.archive().exists() {
+        println!("skipped: the library has no archive");
+        return Ok(());
+    }
+    let folder = scratch("c_programs/static-math")?;
+    let kernels = kernels(Mode::Plain, "static-math")?;
+    let executable = source_of(&folder, "math").args(["-Wl,--export-dynamic"]).link_static(library)?;
+    print!("{}", output_of(program(&executable).env("CHECK_KERNELS", &kernels.plain))?);
     Ok(())
 }
 
@@ -131,6 +152,7 @@ programs!(
     error_at_exit,
     borrowed_arguments,
     library_bin,
+    math,
     module,
     no_overread,
     object,

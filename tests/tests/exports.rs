@@ -146,13 +146,19 @@ fn dynamic(library: &Path, kind: &str) -> Outcome<BTreeSet<String>> {
     Ok(values.collect())
 }
 
-/// Allowed dependencies of the library. The unwinder, `libgcc_s`, is loaded lazily.
-const C_LIBRARIES: [&str; 2] = ["libc.so", "ld-linux"];
+/// Allowed dependencies of the library. The unwinder, `libgcc_s`, is loaded lazily. `libm` is for compiled models.
+const C_LIBRARIES: [&str; 3] = ["libc.so", "libm.so", "ld-linux"];
 const CXX_LIBRARIES: [&str; 4] = ["libc.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];
 
 #[test]
 fn name_and_needs() -> Outcome<()> {
-    expect_needs(&Library::get()?.shared(), &C_LIBRARIES)
+    let library = Library::get()?.shared();
+    expect_needs(&library, &C_LIBRARIES)?;
+    // A program may load a compiled model without this library's help.
+    match dynamic(&library, "NEEDED")?.iter().any(|name| name.starts_with("libm.so")) {
+        true => Ok(()),
+        false => Err("it does not bring libm".to_string().into()),
+    }
 }
 
 #[test]

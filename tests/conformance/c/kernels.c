@@ -3,6 +3,7 @@
  * is, and with WITH_LIBRARY_BIN, where the embedded modules begin with a marker, which the tests find in the file and
  * overwrite with their variants.
  */
+#include <math.h>
 #include <string.h>
 
 #include <tvm/ffi/c_api.h>
@@ -36,6 +37,18 @@ static int set_text(TVMFFIAny* result, const char* text) {
   bytes.data = text;
   bytes.size = strlen(text);
   return TVMFFIStringFromByteArray(&bytes, result);
+}
+
+/* Like a compiled model, this library does not name libm among those that it needs. */
+int __tvm_ffi_exponential(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result);
+EXPORTED int __tvm_ffi_exponential(void* self, const TVMFFIAny* args, int32_t num_args,
+                                   TVMFFIAny* result) {
+  (void)self;
+  (void)num_args;
+  memset(result, 0, sizeof(*result));
+  result->type_index = kTVMFFIFloat;
+  result->v_float64 = exp(args[0].v_float64);
+  return 0;
 }
 
 int __tvm_ffi_add_one(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result);

@@ -47,11 +47,29 @@ pub(in super::super) unsafe fn open_resolved(path: &CStr) -> Result<NonNull<c_vo
 }
 
 unsafe fn open_with(path: &CStr, flags: c_int) -> Result<NonNull<c_void>, LoadError> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    math::bring();
     if truncated::is_truncated(path) {
         return Err(LoadError::of_text(c"the file is truncated"));
     }
     // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
     NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) }).ok_or_else(LoadError::last)
+}
+
+/// The library of C's math functions, which compiled models call and do not name among those that they need.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod math {
+    use core::sync::atomic::{AtomicBool, Ordering};
+
+    /// Makes the functions of `libm` known to all libraries that are opened afterwards. The shared object of this library needs it, but
+    /// programs in Rust and with the archive link it only if they call it themselves.
+    pub(super) fn bring() {
+        static IS_HERE: AtomicBool = AtomicBool::new(false);
+        if !IS_HERE.swap(true, Ordering::Relaxed) {
+            // SAFETY: the name ends in a NUL. The initialisers of the C library's own parts have no conditions.
+            unsafe { libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_GLOBAL) };
+        }
+    }
 }
 
 /// Returns a handle of the library of this name if the process has loaded it, and keeps it loaded.
