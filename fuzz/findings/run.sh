@@ -12,7 +12,7 @@ passed=0 failed=0
 
 outcome() { # outcome LIBRARY PROGRAM
   local printed status
-  printed=$(LD_LIBRARY_PATH=$(dirname "$1") timeout 60 "$2" 2>/dev/null)
+  printed=$(LD_LIBRARY_PATH=$(dirname "$1") ../../tests/watchdog/watched.py 60 "$2" 2>/dev/null)
   status=$?
   if [ $status -eq 0 ]; then
     echo "$printed"

@@ -3,14 +3,17 @@
 //! A worker is a process that has one library open. For each program it forks a child that runs it, so that programs do not
 //! share what they register.
 
+#[path = "../../tests/watchdog/watchdog.rs"]
+mod watchdog;
+
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::{Library, Machine, Program, notes};
 
-/// Seconds after which a child is ended.
-const SECONDS: u32 = 20;
+/// Seconds without processor time after which a child is ended.
+const SECONDS: u32 = 10;
 
 /// First byte of a line that says which step begins.
 const BEGINS: char = '>';
@@ -83,7 +86,7 @@ fn run_child(library: &'static Library, bytes: &[u8]) -> Result<Vec<u8>, String>
         // SAFETY: the child ends with this call.
         unsafe {
             libc::close(ends[0]);
-            libc::alarm(SECONDS);
+            watchdog::watchdog(SECONDS);
             // Upstream's handler describes the crash for half a second.
             libc::signal(libc::SIGSEGV, libc::SIG_DFL);
             // The logs of millions of programs are of no use.

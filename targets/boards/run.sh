@@ -100,9 +100,9 @@ check_tools() {
 
 run_program() { # run_program FIRMWARE
   if [ "$core" = wasm ]; then
-    timeout 120 "${emulator[@]}" "$1"
+    "$root/tests/watchdog/watched.py" 120 "${emulator[@]}" "$1"
   else
-    timeout 120 "${emulator[@]}" -nographic -monitor none -serial none -icount shift=0 \
+    "$root/tests/watchdog/watched.py" 120 "${emulator[@]}" -nographic -monitor none -serial none -icount shift=0 \
       -semihosting-config enable=on,target=native -kernel "$1"
   fi
 }

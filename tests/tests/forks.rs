@@ -5,6 +5,11 @@
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
+#[path = "../watchdog/watchdog.rs"]
+mod watchdog;
+#[path = "../watchdog/tests.rs"]
+mod watchdog_tests;
+
 use ferrite_tests::{Cc, Library, Outcome, output_of, program, root, scratch};
 use std::path::{Path, PathBuf};
 
@@ -43,7 +48,6 @@ mod rust_programs {
     unsafe extern "C" {
         fn fork() -> i32;
         fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
-        fn alarm(seconds: u32) -> u32;
         fn _exit(status: i32) -> !;
     }
 
@@ -65,11 +69,11 @@ mod rust_programs {
             }
         });
         for round in 0..500 {
-            // SAFETY: the child registers a function and exits; a hanging child is killed by the alarm signal.
+            // SAFETY: the child registers a function and exits; a hanging child is ended by its watchdog.
             let status = unsafe {
                 let child = fork();
                 if child == 0 {
-                    alarm(10);
+                    super::watchdog::watchdog(30);
                     _exit(i32::from(!register("forks.child")));
                 }
                 let mut status = -1;

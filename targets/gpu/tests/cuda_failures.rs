@@ -5,6 +5,9 @@
 #[path = "support/cuda.rs"]
 mod cuda_support;
 
+#[path = "../../../tests/watchdog/watchdog.rs"]
+mod watchdog;
+
 use core::ffi::c_void;
 use core::ptr;
 
@@ -22,7 +25,6 @@ unsafe extern "C" {
     fn fork() -> i32;
     fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
     fn _exit(status: i32) -> !;
-    fn alarm(seconds: u32) -> u32;
 }
 
 // Exit statuses of a child.
@@ -217,7 +219,7 @@ fn in_child(body: impl FnOnce() -> i32) -> i32 {
     unsafe {
         let pid = fork();
         if pid == 0 {
-            alarm(60);
+            watchdog::watchdog(60);
             let status = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(2);
             _exit(status);
         }

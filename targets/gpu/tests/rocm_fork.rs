@@ -5,6 +5,9 @@
 #[path = "support/rocm.rs"]
 mod rocm_support;
 
+#[path = "../../../tests/watchdog/watchdog.rs"]
+mod watchdog;
+
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_core::error::Result;
 use ferrite_gpu::rocm::{Rocm, RocmHost};
@@ -15,7 +18,6 @@ unsafe extern "C" {
     fn fork() -> i32;
     fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
     fn _exit(status: i32) -> !;
-    fn alarm(seconds: u32) -> u32;
 }
 
 /// Runs `body` in a child; returns its exit status, or 99 if it hangs or crashes.
@@ -24,7 +26,7 @@ fn in_child(body: impl FnOnce() -> i32) -> i32 {
     unsafe {
         let pid = fork();
         if pid == 0 {
-            alarm(20);
+            watchdog::watchdog(20);
             _exit(body());
         }
         let mut status = 0;

@@ -2,6 +2,9 @@
 //! other children select devices by the environment. A program of its own, since it forks.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
+#[path = "../../../tests/watchdog/watchdog.rs"]
+mod watchdog;
+
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::error::Result;
@@ -11,7 +14,6 @@ unsafe extern "C" {
     fn fork() -> i32;
     fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
     fn _exit(status: i32) -> !;
-    fn alarm(seconds: u32) -> u32;
     fn setenv(name: *const core::ffi::c_char, value: *const core::ffi::c_char, replace: i32) -> i32;
 }
 
@@ -23,7 +25,7 @@ fn in_child(body: impl FnOnce() -> i32) -> i32 {
     unsafe {
         let pid = fork();
         if pid == 0 {
-            alarm(20);
+            watchdog::watchdog(20);
             _exit(body());
         }
         let mut status = 0;

@@ -2,6 +2,9 @@
 //! its functions. Each case runs in a process of its own, which must end with errors or with correct values.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
+#[path = "../../../tests/watchdog/watchdog.rs"]
+mod watchdog;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,10 +23,6 @@ const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/mod
 
 /// Environment variable that is set in the child processes, which use a device.
 const CHILD: &str = "FERRITE_TEST_CHILD";
-
-unsafe extern "C" {
-    fn alarm(seconds: u32) -> u32;
-}
 
 /// Computes `y = a * x + k` for 1024 elements with the fixture `axpy_dyn`, and calls other functions as a program would.
 fn use_device() -> Result<()> {
@@ -57,8 +56,7 @@ fn use_device() -> Result<()> {
 
 /// Uses a device twice: the second use reveals state left by a failure.
 fn child() {
-    // SAFETY: the alarm signal ends this process if it hangs.
-    unsafe { alarm(60) };
+    watchdog::watchdog(60);
     ferrite_gpu::install();
     for _ in 0..2 {
         match use_device() {

@@ -1,7 +1,10 @@
 //! Tests that backtraces and forks do not deadlock. A program of its own, so that its fork handlers run before the library's.
 #![cfg(all(feature = "backtrace", unix))]
 
-use core::ffi::{c_int, c_uint};
+#[path = "../../../tests/watchdog/watchdog.rs"]
+mod watchdog;
+
+use core::ffi::c_int;
 use core::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,7 +17,6 @@ unsafe extern "C" {
     fn fork() -> c_int;
     fn pthread_atfork(prepare: Handler, parent: Handler, child: Handler) -> c_int;
     fn waitpid(process: c_int, status: *mut c_int, options: c_int) -> c_int;
-    fn alarm(seconds: c_uint) -> c_uint;
     fn _exit(status: c_int) -> !;
 }
 
@@ -32,9 +34,9 @@ unsafe extern "C" fn unlock() {
 }
 
 unsafe extern "C" fn unlock_and_trace() {
-    // SAFETY: the forking thread holds the lock. A hanging child is killed by the alarm signal.
+    // SAFETY: the forking thread holds the lock. A hanging child is ended by its watchdog.
     unsafe {
-        alarm(60);
+        watchdog::watchdog(60);
         unlock();
     }
     frames();
@@ -65,10 +67,10 @@ fn child_has_frames() -> bool {
 #[cfg_attr(miri, ignore = "forks")]
 fn forks_and_backtraces_under_a_lock_of_both_go_on() {
     static STOP: AtomicBool = AtomicBool::new(false);
-    // SAFETY: the handlers are functions of this program, and a hanging test is killed by the alarm signal.
+    // SAFETY: the handlers are functions of this program, and a hanging test is ended by its watchdog.
     unsafe {
         assert_eq!(pthread_atfork(Some(lock), Some(unlock), Some(unlock_and_trace)), 0);
-        alarm(300);
+        watchdog::watchdog(300);
     }
     ferrite_host::backtrace::install();
     let tracer = thread::spawn(|| {

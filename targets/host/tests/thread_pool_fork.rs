@@ -2,6 +2,9 @@
 //! threads.
 #![cfg(unix)]
 
+#[path = "../../../tests/watchdog/watchdog.rs"]
+mod watchdog;
+
 use core::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -11,7 +14,6 @@ unsafe extern "C" {
     fn fork() -> c_int;
     fn waitpid(process: c_int, status: *mut c_int, options: c_int) -> c_int;
     fn _exit(status: c_int) -> !;
-    fn alarm(seconds: core::ffi::c_uint) -> core::ffi::c_uint;
 }
 
 unsafe extern "C" fn count(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
@@ -32,14 +34,14 @@ fn launch() -> i32 {
     }
 }
 
-/// Runs `child` in a forked process, and returns its exit status. A child that runs for more than a minute is killed.
+/// Runs `child` in a forked process, and returns its exit status. A child that hangs is ended by its watchdog.
 fn in_child(child: impl FnOnce() -> i32) -> i32 {
     // SAFETY: the child only launches and exits, which the pool allows whatever other threads are doing.
     unsafe {
         let process = fork();
         assert!(process >= 0);
         if process == 0 {
-            alarm(60);
+            watchdog::watchdog(60);
             _exit(child());
         }
         let mut status = 0;
@@ -60,7 +62,7 @@ unsafe extern "C" fn fork_in_task(task_id: c_int, env: *mut ParallelGroupEnv, da
             let child = fork();
             (*data.cast::<AtomicI32>()).store(child, Ordering::Relaxed);
             if child == 0 {
-                alarm(60);
+                watchdog::watchdog(60);
             }
         }
         0

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#ifndef _WIN32
+#include "../../watchdog/watchdog.h"
+#endif
+
 #ifdef _WIN32
 
 #include <io.h>
@@ -30,7 +34,7 @@ __attribute__((unused)) static void release_aligned(void* block) { free(block); 
 __attribute__((unused)) static int open_pipe(int ends[2]) { return pipe(ends); }
 
 /* A hanging test fails. On Windows, which has no alarms, the runner sets the limit. */
-__attribute__((constructor)) static void limit_time(void) { alarm(300); }
+__attribute__((constructor)) static void limit_time(void) { watchdog(60); }
 
 #endif
 

@@ -36,6 +36,6 @@ for release; do
   # The front end of 0.8 cannot parse tracebacks with position markers.
   RELEASE=$release LIBRARIES=$work PYTHONPATH=$work/v$release/python PYTHONNODEBUGRANGES=1 \
     TVM_FFI=ctypes TVM_USE_RUNTIME_LIB=1 TVM_LIBRARY_PATH=$work \
-    timeout 300 "$environment/bin/python" -W ignore "$here/front_end.py" 2>&1 || status=1
+    "$root/tests/watchdog/watched.py" 300 "$environment/bin/python" -W ignore "$here/front_end.py" 2>&1 || status=1
 done
 exit "$status"

@@ -9,6 +9,7 @@ library=$1
 shift
 work=${CARGO_TARGET_DIR:-$PWD/target}/windows-programs
 gcc=x86_64-w64-mingw32-gcc
+watched=$PWD/tests/watchdog/watched.py
 strict=(-std=c89 -pedantic -Wall -Wextra -Werror -O1 -Iinclude)
 exports=tests/conformance/exports
 # These two are about POSIX: memory pages without access, and signal handlers.
@@ -26,7 +27,7 @@ compile() { # compile OUTPUT SOURCE [OPTION...]
 }
 
 run() { # run PROGRAM.EXE: with an end for one that hangs
-  (cd "$work" && timeout 300 wine "./$1")
+  (cd "$work" && "$watched" 300 wine "./$1")
 }
 
 kernel_libraries() {

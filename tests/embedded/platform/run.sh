@@ -68,7 +68,7 @@ build_program() { # build_program PROGRAM [OBJECT...]
 }
 
 run_program() { # run_program PROGRAM
-  timeout 60 "${emulator[@]}" -nographic -monitor none -serial none -icount shift=0 \
+  "$root/tests/watchdog/watched.py" 60 "${emulator[@]}" -nographic -monitor none -serial none -icount shift=0 \
     -semihosting-config enable=on,target=native -kernel "$out/$1.elf"
 }
 

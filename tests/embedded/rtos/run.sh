@@ -65,7 +65,7 @@ zephyr() { # zephyr NAME BOARD SYMBOL=VALUE...: builds the application with thes
     cmake --build "$out/$name" >>"$out/$name.log" 2>&1; then
     local emulator=(qemu-system-arm -M mps2-an386)
     case $board in riscv32) emulator=(qemu-system-riscv32 -M virt -bios none) ;; esac
-    timeout 60 "${emulator[@]}" -nographic -monitor none -serial none -semihosting-config enable=on,target=native \
+    "$root/tests/watchdog/watched.py" 60 "${emulator[@]}" -nographic -monitor none -serial none -semihosting-config enable=on,target=native \
       -kernel "$out/$name/app" >>"$out/$name.log" 2>&1 || true
   fi
   if grep -qx '3 + 4 = 7, with the kernel.s lock' "$out/$name.log"; then pass; else fail "$name" "$out/$name.log"; fi

@@ -166,9 +166,9 @@ static int fail_with_luggage(int task_id, TVMParallelGroupEnv* env, void* data) 
 static void test_errors_die_without_a_lock(void) {
   let_go = 0;
   under_way = 1;
-  alarm(60); /* kills a thread that deadlocks on its own lock */
+  watchdog(60); /* kills a thread that deadlocks on its own lock */
   CHECK_INT(TVMBackendParallelLaunch(fail_with_luggage, NULL, 2), -1);
-  alarm(0);
+  watchdog(60);
   under_way = 0;
   CHECK_INT(let_go, 1);
   CHECK_ERROR(-1, "KeyError");

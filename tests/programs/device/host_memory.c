@@ -209,7 +209,7 @@ static int in_child(long n) {
   fflush(stdout);
   child = fork();
   if (child == 0) {
-    alarm(60);
+    watchdog(60);
     status = n == 0 ? count_launches() : attempt(n);
     fflush(stdout);
     _exit(status);

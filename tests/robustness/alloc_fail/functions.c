@@ -353,7 +353,7 @@ static int in_child(const subject* now, long n) {
   child = fork();
   if (child == 0) {
     int code;
-    alarm(60);
+    watchdog(60);
     checks_failed = 0;
     code = n == 0 ? run_warm(now) : run_cold(now, n);
     fflush(stdout);

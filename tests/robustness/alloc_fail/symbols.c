@@ -53,7 +53,7 @@ static void install_meddling(void) {
   ask_mutator = global_function("ffi.StructuralMutatorVarRemapGet");
   CHECK(ask_mutator != NULL);
   CHECK_OK(TVMFFISetCustomAllocator(&meddling_record));
-  alarm(60); /* kills a thread that deadlocks on its own lock */
+  watchdog(60); /* kills a thread that deadlocks on its own lock */
 }
 
 static int verdict(int reached) {

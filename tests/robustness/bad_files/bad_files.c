@@ -54,7 +54,7 @@ enum { REFUSED = 0, LOADED = 1, WRONG = 2 };
 /* Loads the file. Returns whether it was refused with an error that names it, or loaded and worked. */
 static int try_to_load(void) {
   TVMFFIAny module;
-  alarm(20);
+  watchdog(30);
   checks_failed = 0;
   if (load(path, &module) == 0) {
     CHECK_INT(add_one(module.v_obj, 4), 5);

@@ -18,6 +18,8 @@
 
 #include <tvm/ffi/c_api.h>
 
+#include "../../watchdog/watchdog.h"
+
 static int checks;
 static int failures;
 
@@ -206,7 +208,7 @@ static void test_forks(const copy* one, const copy* other) {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
-      alarm(20);
+      watchdog(30);
       test_apart(one, other);
       test_shared_objects(other, one);
       _exit(failures != 0);
@@ -233,7 +235,7 @@ int main(int argc, char** argv) {
     printf("usage: two_copies LIBRARY COPY\n");
     return 2;
   }
-  alarm(120);
+  watchdog(120);
   first = open_copy(dlopen(argv[1], RTLD_NOW | RTLD_LOCAL));
   second = open_copy(dlopen(argv[2], RTLD_NOW | RTLD_LOCAL));
   apart = open_copy(dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW | RTLD_LOCAL));

@@ -115,7 +115,7 @@ static int leave(unsigned round) {
   static unsigned numbers[THREADS];
   pthread_t thread;
   unsigned i;
-  alarm(20);
+  watchdog(30);
   atexit(call_at_exit);
   at_quick_exit(call_at_exit);
   for (i = 0; i < THREADS; i++) {

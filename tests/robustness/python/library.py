@@ -9,13 +9,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "watchdog"))
+from watched import TICK, OwnTime  # noqa: E402
+
 PROGRAMS_A_PROCESS = 150  # registered types stay in a process
-TIME_LIMIT = 45  # seconds for one program; session.py has a shorter limit of its own
+TIME_LIMIT = 45  # seconds of its own time for one program; session.py has a shorter limit of its own
 
 
 @dataclass
@@ -69,9 +71,10 @@ class Library:
         self.result = Result([]) if fork else None
 
     def finish(self) -> Result:
-        deadline = time.monotonic() + TIME_LIMIT
+        own = OwnTime(self.process.pid)
+        limit = own.look() + TIME_LIMIT
         at = -1
-        while line := self.read_line(deadline):
+        while line := self.read_line(own, limit):
             answer = json.loads(line)
             if "begins" in answer:
                 at += 1
@@ -82,7 +85,7 @@ class Library:
             if self.result is None:
                 return self.complete(result, at)
             self.result = result
-        ended = self.stop(kill=time.monotonic() >= deadline)
+        ended = self.stop(kill=own.seconds >= limit)
         return Result([], ended or "ended early", at)
 
     def child_result(self, code: int, at: int) -> Result:
@@ -98,11 +101,12 @@ class Library:
             result.death, result.at = self.stop(), at
         return result
 
-    def read_line(self, deadline: float) -> str:
+    def read_line(self, own: OwnTime, limit: float) -> str:
         while "\n" not in self.pending:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
-                return ""
+            if not select.select([self.process.stdout], [], [], TICK)[0]:
+                if own.look() >= limit:
+                    return ""
+                continue
             if not (chunk := os.read(self.process.stdout.fileno(), 1 << 20)):
                 return ""
             self.pending += chunk.decode()

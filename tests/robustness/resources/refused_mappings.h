@@ -178,7 +178,7 @@ static long mappings_of_files(int of_module) {
 static void run_refused(const scenario* one, int nth, int onwards, outcome* end) {
   long left;
   int i;
-  alarm(60);
+  watchdog(60);
   checks_failed = 0;
   if (CHECK(filter_mappings())) {
     mappings.onwards = onwards;

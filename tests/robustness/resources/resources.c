@@ -222,7 +222,7 @@ static void run(const char* name, void (*scenario)(void)) {
   fflush(stdout);
   child = fork();
   if (child == 0) {
-    alarm(60);
+    watchdog(60);
     checks_failed = 0;
     scenario();
     CHECK(nothing_raised());

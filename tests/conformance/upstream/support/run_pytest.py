@@ -101,7 +101,7 @@ class FileRun:
         done.write_text("".join(json.dumps(test) + "\n" for test in self.done))
         command = [self.options.python, "-X", "faulthandler", "-m", "pytest"]
         command += ["-p", "pytest_record", "-p", "no:cacheprovider", "-o", "addopts="]
-        command += ["--tb=short", "-q", "-rP", f"--timeout={self.options.test_timeout}"]
+        command += ["--tb=short", "-q", "-rP", f"--timeout={10 * self.options.test_timeout}"]
         command += ["--timeout-method=signal", self.name]
         env = {
             **os.environ,
@@ -116,8 +116,8 @@ class FileRun:
             cwd=self.options.tree,
             log=self.log,
             progress=record,
-            # pytest's own time limit works only while Python code runs.
-            stall=1.2 * self.options.test_timeout + 10,
+            # pytest's own time limit, a backstop, counts the time of the wall.
+            stall=self.options.test_timeout,
             deadline=self.deadline,
         )
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+WATCHED = Path(__file__).resolve().parents[3] / "watchdog" / "watched.py"
 KINDS = os.environ.get("FERRITE_DEVICE_KINDS", "opencl").split()
 NUMBERS = {"cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10, "webgpu": 15}
 
@@ -149,7 +150,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             compile_libraries(kind, folder)
             for name in ORDERS:
-                subprocess.run([sys.executable, "-X", "faulthandler", __file__, name, kind, folder], check=True, timeout=200)
+                program = [sys.executable, "-X", "faulthandler", __file__, name, kind, folder]
+                subprocess.run([sys.executable, WATCHED, "200", *program], check=True)
                 print(f"{kind}: {name}")
 
 

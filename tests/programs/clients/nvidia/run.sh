@@ -26,7 +26,7 @@ for script in "$here"/*.py "$here"/../jax/jax_kernels.py; do
   requirements=$here/requirements-$(basename "$script" .py).txt
   clients=$cache/clients-nvidia-$(cat "$requirements" - <<<"$("$python" -VV)" | key)
   once "$clients" install_clients
-  PYTHONPATH=$site:$here/../cutlass timeout 600 "$clients/bin/python" "$script" || failed=$((failed + 1))
+  PYTHONPATH=$site:$here/../cutlass "$here/../../../watchdog/watched.py" 600 "$clients/bin/python" "$script" || failed=$((failed + 1))
 done
 echo "programs on an NVIDIA GPU: $failed failed"
 [ "$failed" -eq 0 ]
