@@ -5,6 +5,8 @@
 
 #[path = "support/npy.rs"]
 mod npy;
+#[path = "support/unaligned.rs"]
+mod unaligned;
 
 use std::ffi::{c_int, c_void};
 
@@ -126,6 +128,24 @@ fn every_call_gives_the_results_of_tvms_machine() -> Result<()> {
                 inputs.set_any(input.name().as_bytes(), value)?;
             }
             call.check(&inputs.call()?, mode)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn inputs_need_not_be_aligned() -> Result<()> {
+    let text = all_calls();
+    for call in &calls(&text) {
+        for mode in MODES {
+            let model = Model::load(path(call.model, &format!("{mode}.so")))?;
+            for shift in unaligned::SHIFTS {
+                let args = call.arguments()?;
+                let args = args.iter().map(|arg| unaligned::shifted_value(arg, shift));
+                let args = args.collect::<Result<Vec<_>>>()?;
+                let views: Vec<AnyView<'_>> = args.iter().map(Any::view).collect();
+                call.check(&model.call_packed(call.function, &views)?, mode)?;
+            }
         }
     }
     Ok(())

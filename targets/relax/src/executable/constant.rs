@@ -11,13 +11,10 @@ use ferrite_core::{Any, Shape, String, Tensor, device, plain_bail, type_index, t
 
 use super::Source;
 use super::reader::Reader;
-use crate::memory::{Placement, tensor_over};
+use crate::memory::{Placement, required_alignment, tensor_over};
 
 /// Magic number of a serialised tensor.
 const TENSOR_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
-
-/// Alignment in bytes that kernels for hosts rely on.
-const HOST_ALIGNMENT: usize = 64;
 
 const CPU: DLDevice = DLDevice { device_type: device::kind::CPU, device_id: 0 };
 
@@ -79,17 +76,6 @@ fn data_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
     (data_size_bytes(shape, dtype) == Some(bytes)).then_some(bytes)
 }
 
-/// Returns the alignment in bytes that kernels rely on for a tensor's data. Kernels for microcontrollers and WebAssembly
-/// rely only on the alignment of an element.
-fn alignment(dtype: DLDataType) -> usize {
-    if cfg!(any(target_os = "none", target_family = "wasm")) {
-        let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);
-        bits.div_ceil(8).next_power_of_two()
-    } else {
-        HOST_ALIGNMENT
-    }
-}
-
 /// Creates a tensor over its data in the source if the data is aligned, otherwise over a copy.
 fn place(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Result<Tensor> {
     let keeper = match source {
@@ -99,7 +85,8 @@ fn place(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Resu
         Source::Static(_) => Some(invalid_object()),
     };
     let start = data.as_ptr().cast_mut().cast::<c_void>();
-    if let Some(keeper) = keeper.filter(|_| !data.is_empty() && start.addr().is_multiple_of(alignment(dtype)))
+    if let Some(keeper) =
+        keeper.filter(|_| !data.is_empty() && start.addr().is_multiple_of(required_alignment(dtype)))
     {
         let placement = Placement { data: start, byte_offset: 0, device: CPU, dtype };
         // SAFETY: the data lies in the source, which the keeper keeps unless it is static; its size was checked.

@@ -6,6 +6,7 @@ use ferrite_core::memory::{AllocError, Buffer};
 use ferrite_core::{Any, AnyView, plain_ensure};
 
 use super::Entry;
+use super::inputs::{self, Addresses};
 use crate::executable::FunctionInfo;
 
 /// Maximum number of registers of all nested calls: 256 MiB. More are assumed to be infinite recursion.
@@ -19,12 +20,26 @@ pub(super) struct Frames {
     depth: usize,
     /// Number of registers of the frames in use.
     registers: usize,
+    /// Number of frames in use that have copies of inputs.
+    #[cfg(feature = "all-builtins")]
+    with_copies: usize,
 }
 
 #[derive(Default)]
 struct Frame {
     registers: Buffer<Any>,
     arguments: Buffer<TVMFFIAny>,
+    /// Copies of inputs that kernels cannot use where they are.
+    #[cfg(feature = "all-builtins")]
+    copies: Buffer<inputs::InputCopy>,
+}
+
+#[cfg(feature = "all-builtins")]
+impl Frames {
+    /// Returns the frame of the innermost call.
+    fn innermost(&mut self) -> Option<&mut Frame> {
+        self.frames.get_mut(self.depth.checked_sub(1)?)
+    }
 }
 
 impl Frame {
@@ -51,17 +66,18 @@ pub(super) struct CallFrame<'a> {
     pub registers: *mut Any,
     /// Argument area, in which the function assembles the arguments of its calls.
     pub arguments: *mut TVMFFIAny,
-    count: usize,
+    info: &'a FunctionInfo,
 }
 
 impl<'a> CallFrame<'a> {
-    /// Pushes the frame of a call, with the arguments in its first registers.
+    /// Pushes the frame of a call, with the arguments in its first registers. Tensors that are not aligned are copied.
     ///
     /// # Errors
-    /// MemoryError; ValueError if calls are nested too deep; errors of arguments that cannot be owned.
+    /// MemoryError; ValueError if calls are nested too deep, and in builds without all builtins for a tensor that is not aligned;
+    /// errors of arguments that cannot be owned.
     pub(super) fn begin(
         entry: &'a Entry<'a>,
-        info: &FunctionInfo,
+        info: &'a FunctionInfo,
         args: &[AnyView<'_>],
     ) -> Result<CallFrame<'a>> {
         let frames = &mut entry.state().frames;
@@ -80,19 +96,78 @@ impl<'a> CallFrame<'a> {
         let arguments = frame.arguments.as_mut_slice().as_mut_ptr();
         frames.depth += 1;
         frames.registers += info.registers;
-        let call = CallFrame { entry, registers, arguments, count: info.registers };
-        for (index, arg) in args.iter().enumerate().take(info.registers) {
-            let value = (*arg).to_owned()?;
+        let call = CallFrame { entry, registers, arguments, info };
+        let args = args.get(..info.registers.min(args.len())).unwrap_or_default();
+        let mut addresses = Addresses::default();
+        for (index, arg) in args.iter().enumerate() {
+            let value = match addresses.retain_tensor(arg) {
+                Some(tensor) => tensor,
+                None => (*arg).to_owned()?,
+            };
             // SAFETY: the frame has that register, whose value is None.
             unsafe { call.registers.add(index).write(value) };
         }
+        if addresses.need_a_look() {
+            #[cfg(feature = "all-builtins")]
+            call.align_inputs(args.len())?;
+            #[cfg(not(feature = "all-builtins"))]
+            inputs::refuse(entry.0.executable(), info, args)?;
+        }
         Ok(call)
+    }
+
+    /// Checks, when the function has returned, that it did not write to the copy of an input.
+    ///
+    /// # Errors
+    /// ValueError that names the input.
+    #[inline(always)]
+    pub(super) fn check_copies(&self) -> Result<()> {
+        #[cfg(feature = "all-builtins")]
+        if self.entry.state().frames.with_copies != 0 {
+            let copies = self.take_copies();
+            // SAFETY: the caller of the model keeps its arguments until the call ends.
+            return unsafe { inputs::check_unchanged(&copies, self.entry.0.executable(), self.info) };
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "all-builtins")]
+impl CallFrame<'_> {
+    /// Replaces the tensors in the first registers that kernels cannot use.
+    #[cold]
+    fn align_inputs(&self, count: usize) -> Result<()> {
+        let Some(allocator) = self.entry.pools()?.allocators.last().copied() else { return Ok(()) };
+        // SAFETY: the frame has as many registers, which are this call's until it ends.
+        let inputs = unsafe { core::slice::from_raw_parts_mut(self.registers, count) };
+        let copies = inputs::replace(inputs, allocator)?;
+        let frames = &mut self.entry.state().frames;
+        if let Some(frame) = frames.innermost()
+            && !copies.is_empty()
+        {
+            frame.copies = copies;
+            frames.with_copies += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes the copies of inputs out of the frame.
+    #[cold]
+    fn take_copies(&self) -> Buffer<inputs::InputCopy> {
+        let frames = &mut self.entry.state().frames;
+        let copies = frames.innermost().map(|frame| core::mem::take(&mut frame.copies)).unwrap_or_default();
+        frames.with_copies -= usize::from(!copies.is_empty());
+        copies
     }
 }
 
 impl Drop for CallFrame<'_> {
     fn drop(&mut self) {
-        for index in 0..self.count {
+        #[cfg(feature = "all-builtins")]
+        if self.entry.state().frames.with_copies != 0 {
+            drop(self.take_copies());
+        }
+        for index in 0..self.info.registers {
             // SAFETY: the frame has as many registers.
             let register = unsafe { &mut *self.registers.add(index) };
             // Destructors may call the machine, which then uses the frames behind this one.
@@ -102,6 +177,6 @@ impl Drop for CallFrame<'_> {
         }
         let frames = &mut self.entry.state().frames;
         frames.depth -= 1;
-        frames.registers -= self.count;
+        frames.registers -= self.info.registers;
     }
 }

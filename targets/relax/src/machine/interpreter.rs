@@ -88,6 +88,7 @@ impl Interpreter<'_> {
                         at = at.add(1);
                     }
                     Instruction::Return { value } => {
+                        self.frame.check_copies()?;
                         // The frame ends, so a register gives its value away.
                         return Ok(if value.is_literal() {
                             self.read(value).clone()

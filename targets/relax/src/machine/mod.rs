@@ -6,6 +6,7 @@
 //! | `pools` | state set by `vm_initialization`: allocators, literals and callees |
 //! | `owner` | ownership of a machine by one thread at a time |
 //! | `frame` | call frames, reused across calls |
+//! | `inputs` | alignment of the tensors that a call passes to the model |
 //! | `interpreter` | the loop over instructions |
 //! | `native` | functions that are native code |
 //! | `instrument` | calls of the instrument around calls of functions |
@@ -23,6 +24,7 @@ mod bound;
 mod closure;
 mod context;
 mod frame;
+mod inputs;
 mod instrument;
 mod interpreter;
 mod native;
@@ -315,8 +317,17 @@ impl<'a> Entry<'a> {
         match info.kind {
             FunctionKind::Bytecode => interpreter::run(self, pools, info, args),
             FunctionKind::Compiled => native::run(self, pools, info, pools.code(function)?, args),
-            FunctionKind::Packed => self.0.invoke(&pools.function_value(function), args),
+            FunctionKind::Packed => self.call_kernel(pools, function, args),
         }
+    }
+
+    /// Calls a packed function on arguments of the caller. It may write to any of them, so that none is copied.
+    #[cold]
+    fn call_kernel(&self, pools: &Pools, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
+        if let Some(info) = self.0.executable.functions().get(function) {
+            inputs::refuse(&self.0.executable, info, args)?;
+        }
+        self.0.invoke(&pools.function_value(function), args)
     }
 }
 

@@ -49,6 +49,7 @@ fn call(
         pointer_view(pools.constants().cast()),
         pointer_view(pools.functions().cast()),
     ])?;
+    frame.check_copies()?;
     // SAFETY: the frame has a register behind the arguments, as was checked when the executable was loaded.
     Ok(core::mem::take(unsafe { &mut *frame.registers.add(info.arguments) }))
 }

@@ -20,6 +20,7 @@ mod tensor;
 pub(crate) mod testing;
 
 pub use allocator::{Allocator, Block, Kind, Usage, clear, usage};
+pub(crate) use device_memory::required_alignment;
 pub use device_memory::{ALIGNMENT, copy, empty};
 pub(crate) use spare_tensors::SpareTensors;
 pub use storage::Storage;

@@ -4,11 +4,26 @@ use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
+use ferrite_core::abi::DLDataType;
 use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::memory;
 
 /// Alignment of storages in bytes, on any device, which compiled kernels may rely on.
 pub const ALIGNMENT: usize = if cfg!(any(target_os = "none", target_family = "wasm")) { 16 } else { 64 };
+
+/// Alignment in bytes that kernels for hosts rely on.
+const HOST_ALIGNMENT: usize = 64;
+
+/// Returns the alignment in bytes that kernels rely on for a tensor's data. Kernels for microcontrollers and WebAssembly
+/// rely only on the alignment of an element.
+pub(crate) fn required_alignment(dtype: DLDataType) -> usize {
+    if cfg!(any(target_os = "none", target_family = "wasm")) {
+        let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);
+        bits.div_ceil(8).next_power_of_two()
+    } else {
+        HOST_ALIGNMENT
+    }
+}
 
 /// Allocates a block.
 ///

@@ -12,6 +12,7 @@ use ferrite_core::tensor::TensorRef;
 use ferrite_core::{Tensor, plain_bail, plain_ensure};
 
 pub use host::ALIGNMENT;
+pub(crate) use host::required_alignment;
 
 /// Checks that a device is the CPU.
 ///

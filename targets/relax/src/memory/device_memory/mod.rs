@@ -11,6 +11,7 @@ use ferrite_core::device::kind::CPU;
 use ferrite_core::error::Result;
 
 pub use host::ALIGNMENT;
+pub(crate) use host::required_alignment;
 
 /// Checks that the build has a back end for a device.
 ///

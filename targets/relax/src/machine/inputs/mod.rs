@@ -1,0 +1,80 @@
+//! Alignment of the tensors that a call passes to the model: kernels assume that of the model's own storages.
+//!
+//! A call looks at the addresses of its arguments once. Tensors in main memory that kernels cannot use are replaced by copies
+//! (`copies`), or are errors in builds without all builtins (`refusal`).
+//!
+//! # Upstream
+//! TVM's machine passes such tensors on, and the vector instructions of a kernel then end the process.
+
+#[cfg(feature = "all-builtins")]
+mod copies;
+mod refusal;
+
+#[cfg(feature = "all-builtins")]
+pub(super) use copies::{InputCopy, check_unchanged, replace};
+pub(super) use refusal::refuse;
+
+use ferrite_alloc_ext::device::is_main_memory;
+use ferrite_core::tensor::TensorRef;
+use ferrite_core::{Any, AnyView, type_index};
+
+use crate::memory::required_alignment;
+
+/// Addresses with any of these bits are looked at: no alignment that kernels rely on is larger.
+const LOW_BITS: usize = 63;
+
+/// The addresses of a call's tensors, all in one number: each tensor takes two instructions.
+#[derive(Default)]
+pub(super) struct Addresses {
+    data: usize,
+    byte_offsets: u64,
+}
+
+impl Addresses {
+    /// Adds the address of an argument, and returns it as an owned value if it is a tensor object.
+    #[inline(always)]
+    pub(super) fn retain_tensor(&mut self, arg: &AnyView<'_>) -> Option<Any> {
+        if arg.type_index() != type_index::TENSOR {
+            self.add_value(arg);
+            return None;
+        }
+        self.add(TensorRef::from_view(arg)?);
+        // SAFETY: the view of an object has the form of an owned value, which is borrowed here.
+        Some(unsafe { &*core::ptr::from_ref(arg).cast::<Any>() }.clone())
+    }
+
+    /// Adds the address of a value if it is a tensor. Elements of a tuple are not added: a tuple is always looked at.
+    #[inline(always)]
+    fn add_value(&mut self, value: &AnyView<'_>) {
+        match TensorRef::from_view(value) {
+            Some(tensor) => self.add(tensor),
+            None => self.data |= usize::from(value.type_index() == type_index::ARRAY),
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, tensor: TensorRef<'_>) {
+        self.data |= tensor.data_ptr().addr();
+        self.byte_offsets |= tensor.byte_offset();
+    }
+
+    /// Returns `true` if one of the tensors may have to be replaced.
+    #[inline(always)]
+    pub(super) fn need_a_look(&self) -> bool {
+        (self.data & LOW_BITS) as u64 | self.byte_offsets != 0
+    }
+}
+
+/// Returns `true` if kernels can read the elements where they are. They check device, shape and strides themselves: memory of a
+/// device is accepted here, and so are strides, with which they do not use vector instructions.
+fn is_usable(tensor: TensorRef<'_>) -> bool {
+    !is_main_memory(tensor.device().device_type)
+        || !tensor.is_contiguous()
+        || tensor.numel().is_none_or(|count| count == 0)
+        || tensor.byte_offset() == 0 && is_aligned(tensor)
+}
+
+/// Returns `true` if the first element has the alignment that kernels rely on.
+fn is_aligned(tensor: TensorRef<'_>) -> bool {
+    tensor.is_aligned(required_alignment(tensor.dtype()) as u64)
+}
