@@ -104,7 +104,7 @@ fn kernels_get_aligned_tensors_from_every_entry() -> Result<()> {
 fn nested_tuples_are_looked_at_and_the_callers_stay() -> Result<()> {
     let (machine, seen) = recorder()?;
     let part: Any = shifted(&floats()?, Shift::Pointer(4))?.into();
-    let inner: Any = ArrayObject::from_slice(&[part.clone()])?.into();
+    let inner: Any = ArrayObject::from_slice(core::slice::from_ref(&part))?.into();
     let outer = ArrayObject::from_slice(&[inner, 1i64.into()])?;
     let result: ArrayObject =
         machine.call(main_of(&machine), &[AnyView::from(&outer), 0i64.into()])?.get()?;

@@ -10,7 +10,7 @@ mod unaligned;
 
 use std::ffi::{c_int, c_void};
 
-use ferrite::relax::model::{Inputs, Model, Parameters};
+use ferrite::relax::model::{Inputs, Kernels, Model, Parameters};
 use ferrite::{Any, AnyView, Module, Result, Shape, Tensor, containers::ArrayObject};
 use ferrite_alloc_ext::module::system_lib;
 use ferrite_core::abi::TVMFFIAny;
@@ -226,6 +226,72 @@ fn a_profile_names_the_kernels() -> Result<()> {
     assert_eq!(calls, 23); // the calls of this network, as TVM counts them
     assert!(operators.iter().any(|(name, entry)| name.contains("conv2d") && entry.calls == 1), "{profile}");
     assert!(model.memory()?.peak >= 2640);
+    Ok(())
+}
+
+/// Returns the payload of a model that is native code, and its kernels.
+fn native(model: &str) -> Result<(Vec<u8>, Module)> {
+    let library = path(model, "compiled.so");
+    let payload = Model::load(&library)?.machine().executable().save()?;
+    Ok((payload.as_bytes().to_vec(), Module::load_from_file(&ferrite::String::new(&library)?)?))
+}
+
+/// Loads an executable with the kernels of another.
+fn with_kernels(payload: &[u8], kernels: &Module) -> Result<Model> {
+    Model::from_bytes(payload, Kernels::in_modules(ArrayObject::from_slice(&[kernels.clone().into()])?))
+}
+
+#[test]
+fn native_code_cannot_leave_its_registers() -> Result<()> {
+    let (payload, kernels) = native("cnn")?;
+    let x = array("cnn", "c0_arg0.npy").tensor()?;
+    let count_at = 68; // the number of registers of the first function
+    let count = i64::from_le_bytes(*payload[count_at..].first_chunk().unwrap());
+    for registers in 2..count {
+        let mut damaged = payload.clone();
+        damaged[count_at..count_at + 8].copy_from_slice(&registers.to_le_bytes());
+        let model = with_kernels(&damaged, &kernels)?;
+        let result = model.call_packed("main", &[AnyView::from(&x)]);
+        let error = result.expect_err("registers that are missing");
+        let text =
+            "The code of main accesses registers, constants or functions that the executable does not have";
+        assert_eq!((error.kind_bytes(), error.message_bytes()), (&b"InternalError"[..], text.as_bytes()));
+    }
+    // The same code works on its own executable, on frames that are used again.
+    let model = with_kernels(&payload, &kernels)?;
+    assert_eq!(model.call_packed("main", &[AnyView::from(&x)])?.get::<Tensor>()?.shape(), [1, 10]);
+    Ok(())
+}
+
+#[test]
+fn damaged_executables_of_native_code_give_errors_or_results() -> Result<()> {
+    let text = all_calls();
+    let (mut refused, mut failed, mut succeeded) = (0, 0, 0);
+    for name in ["cnn", "control", "values", "mlp_dyn"] {
+        let (payload, kernels) = native(name)?;
+        let calls: Vec<_> = calls(&text).into_iter().filter(|call| call.model == name).collect();
+        let args = calls.iter().map(Call::arguments).collect::<Result<Vec<_>>>()?;
+        // The header, all functions, and the first constants.
+        for at in 0..payload.len().min(500) {
+            for word in [0i64, 1, 2, 70, 1 << 20, -1] {
+                let mut damaged = payload.clone();
+                let end = damaged.len().min(at + if word < 256 && at % 2 == 1 { 1 } else { 8 });
+                damaged[at..end].copy_from_slice(&word.to_le_bytes()[..end - at]);
+                let Ok(model) = with_kernels(&damaged, &kernels) else {
+                    refused += 1;
+                    continue;
+                };
+                for (call, args) in calls.iter().zip(&args) {
+                    let views: Vec<AnyView<'_>> = args.iter().map(Any::view).collect();
+                    match model.call_packed(call.function, &views) {
+                        Ok(_) => succeeded += 1,
+                        Err(_) => failed += 1,
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 1000 && failed > 1000 && succeeded > 1000, "{refused} {failed} {succeeded}");
     Ok(())
 }
 

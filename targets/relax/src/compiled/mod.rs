@@ -1,36 +1,75 @@
 //! Lists of values that the native code of models accesses: implementations of the C symbols `TVMBackendAnyList*`.
 //!
-//! The lists are arrays of values without bounds checks, as in TVM's machine. Its code may call these functions as well: the
-//! dynamic linker binds a library's symbols to whichever runtime comes first.
+//! The lists are arrays of values, as in TVM's machine. Its code may call these functions as well: the dynamic linker binds a
+//! library's symbols to whichever runtime comes first. Lists of this crate know their length (`list`).
+//!
+//! Generated code ignores the status of these functions. After an access to a value that does not exist, an argument is None, a
+//! result is dropped, and the machine reports the error when the code returns.
+
+mod list;
+
+pub(crate) use list::{ValueList, limit, take_failures};
 
 use core::ffi::c_void;
 use core::mem;
 
 use ferrite_core::Any;
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::error::Result;
-use ferrite_core::{plain_ensure, type_index};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::{plain_ensure, plain_error, type_index};
 
-/// Returns the address of an element.
-#[inline(always)]
-fn place(list: *mut c_void, index: i32) -> Result<*mut TVMFFIAny> {
-    plain_ensure!(!list.is_null(), VALUE_ERROR, "The list of values must not be null");
-    let index = usize::try_from(index);
-    plain_ensure!(index.is_ok(), VALUE_ERROR, "The index of a value must not be negative");
-    Ok(list.cast::<TVMFFIAny>().wrapping_add(index.unwrap_or_default()))
-}
-
-/// Copies an element into an argument list. The argument borrows the value.
+/// Returns the address of an element; `None` if the list is one of this crate, and does not have it.
 ///
 /// # Errors
-/// ValueError for a null list or a negative index.
+/// ValueError for a null list, and for a negative index into a list of another runtime.
 ///
 /// # Safety
-/// Both lists must have the given elements.
+/// The list must have the element if it is one of another runtime.
+#[inline(always)]
+unsafe fn place(list: *mut c_void, index: i32) -> Result<Option<*mut TVMFFIAny>> {
+    // SAFETY: contract of this function.
+    match unsafe { list::length(list) } {
+        Some(len) if index.cast_unsigned() >= len => {
+            // SAFETY: the list is one of this crate.
+            unsafe { list::note_failure(list) };
+            Ok(None)
+        }
+        Some(_) => Ok(Some(list.cast::<TVMFFIAny>().wrapping_add(index as usize))),
+        None => argument(list.cast(), index).map(Some),
+    }
+}
+
+/// Returns the address of an argument, or of an element of a list of another runtime.
+#[inline(always)]
+fn argument(args: *mut TVMFFIAny, index: i32) -> Result<*mut TVMFFIAny> {
+    plain_ensure!(!args.is_null(), VALUE_ERROR, "The list of values must not be null");
+    let index = usize::try_from(index);
+    plain_ensure!(index.is_ok(), VALUE_ERROR, "The index of a value must not be negative");
+    Ok(args.wrapping_add(index.unwrap_or_default()))
+}
+
+#[cold]
+fn out_of_range(index: i32) -> Error {
+    plain_error!(VALUE_ERROR, "The list has no value {}", index)
+}
+
+/// Copies an element into an argument list. The argument borrows the value; it is None if the list has no such element.
+///
+/// # Errors
+/// ValueError for a null list, a negative index, and an element that a list of this crate does not have.
+///
+/// # Safety
+/// The lists must have the given elements, except for those of this crate.
 pub unsafe fn set_packed_arg(list: *mut c_void, index: i32, args: *mut TVMFFIAny, arg: i32) -> Result<()> {
-    let (from, to) = (place(list, index)?, place(args.cast(), arg)?);
-    // SAFETY: the caller vouches for both; a borrowed value is a copy of its cell.
-    unsafe { to.write(from.read()) };
+    // SAFETY: the caller guarantees both; a borrowed value is a copy of its cell.
+    unsafe {
+        let to = argument(args, arg)?;
+        let Some(from) = place(list, index)? else {
+            to.write(TVMFFIAny::NONE);
+            return Err(out_of_range(index));
+        };
+        to.write(from.read());
+    }
     Ok(())
 }
 
@@ -40,34 +79,40 @@ pub unsafe fn set_packed_arg(list: *mut c_void, index: i32, args: *mut TVMFFIAny
 /// Same errors as [`set_packed_arg`].
 ///
 /// # Safety
-/// The list must have the element, which must be an owned value.
+/// The list must have the element, which must be an owned value, unless it is a list of this crate.
 pub unsafe fn reset_item(list: *mut c_void, index: i32) -> Result<()> {
-    let element = place(list, index)?.cast::<Any>();
-    // SAFETY: the caller vouches for the element; its destructor runs when the new value is in place.
-    drop(unsafe { mem::take(&mut *element) });
+    // SAFETY: the caller guarantees the element; its destructor runs when the new value is in place.
+    unsafe {
+        let Some(element) = place(list, index)? else { return Err(out_of_range(index)) };
+        drop(mem::take(&mut *element.cast::<Any>()));
+    }
     Ok(())
 }
 
-/// Moves the result of a call into an element, and releases the element's old value. The result's cell is None afterwards.
+/// Moves the result of a call into an element, and releases the element's old value. The result's cell is None afterwards. The
+/// result is released if the list has no such element.
 ///
 /// # Errors
 /// Same errors as [`set_packed_arg`].
 ///
 /// # Safety
-/// Both lists must have the given elements. The result must be an owned value.
+/// The lists must have the given elements, except for those of this crate. The result must be an owned value.
 pub unsafe fn move_from_packed_return(
     list: *mut c_void,
     index: i32,
     args: *mut TVMFFIAny,
     arg: i32,
 ) -> Result<()> {
-    let (to, from) = (place(list, index)?.cast::<Any>(), place(args.cast(), arg)?);
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     unsafe {
+        let from = argument(args, arg)?;
+        let to = place(list, index)?;
         let value = from.replace(TVMFFIAny::NONE);
         // A result that borrows would be a text of C, which functions do not return.
         debug_assert!(value.type_index != type_index::RAW_STR);
-        drop(mem::replace(&mut *to, Any::from_raw(value)));
+        let value = Any::from_raw(value);
+        let Some(to) = to else { return Err(out_of_range(index)) };
+        drop(mem::replace(&mut *to.cast::<Any>(), value));
     }
     Ok(())
 }

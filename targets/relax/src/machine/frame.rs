@@ -7,6 +7,7 @@ use ferrite_core::{Any, AnyView, plain_ensure};
 
 use super::Entry;
 use super::inputs::{self, Addresses};
+use crate::compiled::ValueList;
 use crate::executable::FunctionInfo;
 
 /// Maximum number of registers of all nested calls: 256 MiB. More are assumed to be infinite recursion.
@@ -27,7 +28,7 @@ pub(super) struct Frames {
 
 #[derive(Default)]
 struct Frame {
-    registers: Buffer<Any>,
+    registers: ValueList,
     arguments: Buffer<TVMFFIAny>,
     /// Copies of inputs that kernels cannot use where they are.
     #[cfg(feature = "all-builtins")]
@@ -45,10 +46,8 @@ impl Frames {
 impl Frame {
     /// Grows the frame to the sizes that a function needs. All registers must be None, and remain so.
     fn fit(&mut self, info: &FunctionInfo) -> Result<()> {
-        let missing = info.registers.saturating_sub(self.registers.len());
-        self.registers.try_reserve(missing)?;
-        for _ in 0..missing {
-            self.registers.try_push(Any::NONE)?;
+        if self.registers.len() < info.registers {
+            self.registers = ValueList::try_new(info.registers)?;
         }
         let missing = info.call_arguments.saturating_sub(self.arguments.len());
         if missing > 0 {
@@ -92,7 +91,7 @@ impl<'a> CallFrame<'a> {
         }
         let frame = frames.frames.get_mut(frames.depth).ok_or(AllocError::new(size_of::<Frame>()))?;
         frame.fit(info)?;
-        let registers = frame.registers.as_mut_slice().as_mut_ptr();
+        let registers = frame.registers.start();
         let arguments = frame.arguments.as_mut_slice().as_mut_ptr();
         frames.depth += 1;
         frames.registers += info.registers;

@@ -1,21 +1,23 @@
 //! Functions of a model that are native code in its library: exec_mode `compiled`.
 
-use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, Function, plain_bail, stack};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::{Any, AnyView, Function, plain_bail, plain_error, stack};
 
 use super::frame::CallFrame;
 use super::pools::Pools;
 use super::{Entry, pointer_view};
+use crate::compiled::{limit, take_failures};
 use crate::executable::FunctionInfo;
 
 /// Prefix of the native functions' names in the library.
 pub(super) const PREFIX: &[u8] = b"__vmtir__";
 
 /// Runs a native function. The code receives (machine, registers, constants, functions), where the last three are value
-/// lists without bounds checks. The arguments are in the first registers, and the result is in the register after them.
+/// lists. The arguments are in the first registers, and the result is in the register after them.
 ///
 /// # Errors
-/// InternalError for a wrong number of arguments; ValueError if calls are nested too deep; errors of the code; MemoryError.
+/// InternalError for a wrong number of arguments, and if the code accesses values that the lists do not have; ValueError if calls are
+/// nested too deep; errors of the code; MemoryError.
 pub(super) fn run(
     entry: &Entry<'_>,
     pools: &Pools,
@@ -42,14 +44,27 @@ fn call(
     args: &[AnyView<'_>],
 ) -> Result<Any> {
     let frame = CallFrame::begin(entry, info, args)?;
+    // SAFETY: the frame has so many registers.
+    unsafe { limit(frame.registers, info.registers) };
     let machine = core::ptr::from_ref(entry.0).cast_mut();
-    code.call_packed(&[
-        pointer_view(machine.cast()),
-        pointer_view(frame.registers.cast()),
-        pointer_view(pools.constants().cast()),
-        pointer_view(pools.functions().cast()),
-    ])?;
+    let lists = [frame.registers, pools.native.constants.start(), pools.native.functions.start()];
+    let [registers, constants, functions] = lists.map(|list| pointer_view(list.cast()));
+    let status = code.call_packed(&[pointer_view(machine.cast()), registers, constants, functions]);
+    // SAFETY: these are the starts of lists.
+    if unsafe { take_failures(lists) } {
+        return Err(out_of_range(entry, info));
+    }
+    status?;
     frame.check_copies()?;
     // SAFETY: the frame has a register behind the arguments, as was checked when the executable was loaded.
     Ok(core::mem::take(unsafe { &mut *frame.registers.add(info.arguments) }))
+}
+
+#[cold]
+fn out_of_range(entry: &Entry<'_>, info: &FunctionInfo) -> Error {
+    plain_error!(
+        INTERNAL_ERROR,
+        "The code of {} accesses registers, constants or functions that the executable does not have",
+        entry.0.executable().name(info)
+    )
 }

@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFISafeCallType};
+use ferrite_core::abi::{TVMFFIFunctionCell, TVMFFISafeCallType};
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
@@ -10,6 +10,7 @@ use ferrite_core::{Any, AnyView, Function, ObjectRef, Tensor, device, plain_bail
 
 use super::{Closure, Context, Machine, copy_tensor_to, native};
 use crate::builtins::{self, Body};
+use crate::compiled::ValueList;
 use crate::executable::{Executable, FunctionInfo, FunctionKind};
 use crate::memory::Allocator;
 
@@ -28,6 +29,13 @@ pub(super) enum Callee {
     Native(Function),
 }
 
+/// Lists of values that native code accesses.
+#[derive(Default)]
+pub(super) struct NativeLists {
+    pub constants: ValueList,
+    pub functions: ValueList,
+}
+
 /// Allocators, literals and callees of an initialized machine.
 pub(super) struct Pools {
     /// Allocator of each device. Device 0 is the model's; the last device is a CPU and stores shapes.
@@ -36,6 +44,8 @@ pub(super) struct Pools {
     pub literals: Buffer<Any>,
     /// Callee of each function.
     pub callees: Buffer<Callee>,
+    /// Lists for native code; empty if the executable has none.
+    pub native: NativeLists,
     constants: usize,
     /// Index of the machine among the literals.
     machine_at: usize,
@@ -74,13 +84,18 @@ impl Pools {
             callees.try_push(callee)?;
             literals.try_push(function)?;
         }
+        let mut native = NativeLists::default();
+        if functions.iter().any(|info| info.kind == FunctionKind::Compiled) {
+            let (before, behind) = literals.split_at(constants);
+            native = NativeLists { constants: ValueList::of(before)?, functions: ValueList::of(behind)? };
+        }
         literals.try_push(Any::NONE)?;
         let machine_at = literals.len();
         literals.try_push(Any::NONE)?;
         for immediate in immediates {
             literals.try_push(Any::from(*immediate))?;
         }
-        Ok(Pools { allocators, literals, callees, constants, machine_at })
+        Ok(Pools { allocators, literals, callees, native, constants, machine_at })
     }
 
     /// Updates the machine's address among the literals: the machine may have moved since its last call.
@@ -90,16 +105,6 @@ impl Pools {
         if let (Some(literal), Some(pointer)) = (self.literals.get_mut(self.machine_at), pointer) {
             *literal = pointer;
         }
-    }
-
-    /// Returns the constants, in the form that native code expects.
-    pub(super) fn constants(&self) -> *mut TVMFFIAny {
-        self.literals.as_ptr().cast_mut().cast()
-    }
-
-    /// Returns the functions, in the form that native code expects.
-    pub(super) fn functions(&self) -> *mut TVMFFIAny {
-        self.literals.as_ptr().wrapping_add(self.constants).cast_mut().cast()
     }
 
     /// Returns a function as a value; None for an unknown one.
