@@ -154,9 +154,13 @@ Arguments of the function:
   3  2.5  true  null  '\"text\"'   numbers, booleans, None, strings: any JSON
   '[1, 2]'  '[[1], [2]]'         tensor of float32; an Array or Shape if the signature has one
   '{\"key\": 1}'  '[\"a\", \"b\"]'    Map, Array
-  'int64:[1, 2]'                 tensor with these elements; array:[1, 2] and shape:[1, 2] force the others
+  'int64:[1, 2]'                 tensor with these elements, of any data type: bfloat16, int4, bool,
+                                 float8_e4m3fn, float32x4 with lists of four, complex64 with pairs;
+                                 \"inf\", \"-inf\" and \"nan\" are numbers
+  'array:[1, 2]'  'shape:[1, 2]' Array, Shape
   'float32[2,3]'                 new tensor of zeros, printed after the call: for results
-  @file.npy                      tensor from a file of NumPy";
+  @file.npy                      tensor from a file of NumPy
+  bfloat16:@file.npy             the same for types that NumPy lacks, with the bits of the file";
 
 /// Find mistakes against the ABI in a library
 ///

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Ran, ferrite, golden};
+use support::{Ran, ferrite, golden, json};
 
 /// Runs the command with these variables in its environment.
 fn ferrite_with(arguments: &[&str], variables: &[(&str, &str)]) -> Outcome<Ran> {
@@ -16,10 +16,6 @@ fn ferrite_with(arguments: &[&str], variables: &[(&str, &str)]) -> Outcome<Ran> 
     let output = command.args(arguments).envs(variables.iter().copied()).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
-}
-
-fn json(text: &str) -> Outcome<Value> {
-    serde_json::from_str(text).map_err(|error| format!("{error}\n{text}").into())
 }
 
 fn text_of(path: &Path) -> String {

@@ -31,6 +31,9 @@ pub fn parse(text: &str, expected: Option<&Type>) -> Outcome<Argument> {
         return Ok(Argument { value: Any::new(tensor), is_output: true });
     }
     if let Some((dtype, rest)) = prefixed(text) {
+        if let Some(file) = rest.strip_prefix('@') {
+            return npy::read_as(file.as_ref(), dtype).map(|tensor| input(Any::new(tensor)));
+        }
         return tensor::from_json(&json(rest)?, dtype).map(|tensor| input(Any::new(tensor)));
     }
     if let Some(rest) = text.strip_prefix("array:") {
@@ -48,7 +51,7 @@ fn new_tensor(text: &str) -> Option<(DLDataType, Outcome<Vec<i64>>)> {
     if name.is_empty() {
         return None;
     }
-    let dtype = DLDataType::parse(name.as_bytes()).ok()?;
+    let dtype = tensor::parse_name(name)?;
     let extents = rest.strip_suffix(']')?;
     let extent =
         |text: &str| text.trim().parse().map_err(|_| Failure::usage(format!("`{text}` is not an extent")));
@@ -60,7 +63,7 @@ fn new_tensor(text: &str) -> Option<(DLDataType, Outcome<Vec<i64>>)> {
 fn prefixed(text: &str) -> Option<(DLDataType, &str)> {
     let (name, rest) = text.split_once(':')?;
     let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    let dtype = if is_name { DLDataType::parse(name.as_bytes()).ok()? } else { return None };
+    let dtype = if is_name { tensor::parse_name(name)? } else { return None };
     Some((dtype, rest))
 }
 

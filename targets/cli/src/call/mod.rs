@@ -1,8 +1,11 @@
 //! `ferrite call`: calls a function of a library with arguments of the command line, and prints its result.
 
 mod argument;
+mod element;
+mod minifloat;
+mod nested;
 mod npy;
-#[allow(unsafe_code, reason = "new tensors are filled with bytes of any type")]
+#[allow(unsafe_code, reason = "tensors have bytes of any type, with any strides")]
 mod tensor;
 mod value;
 

@@ -23,10 +23,22 @@ use super::tensor;
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) for malformed files, and for arrays that have no form as a tensor.
 pub fn read(path: &Path) -> Outcome<Tensor> {
+    load(path, None)
+}
+
+/// Reads a file whose elements are the bits of a type that NumPy does not have, such as bfloat16 or float8_e4m3fn.
+///
+/// # Errors
+/// Those of [`read`], and for elements of another width.
+pub fn read_as(path: &Path, dtype: DLDataType) -> Outcome<Tensor> {
+    load(path, Some(dtype))
+}
+
+fn load(path: &Path, wanted: Option<DLDataType>) -> Outcome<Tensor> {
     let refuse = |why: String| Failure::input(format!("cannot read {}: {why}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
     let (header, elements) = split(&bytes).ok_or_else(|| refuse("it is no whole file of NumPy".into()))?;
-    let (dtype, extents) = parse(header).map_err(refuse)?;
+    let (dtype, extents) = parse(header, wanted).map_err(refuse)?;
     tensor::from_bytes(elements, &extents, dtype).map_err(|failure| refuse(failure.to_string()))
 }
 
@@ -49,8 +61,8 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(header).ok()?, elements))
 }
 
-/// Reads the header.
-fn parse(header: &str) -> Result<(DLDataType, Vec<i64>), String> {
+/// Reads the header. Elements have the type `wanted` if there is one.
+fn parse(header: &str, wanted: Option<DLDataType>) -> Result<(DLDataType, Vec<i64>), String> {
     let value = |key: &str| {
         let (_, rest) =
             header.split_once(&format!("'{key}':")).ok_or(format!("the header has no '{key}'"))?;
@@ -68,8 +80,25 @@ fn parse(header: &str) -> Result<(DLDataType, Vec<i64>), String> {
         .0;
     let extents = shape.split(',').map(str::trim).filter(|text| !text.is_empty());
     let extents = extents.map(|text| text.parse().map_err(|_| format!("`{text}` is not an extent")));
-    Ok((dtype(code)?, extents.collect::<Result<_, String>>()?))
+    let dtype = wanted.map_or_else(|| dtype(code), |wanted| bits_of(code, wanted))?;
+    Ok((dtype, extents.collect::<Result<_, String>>()?))
 }
+
+/// Returns the type `wanted` if elements of a type such as `<V2` have its width.
+fn bits_of(code: &str, wanted: DLDataType) -> Result<DLDataType, String> {
+    let name = tensor::name(wanted);
+    let width = usize::from(wanted.bits) * usize::from(wanted.lanes);
+    let found = code.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse::<usize>();
+    match found {
+        // NumPy has a byte for each number of fewer bits.
+        _ if !wanted.bits.is_multiple_of(8) => Err(format!("elements of {name} have no whole bytes")),
+        Ok(found) if found * 8 == width && !code.starts_with(FOREIGN_ORDER) => Ok(wanted),
+        _ => Err(format!("elements of the type '{code}' are no {name}")),
+    }
+}
+
+/// First letter of types in the other order of bytes.
+const FOREIGN_ORDER: char = if cfg!(target_endian = "big") { '<' } else { '>' };
 
 /// Converts a type such as `<f4`.
 fn dtype(code: &str) -> Result<DLDataType, String> {
@@ -93,9 +122,16 @@ fn dtype(code: &str) -> Result<DLDataType, String> {
         ("f", "2") => "float16",
         ("f", "4") => "float32",
         ("f", "8") => "float64",
+        ("c", "8") => "complex64",
+        ("c", "16") => "complex128",
+        ("V", _) => {
+            return Err(format!(
+                "elements of the type '{code}' have no name: write it in front, as in bfloat16:@FILE"
+            ));
+        }
         _ => return Err(refuse()),
     };
-    DLDataType::parse(name.as_bytes()).map_err(|error| error.message().into())
+    tensor::parse_name(name).ok_or_else(refuse)
 }
 
 #[cfg(test)]
@@ -116,7 +152,7 @@ mod tests {
     fn header_and_elements_are_separated() {
         let bytes = file(HEADER, &[1, 2, 3]);
         assert_eq!(split(&bytes), Some((HEADER, &[1u8, 2, 3][..])));
-        let (dtype, extents) = parse(HEADER).unwrap();
+        let (dtype, extents) = parse(HEADER, None).unwrap();
         assert_eq!((dtype.bits, extents), (32, vec![2, 1]));
     }
 
@@ -134,12 +170,13 @@ mod tests {
             ("{}", "the header has no 'fortran_order'"),
             ("{'descr': '<f4', 'fortran_order': True, 'shape': (2,)}", "column-major"),
             ("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", "records"),
-            ("{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}", "'<c8'"),
+            ("{'descr': '<M8', 'fortran_order': False, 'shape': (2,)}", "'<M8'"),
+            ("{'descr': '<V2', 'fortran_order': False, 'shape': (2,)}", "bfloat16:@FILE"),
             ("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}", "'>f4'"),
             ("{'descr': '<f4', 'fortran_order': False, 'shape': 2}", "shape is malformed"),
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (x,)}", "`x` is not an extent"),
         ] {
-            assert!(parse(header).unwrap_err().contains(why), "{header}");
+            assert!(parse(header, None).unwrap_err().contains(why), "{header}");
         }
     }
 }

@@ -2,44 +2,66 @@
 
 use ferrite::Tensor;
 use ferrite::abi::{DLDataType, DLDevice};
-use serde_json::{Number, Value};
+use ferrite::device::kind;
+use ferrite::dtype::code;
+use serde_json::Value;
 
 use crate::failure::{Failure, Outcome};
 
-/// Type of the elements of lists without a prefix.
-pub const FLOAT32: DLDataType = DLDataType { code: FLOAT, bits: 32, lanes: 1 };
-/// Device of new tensors.
-pub const MAIN_MEMORY: DLDevice = DLDevice { device_type: 1, device_id: 0 };
+use super::element::{BitWriter, ElementType, WINDOW};
 
-const INT: u8 = 0;
-const UINT: u8 = 1;
-const FLOAT: u8 = 2;
-const BOOL: u8 = 6;
+/// Type of the elements of lists without a prefix.
+pub const FLOAT32: DLDataType = DLDataType { code: code::FLOAT, bits: 32, lanes: 1 };
+/// Device of new tensors.
+pub const MAIN_MEMORY: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
 
 /// Depth of lists that are read.
 const DEEPEST: usize = 32;
 
 /// Returns `true` for lists of numbers, and for lists of such lists with equal lengths.
 pub fn is_numeric(value: &Value) -> bool {
-    let mut extents = Vec::new();
-    collect(value, &mut extents, &mut Vec::new(), 0).is_ok()
+    let (mut extents, mut elements) = (Vec::new(), Vec::new());
+    let is_tensor = collect(value, &mut extents, &mut elements, 0).is_ok();
+    is_tensor && !elements.iter().any(|element| element.is_string())
 }
 
-/// Creates a tensor with the elements of a list, whose nested lists must have equal lengths.
+/// Creates a tensor with the elements of a list, whose nested lists must have equal lengths. The innermost lists are the elements
+/// of vectors and the two parts of complex numbers.
 ///
 /// # Errors
 /// [`Kind::Usage`](crate::failure::Kind::Usage) for other JSON, and for elements that the type cannot represent.
 pub fn from_json(value: &Value, dtype: DLDataType) -> Outcome<Tensor> {
-    let (mut extents, mut elements) = (Vec::new(), Vec::new());
-    collect(value, &mut extents, &mut elements, 0)?;
-    let mut bytes = Vec::new();
-    for element in elements {
-        write(element, dtype, &mut bytes)?;
+    let (mut extents, mut numbers) = (Vec::new(), Vec::new());
+    collect(value, &mut extents, &mut numbers, 0)?;
+    let Some(element) = ElementType::of(dtype) else {
+        return Err(Failure::usage(format!("numbers cannot be written as {}", described(dtype))));
+    };
+    if !extents.is_empty() || !numbers.is_empty() {
+        take_inner(&mut extents, 2, "a complex number is a list of two", element.is_complex)?;
+        let lanes = usize::from(dtype.lanes);
+        take_inner(&mut extents, lanes, &format!("a vector is a list of {lanes}"), lanes > 1)?;
     }
-    from_bytes(&bytes, &extents, dtype)
+    let mut bytes = BitWriter::default();
+    for number in numbers {
+        let refuse = || Failure::usage(format!("{number} does not fit {}", name(dtype)));
+        bytes.push(&element, element.encode(number).ok_or_else(refuse)?);
+    }
+    from_bytes(&bytes.finish(), &extents, dtype)
 }
 
-/// Adds the numbers of a list, and the extents of the first list of each depth.
+/// Removes the last extent, which must be `wanted`, if the elements are lists.
+fn take_inner(extents: &mut Vec<i64>, wanted: usize, rule: &str, are_lists: bool) -> Outcome<()> {
+    match are_lists {
+        true if extents.last() == Some(&(wanted as i64)) => drop(extents.pop()),
+        // Lists without any number.
+        true if extents.contains(&0) => {}
+        true => return Err(Failure::usage(rule)),
+        false => {}
+    }
+    Ok(())
+}
+
+/// Adds the numbers of a list, and the extents of the first list of each depth. Infinities and NaN are strings.
 fn collect<'a>(
     value: &'a Value,
     extents: &mut Vec<i64>,
@@ -58,48 +80,11 @@ fn collect<'a>(
             }
             list.iter().try_for_each(|item| collect(item, extents, elements, depth + 1))
         }
-        Value::Number(_) | Value::Bool(_) if depth == extents.len() => {
+        Value::Number(_) | Value::Bool(_) | Value::String(_) if depth == extents.len() => {
             elements.push(value);
             Ok(())
         }
         _ => Err(uneven()),
-    }
-}
-
-/// Writes an element in the order of this machine's bytes.
-fn write(value: &Value, dtype: DLDataType, bytes: &mut Vec<u8>) -> Outcome<()> {
-    let refuse = || Failure::usage(format!("{value} does not fit {}", name(dtype)));
-    if dtype.code == BOOL || value.is_boolean() {
-        let is_true = value.as_bool().or(value.as_i64().map(|number| number != 0)).ok_or_else(refuse)?;
-        bytes.push(u8::from(is_true));
-        return if dtype.code == BOOL { Ok(()) } else { Err(refuse()) };
-    }
-    let integer = value.as_i64().map(i128::from).or(value.as_u64().map(i128::from));
-    let width = usize::from(dtype.bits) / 8;
-    match (dtype.code, dtype.bits, dtype.lanes) {
-        (INT | UINT, 8 | 16 | 32 | 64, 1) => {
-            let number = integer.ok_or_else(refuse)?;
-            let (least, most) = match dtype.code {
-                INT => (-(1i128 << (dtype.bits - 1)), (1i128 << (dtype.bits - 1)) - 1),
-                _ => (0, (1i128 << dtype.bits) - 1),
-            };
-            if !(least..=most).contains(&number) {
-                return Err(refuse());
-            }
-            put(&number.to_le_bytes()[..width], bytes);
-        }
-        (FLOAT, 32, 1) => put(&(value.as_f64().ok_or_else(refuse)? as f32).to_le_bytes(), bytes),
-        (FLOAT, 64, 1) => put(&value.as_f64().ok_or_else(refuse)?.to_le_bytes(), bytes),
-        _ => return Err(Failure::usage(format!("tensors of {} are read from files only", name(dtype)))),
-    }
-    Ok(())
-}
-
-fn put(little_endian: &[u8], bytes: &mut Vec<u8>) {
-    if cfg!(target_endian = "big") {
-        bytes.extend(little_endian.iter().rev());
-    } else {
-        bytes.extend(little_endian);
     }
 }
 
@@ -122,57 +107,138 @@ pub fn from_bytes(bytes: &[u8], extents: &[i64], dtype: DLDataType) -> Outcome<T
     Ok(tensor)
 }
 
-/// Returns the elements of a compact tensor in main memory as JSON numbers; `None` for other tensors and element types.
-pub fn elements(tensor: &Tensor) -> Option<Vec<Value>> {
-    let dl = tensor.as_tensor_ref();
-    if !dl.is_contiguous() || tensor.device().device_type != MAIN_MEMORY.device_type {
-        return None;
-    }
-    let dtype = tensor.dtype();
-    let width = usize::from(dtype.bits).div_ceil(8);
-    if dtype.lanes != 1 || !matches!(dtype.bits, 1 | 8 | 16 | 32 | 64) {
-        return None;
-    }
-    let size = dl.size_bytes()?;
-    if size == 0 {
-        return Some(Vec::new());
-    }
-    let start = tensor.dl_tensor().data.cast::<u8>().wrapping_add(usize::try_from(dl.byte_offset()).ok()?);
-    // SAFETY: a compact tensor in main memory has this many bytes, and nobody writes to it now.
-    let bytes = unsafe { core::slice::from_raw_parts(start, size) };
-    bytes.chunks_exact(width).map(|element| number(element, dtype)).collect()
+/// Elements of a tensor in main memory, with any strides and any offset.
+pub struct ElementReader<'a> {
+    tensor: &'a Tensor,
+    element: ElementType,
+    strides: Vec<i64>,
+    first: *const u8,
 }
 
-/// Reads an element.
-fn number(element: &[u8], dtype: DLDataType) -> Option<Value> {
-    let mut word = [0u8; 8];
-    let room = word.get_mut(..element.len())?;
-    room.copy_from_slice(element);
-    if cfg!(target_endian = "big") {
-        room.reverse();
+impl<'a> ElementReader<'a> {
+    /// Returns a reader; `None` for tensors on devices, without memory or of a size beyond it, and for types without numbers.
+    pub fn new(tensor: &'a Tensor) -> Option<ElementReader<'a>> {
+        let dl = tensor.as_tensor_ref();
+        let is_here = matches!(
+            tensor.device().device_type,
+            kind::CPU | kind::CUDA_HOST | kind::ROCM_HOST | kind::CUDA_MANAGED
+        );
+        let element = ElementType::of(tensor.dtype())?;
+        let size = dl.size_bytes()?;
+        let data = tensor.dl_tensor().data.cast::<u8>().cast_const();
+        if !is_here || size > 0 && data.is_null() {
+            return None;
+        }
+        let first = data.wrapping_add(usize::try_from(dl.byte_offset()).ok()?);
+        let strides = dl.strides().map_or_else(|| row_major(dl.shape()), <[i64]>::to_vec);
+        Some(ElementReader { tensor, element, strides, first })
     }
-    let bits = u64::from_le_bytes(word);
-    let unused = 64 - 8 * element.len() as u32;
-    Some(match (dtype.code, element.len()) {
-        (INT, _) => Value::from((bits << unused).cast_signed() >> unused),
-        (UINT, _) => Value::from(bits),
-        (BOOL, 1) => Value::from(bits != 0),
-        (FLOAT, 4) => float(f32::from_bits(bits as u32).to_string()),
-        (FLOAT, 8) => float(f64::from_bits(bits).to_string()),
-        _ => return None,
-    })
+
+    /// Returns the extents.
+    pub fn shape(&self) -> &'a [i64] {
+        self.tensor.shape()
+    }
+
+    /// Returns the element at an index, which is within the shape: a number, or a list of the numbers of a vector.
+    pub fn at(&self, index: &[i64]) -> Value {
+        let element = index
+            .iter()
+            .zip(&self.strides)
+            .fold(0i64, |sum, (at, stride)| sum.wrapping_add(at.wrapping_mul(*stride)));
+        let start = element.wrapping_mul(self.element.element_bits() as i64);
+        let numbers = (0..self.element.count).map(|number| self.number(start, number));
+        let numbers: Vec<_> = match self.element.is_complex {
+            true => {
+                let parts: Vec<_> = numbers.collect();
+                parts.chunks(2).map(|pair| Value::from(pair.to_vec())).collect()
+            }
+            false => numbers.collect(),
+        };
+        match <[Value; 1]>::try_from(numbers) {
+            Ok([number]) => number,
+            Err(numbers) => Value::from(numbers),
+        }
+    }
+
+    /// Reads a number of the element that begins at a bit.
+    fn number(&self, start: i64, number: usize) -> Value {
+        let bit = start.wrapping_add(self.element.bit_of(number) as i64);
+        let within = bit.rem_euclid(8) as usize;
+        let from = self.first.wrapping_offset(bit.div_euclid(8) as isize);
+        let mut bytes = [0u8; WINDOW];
+        // SAFETY: whoever made the tensor guarantees that its memory has every element within the shape, and nobody writes to it now.
+        unsafe { core::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), self.element.bytes_from(within)) };
+        self.element.read(bytes, within)
+    }
+
+    /// Returns all elements as JSON, nested by the shape.
+    pub fn json(&self) -> Value {
+        self.nested(&mut Vec::new())
+    }
+
+    fn nested(&self, index: &mut Vec<i64>) -> Value {
+        let Some(extent) = self.shape().get(index.len()) else {
+            return self.at(index);
+        };
+        let mut items = Vec::new();
+        for at in 0..*extent {
+            index.push(at);
+            items.push(self.nested(index));
+            index.pop();
+        }
+        Value::from(items)
+    }
 }
 
-/// Converts the shortest text of a number; JSON has no infinities, so these are texts.
-fn float(text: String) -> Value {
-    match text.parse::<f64>().ok().and_then(Number::from_f64) {
-        Some(number) => Value::Number(number),
-        None => Value::String(text),
-    }
+/// Returns the strides of compact elements.
+fn row_major(shape: &[i64]) -> Vec<i64> {
+    let mut strides: Vec<_> = shape
+        .iter()
+        .rev()
+        .scan(1i64, |stride, extent| {
+            let this = *stride;
+            *stride = stride.wrapping_mul(*extent);
+            Some(this)
+        })
+        .collect();
+    strides.reverse();
+    strides
 }
 
-/// Returns the name of a type.
+/// Returns the name of a type. That of complex numbers is NumPy's, since the ABI has none.
 pub fn name(dtype: DLDataType) -> String {
+    if dtype.code == code::COMPLEX {
+        let lanes = if dtype.lanes == 1 { String::new() } else { format!("x{}", dtype.lanes) };
+        return format!("complex{}{lanes}", dtype.bits);
+    }
     let name = ferrite::dtype::to_string(dtype).ok();
     name.map_or("an unnamed type".into(), |name| String::from_utf8_lossy(name.as_bytes()).into_owned())
+}
+
+/// Parses the name of a type, also those of complex numbers; `None` for other texts.
+pub fn parse_name(text: &str) -> Option<DLDataType> {
+    let complex = match text {
+        "complex64" => Some(64),
+        "complex128" => Some(128),
+        _ => None,
+    };
+    match complex {
+        Some(bits) => Some(DLDataType { code: code::COMPLEX, bits, lanes: 1 }),
+        None => DLDataType::parse(text.as_bytes()).ok(),
+    }
+}
+
+/// Returns the name of a type, with what to write in its place if there is such a name.
+fn described(dtype: DLDataType) -> String {
+    match (dtype.code, dtype.bits) {
+        (code::FLOAT, bits @ (4 | 6 | 8)) => {
+            let named = match bits {
+                8 => "float8_e4m3fn or float8_e5m2",
+                6 => "float6_e2m3fn or float6_e3m2fn",
+                _ => "float4_e2m1fn",
+            };
+            format!("float{bits}, which has several formats: name one, such as {named}")
+        }
+        _ => name(dtype),
+    }
 }

@@ -45,6 +45,11 @@ impl Ran {
     }
 }
 
+/// Parses JSON that the command printed.
+pub fn json(text: &str) -> Outcome<serde_json::Value> {
+    serde_json::from_str(text).map_err(|error| format!("{error}\n{text}").into())
+}
+
 /// Compiles the example kernels, which find the library's symbols in the program that loads them.
 pub fn kernels(name: &str) -> Outcome<PathBuf> {
     let output = scratch(name)?.join("kernels.so");
