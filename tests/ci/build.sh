@@ -141,7 +141,7 @@ about package "every crate can be published, in the order of their dependencies"
 # The crates of targets/rust/sys depend on one of the main workspace, which the registry must have before their lock file can be made.
 check_package() {
   rm -rf "$target/package"
-  cargo publish --dry-run --no-verify --allow-dirty --workspace --exclude ferrite-tests --exclude ferrite-stand-in \
+  cargo publish --dry-run --no-verify --allow-dirty --workspace --exclude ferrite-tests --exclude ferrite-stand-in --exclude ferrite-quickstart \
     --target-dir "$target/package" &&
     cargo package --no-verify --allow-dirty --exclude-lockfile --workspace --manifest-path targets/rust/sys/Cargo.toml \
       --target-dir "$target/package" && packages_are_whole

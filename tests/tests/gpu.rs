@@ -58,7 +58,7 @@ fn run_with(kind: &Kind, name: &str, host: &str, options: impl Fn(Cc) -> Cc) -> 
     Ok(())
 }
 
-/// Runs `ferrite gpu` for a kind, as a user does. `variable` selects devices by name.
+/// Runs the quick start for a kind, as a user does. `variable` selects devices by name.
 fn quick_start(kind: &str, variable: &str) -> Outcome<()> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(["run", "--release", "--quiet", "--", "gpu", kind]).current_dir(root());

@@ -31,7 +31,7 @@ def shape(text):
 def arguments():
     parser = argparse.ArgumentParser(prog="ferrite model", description="Compiles a model, and writes a project that runs it.")
     parser.add_argument("file", type=pathlib.Path, help="ONNX file, Python file that defines `model`, or library by export_library")
-    parser.add_argument("--target", required=True, help=", ".join([*targets.boards(), targets.HOST, *targets.DEVICES]))
+    parser.add_argument("--target", required=True, help=", ".join([*(targets.boards() or ["boards (in a clone of Ferrite)"]), targets.HOST, *targets.DEVICES]))
     parser.add_argument("-o", "--output", type=pathlib.Path, help="folder of the project; default: NAME-TARGET")
     parser.add_argument("--name", help="name of the model, a C identifier; default: that of the file")
     parser.add_argument("--function", help="function to call; default: main, or the only one")
@@ -88,7 +88,7 @@ def arena_of(args, executable, function, inputs, source):
         return -(-args.arena // plan.UNIT) * plan.UNIT
     if executable.has_branches():
         raise Failure("the model has branches, so the memory that it needs depends on its inputs: choose a size by --arena")
-    wasm = plan.module(targets.ROOT / "target/plan")
+    wasm = plan.module(targets.clone())
     measurement = plan.Measurement(wasm, executable, plan.workspaces(source), function.name, inputs)
     return plan.smallest_arena(measurement)
 

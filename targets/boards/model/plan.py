@@ -5,7 +5,6 @@ nothing but allocate their workspaces.
 """
 
 import os
-import pathlib
 import re
 import struct
 import subprocess
@@ -13,17 +12,17 @@ import subprocess
 from executable import padded
 from failure import Failure
 
-CRATE = pathlib.Path(__file__).resolve().parent / "plan"
 UNIT = 8
 """Arenas grow by this many bytes."""
 MOST = 1 << 30
 CPU, DLTENSOR_POINTER = 1, 7
 
 
-def module(target):
-    """Builds the crate in the folder `target`, and returns the WebAssembly module."""
+def module(clone):
+    """Builds the crate of a clone, and returns the WebAssembly module."""
+    crate, target = clone / "targets/boards/model/plan", clone / "target/plan"
     command = [os.environ.get("CARGO", "cargo"), "build", "--quiet", "--release", "--target", "wasm32-unknown-unknown"]
-    command += ["--manifest-path", str(CRATE / "Cargo.toml"), "--target-dir", str(target)]
+    command += ["--manifest-path", str(crate / "Cargo.toml"), "--target-dir", str(target)]
     try:
         outcome = subprocess.run(command, env={**os.environ, "FERRITE_POOL_BYTES": "0"}).returncode
     except FileNotFoundError:

@@ -1,5 +1,6 @@
 """Writes a project that builds: the model as C or as a library, a program that calls it, and a build script."""
 
+import os
 import pathlib
 import shutil
 
@@ -44,6 +45,7 @@ def write(folder, files):
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         if name.endswith(".sh"):
             path.chmod(0o755)
@@ -57,7 +59,7 @@ def names_of(name, function, inputs, target):
         "INPUTS": len(inputs),
         "SIGNATURE": f"{function.name}({', '.join(map(str, inputs))})",
         "TARGET": target,
-        "ROOT": targets.ROOT,
+        "ROOT": targets.clone() or "",
     }
 
 
@@ -79,10 +81,29 @@ def write_board(folder, name, target, data, function, inputs, arrays, source, ar
     )
 
 
+COPIED = ("firmware/element.c", "firmware/element.h", "include/tvm_ffi_model.h", "include/tvm/ffi/c_api.h", "include/dlpack/dlpack.h")
+"""Files that the program of a host is compiled with, so that it needs the library alone."""
+
+
+def copied():
+    """Yields the paths of these files in a project, and their content."""
+    for name in COPIED:
+        path = targets.ROOT / ("targets/boards" if name.startswith("firmware") else "") / name
+        yield name.removeprefix("firmware/"), path.read_text()
+
+
+def library_folder():
+    """Returns the folder of the installed library: below the prefix of the command that runs this program, or empty."""
+    prefix = os.environ.get("FERRITE_PREFIX")
+    places = ("lib", "lib64", "lib/*-linux-*", "lib*/python3*/site-packages/ferrite_tvm_ffi.libs")
+    found = [file for place in places for file in sorted(pathlib.Path(prefix).glob(f"{place}/libtvm_ffi.so"))] if prefix else []
+    return found[0].parent if found else ""
+
+
 def write_host(folder, name, target, library, function, inputs, arrays):
     """Writes the project of a program for this machine. `library` is the compiled model, or writes it to a path."""
     names = names_of(name, function, inputs, target)
-    names |= {"DEVICE": targets.DEVICES.get(target, 1), "FEATURES": ",".join(["relax", *([target] if target in targets.DEVICES else [])])}
+    names |= {"LIBRARY": library_folder(), "DEVICE": targets.DEVICES.get(target, 1), "FEATURES": ",".join(["relax", *([target] if target in targets.DEVICES else [])])}
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / f"{name}.so"
     if callable(library):
@@ -98,6 +119,7 @@ def write_host(folder, name, target, library, function, inputs, arrays):
             "main.c": fill("device.c" if target in targets.DEVICES else "host.c", names),
             "results.c": fill("results.c", names),
             "results.h": fill("results.h", names),
+            **dict(copied()),
             "build.sh": fill("host.sh", names),
             "README.md": fill("host.md", names),
         },

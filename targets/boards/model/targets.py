@@ -1,12 +1,26 @@
 """The targets of the command: boards with the profile `relax`, hosts, and devices."""
 
+import os
 import pathlib
 import re
 
 from failure import Failure
 
-BOARDS = pathlib.Path(__file__).resolve().parent.parent
-ROOT = BOARDS.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+"""The files of this program: a clone of Ferrite, or the folder into which the command `ferrite` writes what it contains of one."""
+
+
+def clone():
+    """Returns the clone from which libraries and firmware are built, or None: the variable FERRITE, or this file's own."""
+    named = os.environ.get("FERRITE")
+    folder = pathlib.Path(named) if named else ROOT
+    if (folder / "targets/boards").is_dir() and (folder / "Cargo.toml").is_file():
+        return folder.resolve()
+    if named:
+        raise Failure(f"FERRITE={named} is no clone of Ferrite")
+    return None
+
+
 HOST = "host"
 DEVICES = {"opencl": 4, "cuda": 2}
 """Kinds of devices, each with its number in DLPack."""
@@ -17,15 +31,17 @@ HALVES = ("cortex-m33", "cortex-m4f")
 
 
 def boards():
-    """Returns the names of the boards with the profile `relax`."""
-    files = sorted(BOARDS.glob("*/board.conf"))
+    """Returns the names of the boards with the profile `relax`; none without a clone."""
+    root = clone()
+    files = sorted((root / "targets/boards").glob("*/board.conf")) if root else []
     return [file.parent.name for file in files if re.search(r"^profiles=\(.*\brelax\b.*\)$", file.read_text(), re.M)]
 
 
 def check(name):
     known = [*boards(), HOST, *DEVICES]
     if name not in known:
-        raise Failure(f"there is no target {name}; targets are: {', '.join(known)}")
+        more = "" if clone() else f"; boards need a clone of Ferrite, from which firmware is built: name its folder by the variable FERRITE"
+        raise Failure(f"there is no target {name}; targets are: {', '.join(known)}{more}")
 
 
 def description(name):
@@ -43,7 +59,9 @@ def check_types(name, source):
 
 def builtins(target):
     """Returns the functions that the machine of a target has, by their names."""
-    crate = ROOT / "targets/relax/src/builtins"
+    if (root := clone()) is None:
+        return set((ROOT / "builtins.txt").read_text().split())
+    crate = root / "targets/relax/src/builtins"
     if target in boards():
         return set(re.findall(r'FerriteModelBuiltin_\w+ = \w+ "([^"]+)"', (crate / "table/linked.rs").read_text()))
     sources = "".join(file.read_text() for file in crate.rglob("*.rs"))

@@ -99,7 +99,7 @@ class Elements(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         library = pathlib.Path(cls.folder.name) / "element.so"
-        firmware = targets.BOARDS / "firmware"
+        firmware = targets.ROOT / "targets/boards/firmware"
         flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
         command = ["cc", *flags, "-shared", "-fPIC", "-I", targets.ROOT / "include", firmware / "element.c", "-o", library]
         subprocess.run(command, check=True)
@@ -237,7 +237,8 @@ class Command(unittest.TestCase):
             command = [sys.executable, "-I", "-S", str(HERE), FIXTURES / "cnn/bytecode.so", "--target", "host", "--name", "cnn"]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
             names = {path.name for path in (pathlib.Path(folder) / "cnn-host").iterdir()}
-        self.assertEqual(names, {"README.md", "build.sh", "cnn.h", "cnn.so", "inputs.c", "main.c", "results.c", "results.h"})
+        copied = {"element.c", "element.h", "include"}
+        self.assertEqual(names, {"README.md", "build.sh", "cnn.h", "cnn.so", "inputs.c", "main.c", "results.c", "results.h"} | copied)
 
 
 if __name__ == "__main__":

@@ -17,15 +17,14 @@ Exit status:
   5  a library ended its process by a signal
 
 Environment:
-  CC      C compiler of the quick start, `cc` when unset
-  CARGO   cargo of the quick start, `cargo` when unset
-  PYTHON  Python of `ferrite model` and `ferrite stubs PACKAGE`, `python3` when unset";
+  PYTHON   Python of `ferrite model` and `ferrite stubs PACKAGE`, `python3` when unset
+  FERRITE  clone of Ferrite from which `ferrite model` builds firmware";
 
-/// Looks into libraries of the TVM-FFI ABI, calls their functions, and runs the quick start of a clone.
+/// Looks into libraries of the TVM-FFI ABI, calls their functions and checks them
 #[derive(Parser)]
 #[command(name = "ferrite", version, after_help = STATUSES, max_term_width = 100)]
 pub struct Arguments {
-    /// Command; the quick start if there is none.
+    /// Command; the help if there is none.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -50,13 +49,6 @@ pub enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
-    },
-    /// Build libtvm_ffi, compile a C program and two compiled networks against it, and run them (default)
-    Quickstart,
-    /// Classify digits on every GPU that is found
-    Gpu {
-        /// Kinds to try: opencl, vulkan, cuda, rocm, webgpu, metal; the first four if none is named
-        kinds: Vec<String>,
     },
     /// Compile a model (ONNX, PyTorch or TVM) and write a project that runs it, on a board, this machine or a GPU
     #[command(disable_help_flag = true)]
@@ -215,6 +207,11 @@ pub struct List {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Prints the help text.
+pub fn help() -> Outcome<()> {
+    crate::print(&Arguments::command().render_help().to_string())
 }
 
 /// Writes the completions for a shell.

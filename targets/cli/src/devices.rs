@@ -5,6 +5,9 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
 
+const NO_DEVICE: &str = "no device was found: OpenCL, Vulkan, CUDA and ROCm come with the driver of a GPU; on Debian, \
+    `apt-get install ocl-icd-libopencl1 pocl-opencl-icd` makes an OpenCL device of the processor";
+
 /// A device.
 #[derive(Serialize)]
 struct Found {
@@ -29,11 +32,7 @@ pub fn run(json: bool) -> Outcome<()> {
         };
         crate::print(&found.iter().map(line).collect::<String>())?;
     }
-    if found.is_empty() {
-        Err(Failure::missing("no device was found: `ferrite gpu` says what to install"))
-    } else {
-        Ok(())
-    }
+    if found.is_empty() { Err(Failure::missing(NO_DEVICE)) } else { Ok(()) }
 }
 
 fn describe(device: Device) -> Found {

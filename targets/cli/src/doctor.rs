@@ -40,8 +40,8 @@ struct Tool {
 }
 
 const TOOLS: [(&str, &str); 4] = [
-    ("cc", "the quick start, and kernels in C"),
-    ("cargo", "the quick start, and building from source"),
+    ("cc", "kernels in C, and the programs of `ferrite model`"),
+    ("cargo", "building from source"),
     ("python3", "the wheel, and `ferrite model`"),
     ("cmake", "C and C++ projects on the CMake package"),
 ];

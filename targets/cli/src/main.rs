@@ -1,4 +1,4 @@
-//! The `ferrite` command: looks into libraries of the TVM-FFI ABI, calls their functions, and runs the quick start.
+//! The `ferrite` command: looks into libraries of the TVM-FFI ABI, calls their functions and checks them.
 #![deny(unsafe_code)]
 
 mod arguments;
@@ -13,7 +13,6 @@ mod inspect;
 mod library;
 mod list;
 mod model;
-mod quickstart;
 #[allow(unsafe_code, reason = "the type table has names of C")]
 mod registered;
 mod signature;
@@ -40,7 +39,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Outcome<()> {
-    match arguments.command.unwrap_or(Command::Quickstart) {
+    let Some(command) = arguments.command else { return arguments::help() };
+    match command {
         Command::Inspect(options) => inspect::run(&options),
         Command::Call(options) => call::run(&options),
         Command::Bench(options) => bench::run(&options),
@@ -49,9 +49,7 @@ fn run(arguments: Arguments) -> Outcome<()> {
         Command::List(options) => list::run(&options),
         Command::Devices { json } => devices::run(json),
         Command::Doctor { json } => doctor::run(json),
-        Command::Quickstart => quickstart::run().map_err(failure::Failure::negative),
-        Command::Gpu { kinds } => quickstart::gpu::run(&kinds).map_err(failure::Failure::negative),
-        Command::Model { arguments } => model::run(&arguments).map_err(failure::Failure::negative),
+        Command::Model { arguments } => model::run(&arguments),
         Command::Info => print(&info()),
         Command::Completions { shell } => arguments::completions(shell),
         Command::Man { folder } => arguments::manual(&folder),

@@ -131,12 +131,16 @@ fn devices_are_listed_or_their_absence_is_explained() -> Outcome<()> {
     let devices = json(&listed.stdout)?;
     match listed.status {
         Some(0) => assert!(devices[0]["device"].is_string(), "{devices}"),
-        _ => assert_eq!((listed.failure(4)?.as_str(), devices), (NO_DEVICE, Value::Array(Vec::new()))),
+        _ => {
+            assert_eq!(devices, Value::Array(Vec::new()));
+            let message = listed.failure(4)?;
+            assert!(message.starts_with(NO_DEVICE), "{message}");
+        }
     }
     Ok(())
 }
 
-const NO_DEVICE: &str = "error: no device was found: `ferrite gpu` says what to install\n";
+const NO_DEVICE: &str = "error: no device was found: OpenCL, Vulkan, CUDA and ROCm come with";
 
 // ---- model
 
@@ -156,17 +160,88 @@ fn model_passes_arguments_and_status_on() -> Outcome<()> {
     let python = text_of(&stand_in_for_python("cli-model")?);
     let words = ["model", "net.onnx", "--target", "host", "--help"];
     let ran = ferrite_with(&words, &[("PYTHON", &python)])?;
-    let program = text_of(&root().join("targets/boards/model"));
-    assert_eq!(ran.stdout, format!("{program}\nnet.onnx\n--target\nhost\n--help\n"));
+    let (program, arguments) = ran.stdout.trim_start_matches("-B\n").split_once('\n').unwrap_or_default();
+    assert!(program.ends_with("/targets/boards/model"), "{program}");
+    assert_eq!(arguments, "net.onnx\n--target\nhost\n--help\n");
+    assert!(!Path::new(program).exists(), "{program} was not removed");
     ran.failure(7)?;
     Ok(())
 }
 
 #[test]
 fn model_needs_python() -> Outcome<()> {
-    let message = ferrite_with(&["model", "net.onnx"], &[("PYTHON", "no-such-python")])?.failure(1)?;
+    let message = ferrite_with(&["model", "net.onnx"], &[("PYTHON", "no-such-python")])?.failure(4)?;
     assert!(message.starts_with("error: cannot run `no-such-python`: "), "{message}");
     assert!(message.contains("Install Python 3.10 or later, or name it by PYTHON"), "{message}");
+    Ok(())
+}
+
+/// The command as an installation has it: elsewhere, in `bin`, beside `lib` with the library, and without the path of a clone.
+#[cfg(unix)]
+fn installed(name: &str) -> Outcome<PathBuf> {
+    let prefix = scratch(name)?;
+    let _ = fs::remove_dir_all(&prefix);
+    for folder in ["bin", "lib", "work"] {
+        fs::create_dir_all(prefix.join(folder))?;
+    }
+    fs::copy(env!("CARGO_BIN_EXE_ferrite"), prefix.join("bin/ferrite"))?;
+    Ok(prefix)
+}
+
+/// Runs the installed command in the folder `work`.
+#[cfg(unix)]
+fn ferrite_of(prefix: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome<Ran> {
+    let mut command = Command::new(prefix.join("bin/ferrite"));
+    // No folder is no clone.
+    command.env_remove("FERRITE").env("CARGO_MANIFEST_DIR", "").current_dir(prefix.join("work"));
+    let output = command.args(arguments).envs(variables.iter().copied()).output()?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+}
+
+#[test]
+#[cfg(unix)]
+fn an_installed_model_command_needs_no_clone() -> Outcome<()> {
+    let prefix = installed("cli-model-installed")?;
+    let help = ferrite_of(&prefix, &["model", "--help"], &[])?.success()?;
+    assert!(
+        help.starts_with("usage: ferrite model") && help.contains("boards (in a clone of Ferrite)"),
+        "{help}"
+    );
+    let model = text_of(&root().join("tests/programs/relax/models/cnn/bytecode.so"));
+    let message = ferrite_of(&prefix, &["model", &model, "--target", "cortex-m4f"], &[])?.failure(1)?;
+    assert!(message.contains("boards need a clone of Ferrite"), "{message}");
+    let message = ferrite_of(&prefix, &["model", &model, "--target", "host"], &[("FERRITE", "/usr")])?;
+    assert!(message.failure(1)?.contains("FERRITE=/usr is no clone of Ferrite"));
+    Ok(())
+}
+
+#[test]
+#[cfg(unix)]
+fn an_installed_model_command_finds_the_installed_library() -> Outcome<()> {
+    let model = text_of(&root().join("tests/programs/relax/models/cnn/bytecode.so"));
+    for folder in
+        ["lib", "lib64", "lib/x86_64-linux-gnu", "lib/python3.12/site-packages/ferrite_tvm_ffi.libs"]
+    {
+        let prefix = installed("cli-model-project")?;
+        let library = prefix.join(folder);
+        fs::create_dir_all(&library)?;
+        fs::write(library.join("libtvm_ffi.so"), "")?;
+        ferrite_of(&prefix, &["model", &model, "--target", "host", "--name", "cnn"], &[])?.success()?;
+        let script = fs::read_to_string(prefix.join("work/cnn-host/build.sh"))?;
+        let expected = format!("\nlibrary=${{FERRITE_LIBRARY:-{}}}\n", library.display());
+        assert!(
+            script.contains(&expected) && script.contains("\nferrite=${FERRITE:-}\n"),
+            "{folder}: {script}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn without_a_command_the_help_is_printed() -> Outcome<()> {
+    let printed = ferrite(&[], &[])?.success()?;
+    assert!(printed.contains("Usage: ferrite [COMMAND]") && printed.contains("  inspect "), "{printed}");
     Ok(())
 }
 

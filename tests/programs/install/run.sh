@@ -79,6 +79,25 @@ installed_command() {
   done_with "the command: completions of three shells, manual pages"
 }
 
+model_project() { # from a folder that is no clone, with the installed library alone
+  local project=$work/model/digits
+  mkdir -p "$work/model"
+  (
+    cd "$work/model"
+    unset FERRITE
+    export CARGO_MANIFEST_DIR=
+    "$prefix/bin/ferrite" model --help >help.txt
+    quietly model "$prefix/bin/ferrite" model "$root/tests/programs/relax/models/cnn/bytecode.so" --target host -o "$project"
+    quietly model-build "$project/build.sh" run
+  ) || die "ferrite model failed"
+  grep -q 'largest of 10 values' "$work/model-build.log" || die "the project of a model does not print its results"
+  rm -r "$project/include" && mv "$prefix/$lib/libtvm_ffi.so" "$work/model"
+  if "$project/build.sh" 2>"$work/model.err"; then die "a project is built without a library"; fi
+  mv "$work/model/libtvm_ffi.so" "$prefix/$lib"
+  grep -q 'name the folder of .* by FERRITE_LIBRARY' "$work/model.err" || die "a missing library is not explained"
+  done_with "a project of ferrite model, without a clone"
+}
+
 cmake_project() {
   quietly cmake cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix"
   quietly cmake-build cmake --build "$work/cmake"
@@ -171,6 +190,7 @@ kernel_page() {
 
 installs
 installed_command
+model_project
 cmake_project
 pkg_config
 kernel_page

@@ -1,4 +1,4 @@
-"""Compile the network of `ferrite gpu` for each kind of device: its kernels, and the host code shared by all kinds.
+"""Compile the network of `cargo run --release -- gpu` for each kind of device: its kernels, and the host code shared by all kinds.
 
     python gen_digits.py [OUTPUT_FOLDER]         # default: the folder of this script
 

@@ -1,4 +1,4 @@
-//! Kinds of devices that `ferrite gpu` supports.
+//! Kinds of devices that `cargo run --release -- gpu` supports.
 
 /// A kind of device: a feature of `ferrite-ffi-capi`, with a network compiled for it in `quickstart/gpu`.
 pub struct Kind {

@@ -1,10 +1,10 @@
-//! `ferrite gpu`: builds the library with device support, compiles a network for each kind of device, and runs it on
+//! `cargo run --release -- gpu`: builds the library with device support, compiles a network for each kind of device, and runs it on
 //! each kind that is found.
 
-use super::cc::{self, Compiler};
-use super::kinds::{self, Kind};
-use super::layout::Layout;
-use super::{Outcome, cargo, step};
+use crate::cc::{self, Compiler};
+use crate::kinds::{self, Kind};
+use crate::layout::Layout;
+use crate::{Outcome, cargo, step};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! Compiles C programs and libraries with the system's compiler, against the headers and library of this checkout.
 
-use super::{Outcome, layout::Layout};
+use crate::{Outcome, layout::Layout};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Locations of sources and build results.
 
-use super::Outcome;
+use crate::Outcome;
 use std::path::{Path, PathBuf};
 
 /// Locations in a checkout of this project.
@@ -9,18 +9,15 @@ pub struct Layout {
     target: PathBuf,
 }
 
-/// Folder of this package in the checkout. Empty in packages, which no path of the machine that made them gets into.
-const CRATE: &str = match option_env!("FERRITE_PACKAGED") {
-    Some(_) => "",
-    None => env!("CARGO_MANIFEST_DIR"),
-};
+/// Folder of this package in the checkout.
+const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 
 impl Layout {
     /// Finds the checkout and the target folder in which this program was built.
     pub fn find() -> Outcome<Self> {
         // Cargo sets the variable when it runs the program; otherwise the path from the build applies.
         let crate_dir = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(CRATE.into());
-        let root = PathBuf::from(crate_dir).join("..").join("..");
+        let root = PathBuf::from(crate_dir).join("../../..");
         let root = root.canonicalize().map_err(|error| missing(&root, &error.to_string()))?;
         let exe =
             std::env::current_exe().map_err(|error| format!("cannot tell where this program is: {error}"))?;

@@ -1,6 +1,6 @@
 //! Builds the Rust parts of the quick start with cargo: the library, and the example kernel library.
 
-use super::{Outcome, layout::Layout};
+use crate::{Outcome, layout::Layout};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;
 use std::process::Command;

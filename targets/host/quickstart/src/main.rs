@@ -1,26 +1,58 @@
-//! The quick start: builds the library, compiles the C examples against it and runs them.
+//! The quick start, which `cargo run --release` runs in the root of the repository: builds the library, compiles the C examples
+//! against it and runs them. With `gpu`, it classifies the digits on every device.
 //!
 //! Runs `cargo` and `cc` as a user would, so that the same commands work in other projects. If a command fails, it is
 //! printed.
+#![forbid(unsafe_code)]
 
 mod cargo;
 mod cc;
-pub mod gpu;
+mod gpu;
 mod kinds;
-pub mod layout;
+mod layout;
 
 use cc::Compiler;
 use layout::Layout;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 /// Result of a step. The error is a message that tells the user what to do.
 pub type Outcome<T> = Result<T, String>;
 
 const STEPS: u32 = 4;
 
+const USAGE: &str = "\
+usage: cargo run --release [-- gpu [KIND...]]
+The command `ferrite` is another program: cargo run --release -p ferrite-ffi-cli -- ARGUMENTS";
+
+/// Exit status for wrong arguments.
+const WRONG_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first() {
+        None => run(),
+        Some((first, kinds)) if first == "gpu" => gpu::run(kinds),
+        Some((first, _)) if matches!(first.as_str(), "-h" | "--help" | "help") => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        Some((first, _)) => {
+            eprintln!("error: the quick start has no argument `{first}`\n{USAGE}");
+            return ExitCode::from(WRONG_USAGE);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// Runs all steps of the quick start.
-pub fn run() -> Outcome<()> {
+fn run() -> Outcome<()> {
     let layout = Layout::find()?;
     let cc = Compiler::find(&layout)?;
     step(1, STEPS, "building libtvm_ffi");
