@@ -3,6 +3,10 @@
 
 use std::env;
 
+#[cfg(feature = "cxx-abi")]
+#[path = "cxx/compile.rs"]
+mod compile;
+
 /// Prefixes of Arm targets that are microcontrollers.
 const CORTEX_M: [&str; 4] = ["thumbv6m", "thumbv7m", "thumbv7em", "thumbv8m"];
 
@@ -48,34 +52,11 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,@{options}");
     }
     #[cfg(feature = "cxx-abi")]
-    compile_cxx();
+    compile::compile_cxx(&folder());
 }
 
 /// Returns the folder of the package, read when the script runs: a build folder may serve sources that were moved.
 #[allow(dead_code, reason = "not every set of features needs it")]
 fn folder() -> String {
     env::var("CARGO_MANIFEST_DIR").unwrap_or_default()
-}
-
-/// Compiles `cxx/unit.cc` with the compiler in the environment variable `CXX`, or the system's default, and links the
-/// shared C++ runtime of that compiler. Exceptions can cross libraries only if they share a C++ runtime.
-#[cfg(feature = "cxx-abi")]
-fn compile_cxx() {
-    println!("cargo:rerun-if-changed=cxx/unit.cc");
-    // Keeps paths of the build machine out of the library.
-    let relative = format!("-ffile-prefix-map={}=capi", folder());
-    let compiled = cc::Build::new()
-        .flag_if_supported(&relative)
-        .cpp(true)
-        .std("c++17")
-        .warnings(true)
-        .extra_warnings(true)
-        .file("cxx/unit.cc")
-        .try_compile("tvm_ffi_cxx");
-    if let Err(error) = compiled {
-        eprintln!(
-            "error: the feature `cxx-abi` needs a C++ compiler (apt-get install g++, or name one in CXX): {error}"
-        );
-        std::process::exit(1);
-    }
 }

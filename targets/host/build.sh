@@ -11,8 +11,10 @@
 set -euo pipefail
 features=backend,relax,opencl,vulkan,cuda,rocm
 what=()
+command_features=
 if [ "${1:-}" = --command ]; then
-  what=(-p ferrite-ffi-cli --features devices)
+  what=(-p ferrite-ffi-cli)
+  command_features=devices
   export FERRITE_PACKAGED=1
   shift
 fi
@@ -56,9 +58,12 @@ case $target in
     export "$linker_variable=${!linker_variable:-$root/targets/host/musl.sh}"
     ;;
   *-windows-*) features=backend,relax ;;
-  *) features+=,cxx-abi ;;
+  *)
+    features+=,cxx-abi
+    command_features+=,cxx-abi
+    ;;
 esac
-if [ ${#what[@]} -eq 0 ]; then what=(-p ferrite-ffi-capi --features "$features"); fi
+if [ ${#what[@]} -eq 0 ]; then what=(-p ferrite-ffi-capi --features "$features"); else what+=(--features "$command_features"); fi
 if [ -n "${FERRITE_GLIBC:-}" ]; then link_for_old_glibc "$target"; fi
 cargo fetch --quiet --locked
 cargo_home=${CARGO_HOME:-$HOME/.cargo}

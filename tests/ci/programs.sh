@@ -79,8 +79,12 @@ check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/
 about cli "the command ferrite: what it finds in libraries of every kind, as files, and calls of their functions"
 check_cli() { need cc "apt-get install gcc" && need valgrind "apt-get install valgrind" && cargo test -p ferrite-ffi-cli -- --include-ignored; }
 
-about inspected "what ferrite says of the libraries of TVM, TileLang and XGrammar, from PyPI, in which it finds no mistake"
-check_inspected() { need cc "apt-get install gcc" && cargo build -p ferrite-ffi-cli && tests/programs/inspected/run.sh "$target/debug/ferrite"; }
+about inspected "the command with C++ names: its checks and calls, and what it says of the libraries of TVM, TileLang and XGrammar from PyPI, in which it finds no mistake"
+check_inspected() {
+  local options=(-p ferrite-ffi-cli --features cxx-abi --target-dir "$target/cli-cxx")
+  need g++ "apt-get install g++" && cargo test "${options[@]}" --test check --test call &&
+    cargo build "${options[@]}" && tests/programs/inspected/run.sh "$target/cli-cxx/debug/ferrite"
+}
 
 about stubs "declarations of ferrite stubs: in Python under mypy --strict, in C and in Rust, also of a Python package"
 check_stubs() {

@@ -15,6 +15,9 @@ Exit status:
   3  a file cannot be read or written, is malformed, or is for another processor
   4  a tool, a library, a Python package or a device is missing
   5  a library ended its process by a signal
+  6  a library cannot be loaded
+
+With --json, errors are JSON, too: on standard error.
 
 Environment:
   PYTHON   Python of `ferrite model` and `ferrite stubs PACKAGE`, `python3` when unset
@@ -212,6 +215,12 @@ pub struct List {
 /// Prints the help text.
 pub fn help() -> Outcome<()> {
     crate::print(&Arguments::command().render_help().to_string())
+}
+
+/// Returns the message of an error in the command line.
+pub fn without_prefix(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    text.trim_start_matches("error: ").trim_end().into()
 }
 
 /// Writes the completions for a shell.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::check::live::TUNABLES;
 use crate::failure::{Failure, Outcome};
 
 /// End of a child process.
@@ -33,7 +34,7 @@ const LOOK: Duration = Duration::from_millis(2);
 pub fn ask<T: DeserializeOwned>(arguments: &[&str], library: &Path, limit: Duration) -> Outcome<End<T>> {
     let program = std::env::current_exe().map_err(|error| missing("find this program", error))?;
     let mut command = Command::new(program);
-    command.args(arguments).arg("--").arg(library);
+    command.args(arguments).arg("--").arg(library).env(TUNABLES.0, TUNABLES.1);
     run(command, limit)
 }
 

@@ -8,6 +8,7 @@ use std::process::Command;
 use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
+use crate::inspect::provider::is_ferrite;
 use crate::library::LibraryFile;
 use crate::symbols;
 
@@ -116,7 +117,6 @@ fn examine(path: PathBuf, place: &'static str) -> Library {
 fn read(path: &Path) -> Outcome<(&'static str, Option<String>)> {
     let bytes = crate::library::read(path)?;
     let file = LibraryFile::parse(path, &bytes)?;
-    let ours = bytes.windows(OURS.len()).any(|window| window == OURS);
     let missing: Vec<_> = symbols::in_every_build().filter(|name| !file.defines(name)).collect();
     let problem = match missing.as_slice() {
         _ if !file.is_for_this_machine() => Some(format!("it is for {}", file.architecture())),
@@ -125,11 +125,8 @@ fn read(path: &Path) -> Outcome<(&'static str, Option<String>)> {
             Some(format!("it lacks {} symbols of the newest release: {}", missing.len(), missing.join(", ")))
         }
     };
-    Ok((if ours { "ferrite" } else { "upstream" }, problem))
+    Ok((if is_ferrite(&bytes) { "ferrite" } else { "upstream" }, problem))
 }
-
-/// Bytes that only our libraries have: names of the source files in messages.
-const OURS: &[u8] = b"ferrite";
 
 fn version(tool: &str) -> Option<String> {
     output(tool, &["--version"])?.lines().next().map(String::from)

@@ -41,12 +41,27 @@ pub struct Sizes {
     pub zeroed: u64,
 }
 
+impl Sizes {
+    /// Adds the sizes of another file, except that of the whole file.
+    pub fn add(&mut self, other: &Sizes) {
+        self.code = self.code.saturating_add(other.code);
+        self.read_only = self.read_only.saturating_add(other.read_only);
+        self.data = self.data.saturating_add(other.data);
+        self.zeroed = self.zeroed.saturating_add(other.zeroed);
+    }
+}
+
 /// Reads a file.
 ///
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) if it cannot be read.
 pub fn read(path: &Path) -> Outcome<Vec<u8>> {
     std::fs::read(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))
+}
+
+/// Returns `true` for the bytes of an archive.
+pub fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"!<arch>\n")
 }
 
 /// Fails unless a process of this machine can load the file at `path`.
@@ -76,6 +91,10 @@ impl<'a> LibraryFile<'a> {
         };
         if bytes.is_empty() {
             return Err(refuse(&"the file is empty"));
+        }
+        if is_archive(bytes) {
+            let what = "is an archive, which only `ferrite inspect` reads: link it into a shared library";
+            return Err(Failure::input(format!("{} {what}", path.display())));
         }
         let file = object::File::parse(bytes).map_err(|error| refuse(&error))?;
         for section in file.sections() {

@@ -6,12 +6,16 @@ mod bench;
 mod call;
 mod check;
 mod child;
+mod demangled;
 mod devices;
 mod doctor;
 mod failure;
 mod inspect;
 mod library;
+#[allow(unsafe_code, reason = "addresses of other libraries come from the dynamic linker")]
+mod linker;
 mod list;
+mod loading;
 mod model;
 #[allow(unsafe_code, reason = "the type table has names of C")]
 mod registered;
@@ -25,14 +29,24 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use arguments::{Arguments, Command};
-use failure::Outcome;
+use failure::{Failure, Outcome};
 
 fn main() -> ExitCode {
-    match run(Arguments::parse()) {
+    let is_json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
+    let outcome = match Arguments::try_parse() {
+        Ok(arguments) => run(arguments),
+        Err(error) if is_json && error.use_stderr() => Err(Failure::usage(arguments::without_prefix(&error))),
+        Err(error) => error.exit(),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             // A closed pipe changes nothing about the status.
-            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            let mut stderr = std::io::stderr();
+            let _ = match is_json {
+                true => writeln!(stderr, "{}", failure.json()),
+                false => writeln!(stderr, "error: {failure}"),
+            };
             ExitCode::from(failure.status())
         }
     }
@@ -61,7 +75,7 @@ fn print(text: &str) -> Outcome<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(failure::Failure::negative(format!("cannot write: {error}")))
+            Err(Failure::negative(format!("cannot write: {error}")))
         }
         _ => Ok(()),
     }
@@ -69,7 +83,7 @@ fn print(text: &str) -> Outcome<()> {
 
 /// Writes a value to standard output as JSON.
 fn print_json(value: &impl serde::Serialize) -> Outcome<()> {
-    let text = serde_json::to_string_pretty(value).map_err(failure::Failure::negative)?;
+    let text = serde_json::to_string_pretty(value).map_err(Failure::negative)?;
     print(&(text + "\n"))
 }
 

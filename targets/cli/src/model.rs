@@ -85,12 +85,9 @@ struct Unpacked {
 
 impl Unpacked {
     fn new() -> Outcome<Unpacked> {
-        let folder = std::env::temp_dir().join(format!("ferrite-model-{}", std::process::id()));
-        let failed =
-            |error| Failure::negative(format!("cannot write files to {}: {error}", folder.display()));
-        // A folder that exists is of someone else, or of a process that was killed.
-        create_private(&folder).map_err(failed)?;
-        let unpacked = Unpacked { folder: folder.clone() };
+        let place = std::env::temp_dir();
+        let failed = |error| Failure::negative(format!("cannot write files to {}: {error}", place.display()));
+        let unpacked = Unpacked { folder: create_private(&place).map_err(failed)? };
         for (path, content) in FILES {
             unpacked.write(path, content).map_err(failed)?;
         }
@@ -106,12 +103,23 @@ impl Unpacked {
     }
 }
 
-/// Creates a folder that only this user can read and write.
-fn create_private(folder: &Path) -> std::io::Result<()> {
+/// Number of names that are tried.
+const NAMES: u32 = 1000;
+
+/// Creates a folder in `place` that only this user can read and write.
+fn create_private(place: &Path) -> std::io::Result<PathBuf> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    let mut number = 0;
+    loop {
+        let folder = place.join(format!("ferrite-model-{}-{number}", std::process::id()));
+        match builder.create(&folder) {
+            // It is someone else's, or of a process that was killed.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < NAMES => number += 1,
+            outcome => return outcome.map(|()| folder),
+        }
+    }
 }
 
 impl Drop for Unpacked {

@@ -12,6 +12,9 @@ pub struct Signature {
     pub names: Vec<String>,
     /// Type of the result.
     pub result: Type,
+    /// Parameters as the author of the library wrote them, such as `(x: Tensor([m, n], float32), by: float = 2)`.
+    #[serde(skip)]
+    pub text: Option<String>,
 }
 
 /// A type with its arguments, such as `Array<int>`.
@@ -31,6 +34,7 @@ impl Signature {
         let names = names_of(metadata).unwrap_or_default();
         if signature.parameters.as_ref().is_some_and(|parameters| parameters.len() == names.len()) {
             signature.names = names;
+            signature.text = text_of(metadata);
         }
         Some(signature)
     }
@@ -45,14 +49,28 @@ impl Signature {
             let types = |key: &str| named.get(key).and_then(Value::as_array).map(|list| types(list));
             let result = types("return").and_then(|list| list.into_iter().next());
             let result = result.unwrap_or(Type::any());
-            return Some(Signature { parameters: types("params"), names: Vec::new(), result });
+            return Some(Signature::of_types(types("params"), result));
         }
         let mut all =
             types(schema.get("args").and_then(Value::as_array).map_or(&[], Vec::as_slice)).into_iter();
         match all.next() {
-            Some(result) => Some(Signature { parameters: Some(all.collect()), names: Vec::new(), result }),
-            None => Some(Signature { parameters: None, names: Vec::new(), result: Type::any() }),
+            Some(result) => Some(Signature::of_types(Some(all.collect()), result)),
+            None => Some(Signature::of_types(None, Type::any())),
         }
+    }
+
+    fn of_types(parameters: Option<Vec<Type>>, result: Type) -> Signature {
+        Signature { parameters, names: Vec::new(), result, text: None }
+    }
+
+    /// Removes the first parameter: the object that a method is called on.
+    pub fn without_object(mut self) -> Signature {
+        if let Some(parameters) = self.parameters.as_mut().filter(|parameters| !parameters.is_empty()) {
+            parameters.remove(0);
+            self.names.drain(..self.names.len().min(1));
+            self.text = None;
+        }
+        self
     }
 
     /// Returns the type of a parameter; `None` if it is not known.
@@ -69,6 +87,14 @@ fn schema_of(metadata: &str) -> Option<Value> {
         Value::String(text) => serde_json::from_str(text).ok(),
         other => Some(other.clone()),
     }
+}
+
+/// Returns the parameters in the text of a signature, in one line.
+fn text_of(metadata: &str) -> Option<String> {
+    let metadata: Value = serde_json::from_str(metadata).ok()?;
+    let text = metadata.get("signature")?.as_str()?;
+    let from = text.find('(')?;
+    Some(text[from..].split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Returns the names in the text of a signature, such as `x` and `by` of `scale(x: Tensor([m, n], float32), by: float)`.
@@ -123,28 +149,37 @@ impl Type {
     }
 }
 
-/// `(int, Tensor) -> float`
+/// Writes the signature as errors of the function have it: `(x: Tensor([n], float32), by: float) -> float` with the author's text,
+/// and `(0: int, 1: Array<int>) -> float` from types alone.
 impl std::fmt::Display for Signature {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.parameters {
-            Some(parameters) => {
-                let parameters: Vec<_> = parameters.iter().map(Type::to_string).collect();
-                write!(out, "({}) -> {}", parameters.join(", "), self.result)
-            }
-            None => write!(out, "(...) -> {}", self.result),
+        if let Some(text) = &self.text {
+            out.write_str(text)?;
+            return if text.contains("->") { Ok(()) } else { write!(out, " -> {}", self.result) };
         }
+        let Some(parameters) = &self.parameters else { return write!(out, "(...) -> {}", self.result) };
+        out.write_str("(")?;
+        for (index, parameter) in parameters.iter().enumerate() {
+            let before = if index == 0 { "" } else { ", " };
+            match self.names.get(index) {
+                Some(name) => write!(out, "{before}{name}: {parameter}")?,
+                None => write!(out, "{before}{index}: {parameter}")?,
+            }
+        }
+        write!(out, ") -> {}", self.result)
     }
 }
 
+/// Writes the name that errors have: `int`, `ffi.Tensor`, `Array<int>`.
 impl std::fmt::Display for Type {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Some((last, others)) = self.arguments.split_last().filter(|_| self.name != "ffi.Function") else {
+            return out.write_str(&self.name);
+        };
         let name = self.name.strip_prefix("ffi.").unwrap_or(&self.name);
-        out.write_str(name)?;
-        if self.arguments.is_empty() {
-            return Ok(());
-        }
-        let arguments: Vec<_> = self.arguments.iter().map(Type::to_string).collect();
-        write!(out, "[{}]", arguments.join(", "))
+        write!(out, "{}<", if name == "Union" { "Variant" } else { name })?;
+        others.iter().try_for_each(|other| write!(out, "{other}, "))?;
+        write!(out, "{last}>")
     }
 }
 
@@ -159,9 +194,9 @@ mod tests {
     #[test]
     fn both_forms_of_schemas_are_read() {
         let positional = r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"float\"},{\"type\":\"int\"},{\"type\":\"ffi.Array\",\"args\":[{\"type\":\"int\"}]}]}"}"#;
-        assert_eq!(text(positional).as_deref(), Some("(int, Array[int]) -> float"));
+        assert_eq!(text(positional).as_deref(), Some("(0: int, 1: Array<int>) -> float"));
         let named = r#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"None\"}],\"params\":[{\"type\":\"DLTensor*\"}]}}"}"#;
-        assert_eq!(text(named).as_deref(), Some("(DLTensor*) -> None"));
+        assert_eq!(text(named).as_deref(), Some("(0: DLTensor*) -> None"));
         assert_eq!(text(r#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#).as_deref(), Some("(...) -> Any"));
     }
 
@@ -177,6 +212,22 @@ mod tests {
         assert_eq!(names("f(lists: Map<str, Array<int>>, y: int)"), ["lists", "y"]);
         for other in ["f(x)", "f(x, y, z)", "f", "", "f(x, y"] {
             assert!(names(other).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_text_of_the_author_is_kept() {
+        let schema = r#"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"int\"},{\"type\":\"DLTensor*\"}]}"#;
+        let shown =
+            |signature: &str| text(&format!(r#"{{"type_schema":"{schema}","signature":"{signature}"}}"#));
+        for (written, expected) in [
+            ("f(x: Tensor([n], float32))", "(x: Tensor([n], float32)) -> int"),
+            ("f(x) -> Tensor", "(x) -> Tensor"),
+            ("f(x:\\n  y)", "(x: y) -> int"),
+            ("f(x, y)", "(0: DLTensor*) -> int"),
+            ("f", "(0: DLTensor*) -> int"),
+        ] {
+            assert_eq!(shown(written).as_deref(), Some(expected), "{written}");
         }
     }
 

@@ -35,6 +35,30 @@ pub fn in_every_build() -> impl Iterator<Item = &'static str> {
     all().filter(|known| known.ours == Some("c")).map(|known| known.name)
 }
 
+/// Returns the C++ symbols.
+pub fn of_cxx() -> impl Iterator<Item = &'static str> {
+    all().filter(|known| known.ours == Some("cxx-abi")).map(|known| known.name)
+}
+
+/// Returns the features of this library that have symbols of their own, each with those of the newest release.
+pub fn features() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    ["backend", "relax", "cxx-abi"].into_iter().map(|feature| {
+        let names = all().filter(|known| known.ours == Some(feature) && known.until.is_none());
+        (feature, names.map(|known| known.name).collect())
+    })
+}
+
+/// Returns the newest release of upstream whose C symbols are all defined; `None` if some of each are missing.
+pub fn newest_release(defines: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+    let is_complete = |release: &&str| {
+        let key = release_key(release);
+        let is_of_it = |known: &Known| known.since.is_some_and(|since| release_key(since) <= key);
+        all().filter(|known| known.ours == Some("c") && is_of_it(known)).all(|known| defines(known.name))
+    };
+    let releases = all().filter(|known| known.ours == Some("c")).filter_map(|known| known.since);
+    releases.filter(is_complete).max_by_key(|release| release_key(release))
+}
+
 /// Returns `true` for names that only a library of the TVM-FFI ABI defines, known or not.
 pub fn is_of_the_abi(name: &str) -> bool {
     name.starts_with("TVMFFI") || name.starts_with("TVMBackend") || is_cxx(name)

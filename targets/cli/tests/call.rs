@@ -207,6 +207,7 @@ fn errors_of_functions_have_kind_message_and_backtrace() -> Outcome<()> {
 fn wrong_arguments_are_explained() -> Outcome<()> {
     for (function, argument, why) in [
         ("none", "[1]", "has no function `none`: `ferrite inspect` lists them"),
+        ("dott", "[1]", "has no function `dott`: did you mean `dot`?"),
         ("dot", "text", "this is not JSON"),
         ("dot", "[1, [2]]", ""),
         ("dot", "int8:[300]", "300 does not fit int8"),
@@ -225,6 +226,43 @@ fn wrong_arguments_are_explained() -> Outcome<()> {
     assert!(message.starts_with("error: cannot read no/such/library.so: "), "{message}");
     let message = ferrite(&["call"], &[])?.failure(2)?;
     assert!(message.contains("<LIBRARY>"), "{message}");
+    Ok(())
+}
+
+#[test]
+fn errors_are_json_beside_json() -> Outcome<()> {
+    let library = kernels("cli-call-json")?;
+    let library = library.to_string_lossy();
+    let missing = ["call", "--json", "no/such/library.so", "f"];
+    for (words, status, kind) in [
+        (&["call", "--json", &library, "add_one", "[1]", "float32[2]"][..], 1, "failure"),
+        (&["call", "--json", &library], 2, "usage"),
+        (&["call", "--json", &library, "dott"], 2, "usage"),
+        (&missing, 3, "input"),
+        (&["inspect", "--json", "no/such/library.so"], 3, "input"),
+        (&["bench", "--json", &library, "dott"], 2, "usage"),
+        (&["check", "--json", "no/such/library.so"], 3, "input"),
+        (&["list", "--json", "no/such/library.so"], 3, "input"),
+        (&["stubs", "--json", "no_such_package_of_python"], 4, "missing"),
+        (&["doctor", "--json", "--unknown"], 2, "usage"),
+    ] {
+        let ran = ferrite(words, &[])?;
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(status), ""), "{words:?}: {}", ran.stderr);
+        let error = json(&ran.stderr)?;
+        assert_eq!(error["error"]["status"], status, "{words:?}: {error}");
+        assert_eq!(error["error"]["kind"], kind, "{words:?}: {error}");
+        assert!(error["error"]["message"].as_str().is_some_and(|text| !text.starts_with("error")), "{error}");
+    }
+    let ran = ferrite(&["call", "--json", &library, "add_one", "[1]", "float32[2]"], &[])?;
+    let error = json(&ran.stderr)?;
+    assert_eq!(error["error"]["message"], "ValueError: add_one: expected vectors of the same length");
+    assert_eq!(error["error"]["raised"]["kind"], "ValueError");
+    assert!(
+        error["error"]["raised"]["backtrace"].as_array().is_some_and(|frames| !frames.is_empty()),
+        "{error}"
+    );
+    // Behind `--`, it is an argument of the function.
+    assert!(ferrite(&["call", &library, "dott", "--", "--json"], &[])?.failure(2)?.starts_with("error: "));
     Ok(())
 }
 

@@ -5,7 +5,7 @@ mod support;
 
 use ferrite_tests::{Cc, Outcome, device, root, scratch};
 use std::path::PathBuf;
-use support::{ferrite, kernels};
+use support::{ferrite, json, kernels};
 
 /// Compiles `mistakes.c` with one of its mistakes.
 fn mistake(define: &str) -> Outcome<PathBuf> {
@@ -55,13 +55,125 @@ fn without_a_mistake_there_is_none() -> Outcome<()> {
     assert_eq!(printed, "kernels.so: 2 functions called\n  no mistake found\n");
     for kind in ["opencl", "cuda"] {
         let library = device::models(&scratch(&format!("cli-check-{kind}"))?, kind, "host.c").link()?;
-        ferrite(&["check"], &[&library])?.success()?;
+        let ran = ferrite(&["check"], &[&library])?;
+        if cfg!(feature = "devices") {
+            ran.success()?;
+        } else {
+            let message = ran.failure(6)?;
+            assert!(message.ends_with("build this command with `--features devices`\n"), "{message}");
+        }
     }
     for model in ["mlp", "control", "values"] {
         let models = root().join("tests/programs/relax/models").join(model);
         ferrite(&["check"], &[&models.join("bytecode.so")])?.success()?;
         ferrite(&["check"], &[&models.join("compiled.so")])?.success()?;
     }
+    Ok(())
+}
+
+/// A library that the dynamic linker refuses has a status of its own, in every command that loads it.
+#[test]
+fn what_the_linker_refuses_is_told_in_its_words() -> Outcome<()> {
+    let source = scratch("cli-check-unloadable")?.join("unloadable.c");
+    let text = "extern int nobody_has_this(void);\nint __tvm_ffi_work(void);\n\
+        int __tvm_ffi_work(void) { return nobody_has_this(); }\n";
+    std::fs::write(&source, text)?;
+    let library = Cc::shared(source.with_file_name("unloadable.so"))
+        .strict()
+        .args(["-Wl,-z,now"])
+        .source(source)
+        .link()?;
+    let ran = ferrite(&["check"], &[&library])?;
+    assert!(
+        !ran.stdout.contains("no mistake found\n") && ran.stdout.contains("does not load\n"),
+        "{}",
+        ran.stdout
+    );
+    for words in [&["check"][..], &["inspect", "--run"], &["list"], &["stubs", "--python"]] {
+        let message = ferrite(words, &[&library])?.failure(6)?;
+        assert!(message.starts_with("error: unloadable.so does not load: "), "{words:?}: {message}");
+        assert!(message.contains("undefined symbol: nobody_has_this"), "{words:?}: {message}");
+    }
+    let path = library.to_string_lossy();
+    for words in [["call", &path, "work"], ["bench", &path, "work"]] {
+        let message = ferrite(&words, &[])?.failure(6)?;
+        assert!(message.contains("undefined symbol: nobody_has_this"), "{words:?}: {message}");
+    }
+    let report = json(&ferrite(&["check", "--json"], &[&library])?.stdout)?;
+    let why = report["load_error"].as_str().unwrap_or_default();
+    assert!(why.contains("nobody_has_this"), "{report}");
+    Ok(())
+}
+
+#[test]
+fn a_library_without_functions_is_loaded_too() -> Outcome<()> {
+    let source = scratch("cli-check-empty")?.join("empty.c");
+    let text = "extern int nobody_has_this(void);\nint other(void);\nint other(void) { return nobody_has_this(); }\n";
+    std::fs::write(&source, text)?;
+    let library =
+        Cc::shared(source.with_file_name("empty.so")).strict().args(["-Wl,-z,now"]).source(source).link()?;
+    assert!(ferrite(&["check"], &[&library])?.failure(6)?.contains("nobody_has_this"));
+    ferrite(&["check", "--no-calls"], &[&library])?.success()?;
+    Ok(())
+}
+
+/// Symbols of functions are looked up when they are called, unless the library asks for all at once.
+#[test]
+fn a_symbol_that_nobody_has_is_found_by_the_call() -> Outcome<()> {
+    let source = scratch("cli-check-lazy")?.join("lazy.c");
+    let text = "extern int nobody_has_this(void);\nint __tvm_ffi_work(void);\nint __tvm_ffi_rest(void);\n\
+        int __tvm_ffi_work(void) { return nobody_has_this(); }\nint __tvm_ffi_rest(void) { return 0; }\n";
+    std::fs::write(&source, text)?;
+    let library =
+        Cc::shared(source.with_file_name("lazy.so")).strict().args(["-Wl,-z,lazy"]).source(source).link()?;
+    let ran = ferrite(&["check"], &[&library])?;
+    for line in [
+        "2 functions called",
+        "note: 1 symbols are in no library that it links: nobody_has_this\n",
+        "[unresolved-symbol] work: ",
+    ] {
+        assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
+    }
+    ran.failure(1)?;
+    Ok(())
+}
+
+/// Calls a C++ function of `libtvm_ffi`, as most libraries do.
+#[test]
+fn a_library_in_cxx_is_called_or_the_feature_is_named() -> Outcome<()> {
+    let source = root().join("targets/cli/tests/check/cxx.c");
+    let library = Cc::shared(scratch("cli-check-cxx")?.join("cxx.so")).source(source).link()?;
+    let path = library.to_string_lossy();
+    let ran = ferrite(&["call", &path, "hash", "5"], &[])?;
+    if cfg!(feature = "cxx-abi") {
+        let hash: i64 = ran.success()?.trim().parse().map_err(|error| format!("{error}"))?;
+        let other = ferrite(&["call", &path, "hash", "6"], &[])?.success()?;
+        assert_ne!(other.trim().parse(), Ok(hash));
+        ferrite(&["check"], &[&library])?.success()?;
+        return Ok(());
+    }
+    let message = ran.failure(6)?;
+    for part in
+        ["(tvm::ffi::RecursiveHash(tvm::ffi::Any const&))", "--features cxx-abi", "targets/host/build.sh"]
+    {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    Ok(())
+}
+
+#[test]
+fn findings_of_one_kind_are_one_line() -> Outcome<()> {
+    let source = scratch("cli-check-grouped")?.join("grouped.c");
+    let functions = ["a", "b", "c"].map(|name| {
+        format!("int __tvm_ffi__doc_{name}(void);\nint __tvm_ffi__doc_{name}(void) {{ return 0; }}\n")
+    });
+    std::fs::write(&source, functions.concat())?;
+    let library = Cc::shared(source.with_file_name("grouped.so")).strict().source(source).link()?;
+    let ran = ferrite(&["check"], &[&library])?;
+    let line = "  [orphan-text] __tvm_ffi__doc_a, __tvm_ffi__doc_b, __tvm_ffi__doc_c: ";
+    assert_eq!(ran.stdout.matches("orphan-text").count(), 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    ran.failure(1)?;
     Ok(())
 }
 

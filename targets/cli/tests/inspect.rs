@@ -3,8 +3,8 @@
 
 mod support;
 
-use ferrite_tests::{Outcome, device, root, scratch};
-use support::{Ran, ferrite, golden, kernels, without_sizes};
+use ferrite_tests::{Cc, Library, Outcome, device, root, scratch};
+use support::{Ran, ferrite, golden, json, kernels, without_sizes};
 
 #[test]
 fn our_kernels() -> Outcome<()> {
@@ -67,6 +67,67 @@ fn truncated_files_and_other_files() -> Outcome<()> {
     messages += &ferrite(&["inspect"], &[&folder.join("missing.so")])?.failure(3)?;
     messages += &ferrite(&["inspect"], &[&root().join("tests")])?.failure(3)?;
     golden("truncated", &messages)
+}
+
+/// The library that is tested, shared and static, and an archive of other objects.
+#[test]
+fn a_libtvm_ffi_says_whose_it_is() -> Outcome<()> {
+    let library = Library::get()?;
+    let shared = ferrite(&["inspect", "--run"], &[&library.shared()])?.success()?;
+    let archive = ferrite(&["inspect"], &[&library.folder().join("libtvm_ffi.a")])?.success()?;
+    assert!(shared.contains("\nlibtvm_ffi of Ferrite (version 0.1.16)\n"), "{shared}");
+    assert!(archive.contains("\nlibtvm_ffi of Ferrite (its version: --run)\n"), "{archive}");
+    assert!(archive.contains("  ELF archive of "), "{archive}");
+    for printed in [shared, archive] {
+        assert!(printed.contains("\n  C symbols: 50, all of release 0.1.14 and later\n"), "{printed}");
+        assert!(printed.contains("\n  features with symbols or drivers: backend\n"), "{printed}");
+    }
+    let folder = scratch("cli-inspect-archive")?;
+    let models = root().join("tests/programs/aot/llvm/models_sys_rv32imac.o");
+    let archive = folder.join("models.a");
+    let mut bytes = b"!<arch>\n".to_vec();
+    let object = std::fs::read(&models)?;
+    bytes.extend(
+        format!("{:16}{:12}{:6}{:6}{:8}{:<10}`\n", "models.o/", 0, 0, 0, 644, object.len()).as_bytes(),
+    );
+    bytes.extend(&object);
+    std::fs::write(&archive, &bytes)?;
+    let report = json(&ferrite(&["inspect", "--json"], &[&archive])?.success()?)?;
+    let alone = json(&ferrite(&["inspect", "--json"], &[&models])?.success()?)?;
+    assert_eq!(report["format"]["objects"], 1);
+    assert_eq!((&report["functions"], &report["needs"]), (&alone["functions"], &alone["needs"]));
+    assert!(report.get("provides").is_none());
+    for length in [8, 20, 68, bytes.len() / 2] {
+        std::fs::write(&archive, &bytes[..length])?;
+        ferrite(&["inspect"], &[&archive])?.failure(3)?;
+    }
+    std::fs::write(&archive, &bytes)?;
+    assert!(
+        ferrite(&["list"], &[&archive])?
+            .failure(3)?
+            .contains("is an archive, which only `ferrite inspect` reads")
+    );
+    Ok(())
+}
+
+/// A library with the symbols of upstream's, and none of Ferrite's names.
+#[test]
+fn a_libtvm_ffi_of_upstream_is_known_by_its_symbols() -> Outcome<()> {
+    let source = scratch("cli-inspect-upstream")?.join("other.c");
+    let list = std::fs::read_to_string(root().join("tests/conformance/exports/symbols.txt"))?;
+    let names: Vec<_> = list.lines().filter(|name| *name != "TVMFFITypeRegisterAttr").collect();
+    std::fs::write(
+        &source,
+        names.iter().map(|name| format!("void {name}(void) {{}}\n")).collect::<String>(),
+    )?;
+    let library = Cc::shared(source.with_file_name("libtvm_ffi.so")).source(source).link()?;
+    let printed = ferrite(&["inspect"], &[&library])?.success()?;
+    assert!(
+        printed.contains("\nlibtvm_ffi of upstream (its version: --run)\n  C symbols: 49\n"),
+        "{printed}"
+    );
+    assert!(printed.contains("\n  lacks of the newest release: TVMFFITypeRegisterAttr\n"), "{printed}");
+    Ok(())
 }
 
 /// Bytes that are changed anywhere give a report or an error, never a panic.

@@ -134,7 +134,7 @@ fn what_cannot_be_declared_is_refused() -> Outcome<()> {
         "int missing(void);\nint __tvm_ffi_x(void);\nint __tvm_ffi_x(void) { return missing(); }\n",
     )?;
     let unresolved = unresolved.args(["-Wl,-z,now"]).source(source).link()?;
-    let message = ferrite(&["stubs", "--c"], &[&unresolved])?.failure(1)?;
+    let message = ferrite(&["stubs", "--c"], &[&unresolved])?.failure(6)?;
     assert!(message.contains("undefined symbol: missing"), "{message}");
     let crash = folder.join("crash.c");
     let text = "#include <stdlib.h>\nstatic void __attribute__((constructor)) end(void) { abort(); }\n";

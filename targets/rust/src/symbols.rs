@@ -1,4 +1,4 @@
-//! The C symbols of the library inside, for the kernel libraries that a program loads.
+//! The C and C++ symbols of the library inside, for the kernel libraries that a program loads.
 
 use core::ffi::CStr;
 
@@ -78,6 +78,39 @@ table! {
     #[cfg(feature = "relax")] TVMBackendAnyListMoveFromPackedReturn
     #[cfg(feature = "relax")] TVMBackendAnyListResetItem
     #[cfg(feature = "relax")] TVMBackendAnyListSetPackedArg
+    #[cfg(feature = "cxx-abi")] _ZGVZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi11RecursiveEqERKNS0_3AnyES3_
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi11RecursiveGeERKNS0_3AnyES3_
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi11RecursiveGtERKNS0_3AnyES3_
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi11RecursiveLeERKNS0_3AnyES3_
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi11RecursiveLtERKNS0_3AnyES3_
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi11ToJSONGraphERKNS0_3AnyES3_
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi13FromJSONGraphERKNS0_3AnyE
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi13RecursiveHashERKNS0_3AnyE
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi14StructuralHash4HashERKNS0_3AnyEbb
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi15StructuralEqual16GetFirstMismatchERKNS0_3AnyES4_bb
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi15StructuralEqual5EqualERKNS0_3AnyES4_bb
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi17VisitErrorContext15FindAccessPathsERKNS0_9ObjectRefERKS1_b
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi4json5ParseERKNS0_6StringEPS2_
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi4json9StringifyERKNS0_3AnyERKNS0_8OptionalIivEE
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi6Module12LoadFromFileERKNS0_6StringE
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi6Module19VisitContextSymbolsERKNS0_13TypedFunctionIFvNS0_6StringEPvEEE
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi8DeepCopyERKNS0_3AnyE
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi9ModuleObj11GetFunctionERKNS0_6StringEb
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi9ModuleObj12ClearImportsEv
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi9ModuleObj12ImportModuleERKNS0_6ModuleE
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi9ModuleObj14GetFunctionDocERKNS0_6StringEb
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi9ModuleObj18ImplementsFunctionERKNS0_6StringEb
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi9ModuleObj19GetFunctionMetadataERKNS0_6StringEb
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi9ReprPrintERKNS0_3AnyE
+    #[cfg(feature = "cxx-abi")] _ZTIN3tvm3ffi5ErrorE
+    #[cfg(feature = "cxx-abi")] _ZTIN3tvm3ffi9ModuleObjE
+    #[cfg(feature = "cxx-abi")] _ZTSN3tvm3ffi5ErrorE
+    #[cfg(feature = "cxx-abi")] _ZTSN3tvm3ffi9ModuleObjE
+    #[cfg(feature = "cxx-abi")] _ZTVN3tvm3ffi5ErrorE
+    #[cfg(feature = "cxx-abi")] _ZTVN3tvm3ffi9ModuleObjE
+    #[cfg(feature = "cxx-abi")] _ZZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex
+    #[cfg(feature = "cxx-abi")] _ZN3tvm3ffi4json9StringifyERKNS0_3AnyENS0_8OptionalIivEE
 }
 
 /// Returns the name of a symbol.
@@ -104,6 +137,10 @@ mod tests {
     fn every_symbol_of_the_library_is_offered() {
         let mut expected: std::vec::Vec<&str> =
             include_str!("../../../tests/conformance/exports/symbols.txt").lines().collect();
+        if cfg!(feature = "cxx-abi") {
+            expected.extend(include_str!("../../../tests/conformance/exports/cxx-symbols.txt").lines());
+            expected.extend(include_str!("../../../tests/conformance/exports/cxx-symbols-earlier.txt").lines());
+        }
         if cfg!(feature = "backend") {
             expected.extend(include_str!("../../../tests/conformance/exports/backend-symbols.txt").lines());
         }

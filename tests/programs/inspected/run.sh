@@ -32,7 +32,8 @@ while read -r library; do
   {
     "$ferrite" inspect "$library"
     echo
-    "$ferrite" check "$library" || die "$library has mistakes"
+    # Status 6: the library does not load on this machine, for lack of a driver for instance.
+    "$ferrite" check "$library" || [ $? = 6 ] || die "$library has mistakes"
     echo
   } >>"$work/$package.txt"
   passed=$((passed + 1))

@@ -3,6 +3,7 @@
 mod argument;
 mod element;
 mod minifloat;
+mod nearest;
 mod nested;
 mod npy;
 #[allow(unsafe_code, reason = "tensors have bytes of any type, with any strides")]
@@ -11,12 +12,13 @@ mod value;
 
 use std::path::Path;
 
-use ferrite::{Any, AnyView, Function, Module};
+use ferrite::{Any, AnyView, Function};
 use serde_json::json;
 
 use crate::arguments::Call;
 use crate::failure::{Failure, Outcome};
 use crate::library;
+use crate::loading;
 use crate::signature::Signature;
 
 use argument::Argument;
@@ -50,15 +52,15 @@ pub fn run(options: &Call) -> Outcome<()> {
 /// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library of this machine, [`Kind::Usage`](crate::failure::Kind::Usage) for
 /// unknown functions and malformed arguments; the error of loading it.
 pub fn prepare(library: &Path, function: &str, arguments: &[String]) -> Outcome<Prepared> {
-    let path = library
-        .canonicalize()
-        .map_err(|error| Failure::input(format!("cannot read {}: {error}", library.display())))?;
     library::require_loadable(library)?;
-    let module = Module::load(&path)?;
+    let module = loading::load(library)?;
     let name = ferrite::String::new(function)?;
     let Some(found) = module.get_function(&name, true)? else {
-        let why = format!("{} has no function `{function}`: `ferrite inspect` lists them", library.display());
-        return Err(Failure::usage(why));
+        let what = match nearest::function(library, function)? {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`ferrite inspect` lists them".into(),
+        };
+        return Err(Failure::usage(format!("{} has no function `{function}`: {what}", library.display())));
     };
     let metadata = module.function_metadata(&name, true)?;
     let signature = metadata.and_then(|text| Signature::of_metadata(text.as_str()?));

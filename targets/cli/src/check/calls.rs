@@ -6,11 +6,13 @@ use std::time::Duration;
 use ferrite::{Any, Function, Module};
 
 use crate::child::{self, End};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Kind, Outcome};
+use crate::inspect::loaded;
+use crate::loading;
 use crate::signature::Signature;
 
 use super::raw::{self, Returned};
-use super::{Finding, sample};
+use super::{Finding, live, sample};
 
 /// Time that the calls of a function have.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -22,20 +24,40 @@ const CALLS: usize = 4;
 const FAILED: i32 = -1;
 const ENVIRONMENT: i32 = -2;
 
-/// Result of the checks of a function.
-pub enum Checked {
-    /// It was called.
-    Found(Vec<Finding>),
-    /// The library could not be loaded: the reason.
-    NotLoaded(String),
+/// Result of loading a library.
+pub enum Loaded {
+    /// It loads; nothing defines these symbols, which it looks up when it needs them.
+    Unresolved(Vec<String>),
+    /// It does not load: the reason.
+    Refused(String),
 }
 
+/// Loads the library in a child process. `is_all` says that no function is going to be checked.
+///
+/// # Errors
+/// [`Kind::Crash`] if that ends the process, and no other check would find it.
+pub fn load(library: &Path, is_all: bool) -> Outcome<Loaded> {
+    match loaded::ask_child(library) {
+        Ok(found) => Ok(Loaded::Unresolved(found.unresolved)),
+        Err(failure) if failure.kind() == Kind::Load => Ok(Loaded::Refused(failure.to_string())),
+        Err(failure) if failure.kind() == Kind::Crash && is_all => Err(failure),
+        // The checks of its functions find what is wrong.
+        Err(_) => Ok(Loaded::Unresolved(Vec::new())),
+    }
+}
+
+/// Text with which the dynamic linker ends a process that needs a symbol that it does not find.
+const SYMBOL_LOOKUP: &str = "symbol lookup error: ";
+
 /// Checks a function in a child process.
-pub fn check(library: &Path, function: &str) -> Outcome<Checked> {
-    let one = |rule: &str, message: String| Checked::Found(vec![Finding::new(rule, function, message)]);
+pub fn check(library: &Path, function: &str) -> Outcome<Vec<Finding>> {
+    let one = |rule: &str, message: String| vec![Finding::new(rule, function, message)];
     Ok(match child::ask(&["check", "--in-process", function], library, LIMIT)? {
-        End::Answer(findings) => Checked::Found(findings),
-        End::Error { message, .. } => Checked::NotLoaded(message),
+        End::Answer(findings) => findings,
+        End::Error { status, message } => match message.split_once(SYMBOL_LOOKUP) {
+            Some((_, why)) => one("unresolved-symbol", format!("a call ended the process: {}", why.trim())),
+            None => return Err(Failure::new(Kind::of_status(status), message)),
+        },
         End::Crash(how) => {
             one("crash", format!("a call ended the process: {}", how.lines().next().unwrap_or_default()))
         }
@@ -45,8 +67,8 @@ pub fn check(library: &Path, function: &str) -> Outcome<Checked> {
 
 /// Checks a function in this process, and prints the mistakes.
 pub fn check_in_process(library: &Path, name: &str) -> Outcome<()> {
-    raw::count_objects();
-    let module = Module::load(library.canonicalize().unwrap_or_else(|_| library.into()))?;
+    live::begin();
+    let module = loading::load(library)?;
     let key = ferrite::String::new(name)?;
     let mut checker = Checker { name, found: Vec::new() };
     let signature = checker.texts(&module, &key);
@@ -125,7 +147,7 @@ impl Checker<'_> {
 
     /// Calls the function several times. Returns the number of calls.
     fn call_repeatedly(&mut self, function: &Function, arguments: &[Any], how: &str) -> usize {
-        let mut live = Vec::new();
+        let mut counts = Vec::with_capacity(CALLS);
         for _ in 0..CALLS {
             let returned = raw::call(function, arguments);
             self.judge(&returned, how);
@@ -133,13 +155,17 @@ impl Checker<'_> {
                 raw::release(&returned);
             }
             drop(returned);
-            live.push(raw::live_objects());
+            counts.push(live::now());
         }
         // The first call may fill caches.
-        if live.iter().skip(1).zip(live.iter().skip(2)).all(|(one, next)| next > one) {
+        if counts.iter().skip(1).zip(counts.iter().skip(2)).all(|(one, next)| next > one) {
             self.report(
                 "leak",
-                format!("each call {how} leaves objects behind: {} after {CALLS}", live[CALLS - 1] - live[0]),
+                format!(
+                    "each call {how} leaves {} behind: {} after {CALLS}",
+                    live::UNIT,
+                    counts[CALLS - 1] - counts[0]
+                ),
             );
         }
         CALLS

@@ -5,10 +5,13 @@
 //! | `file` | symbols of the wrong type, slots that are missing or read-only, malformed embedded modules, unknown symbols |
 //! | `calls` | wrong statuses, errors and results, changed or retained arguments, leaks: in a child process per function |
 //! | `sample` | arguments for the types of a signature |
+//! | `live` | objects or memory that calls leave behind |
 //! | `raw` | calls without the conversions that would hide a mistake |
 
 mod calls;
 mod file;
+#[allow(unsafe_code, reason = "an allocator counts objects, or the C library its blocks")]
+pub mod live;
 #[allow(unsafe_code, reason = "cells and counts are looked at as they are")]
 mod raw;
 mod sample;
@@ -16,6 +19,7 @@ mod sample;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Check;
+use crate::demangled::readable;
 use crate::failure::{Failure, Outcome};
 use crate::library::{self, LibraryFile};
 
@@ -43,13 +47,17 @@ struct Report {
     called: Vec<String>,
     /// Checks that could not be made, with the reason.
     notes: Vec<String>,
+    /// Reason for which the library cannot be loaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load_error: Option<String>,
     findings: Vec<Finding>,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Kind::Negative`](crate::failure::Kind::Negative) if there are mistakes.
+/// [`Kind::Negative`](crate::failure::Kind::Negative) if there are mistakes; without any, [`Kind::Load`](crate::failure::Kind::Load) if
+/// the library does not load.
 pub fn run(options: &Check) -> Outcome<()> {
     if let Some(function) = &options.in_process {
         return calls::check_in_process(&options.library, function);
@@ -60,6 +68,7 @@ pub fn run(options: &Check) -> Outcome<()> {
         library: options.library.display().to_string(),
         called: Vec::new(),
         notes: Vec::new(),
+        load_error: None,
         findings: file::check(&file),
     };
     if options.no_calls {
@@ -77,27 +86,41 @@ pub fn run(options: &Check) -> Outcome<()> {
     } else {
         crate::print(&text(&report))?
     }
-    if mistakes == 0 { Ok(()) } else { Err(Failure::negative(format!("{mistakes} mistakes"))) }
+    match report.load_error {
+        _ if mistakes > 0 => Err(Failure::negative(format!("{mistakes} mistakes"))),
+        Some(why) => Err(Failure::load(why)),
+        None => Ok(()),
+    }
 }
 
 fn call_all(options: &Check, file: &LibraryFile<'_>, report: &mut Report) -> Outcome<()> {
     // A loader would jump into what is no code.
-    let functions = file.functions().into_iter().filter(|name| !file.is_data(&format!("__tvm_ffi_{name}")));
-    for function in functions {
-        match calls::check(&options.library, &function)? {
-            calls::Checked::Found(findings) => {
-                report.findings.extend(findings);
-                report.called.push(function);
-            }
-            calls::Checked::NotLoaded(why) => {
-                report
-                    .notes
-                    .push(format!("no function was called: {}", why.lines().next().unwrap_or_default()));
-                return Ok(());
-            }
+    let mut functions = file.functions();
+    functions.retain(|name| !file.is_data(&format!("__tvm_ffi_{name}")));
+    match calls::load(&options.library, functions.is_empty())? {
+        calls::Loaded::Unresolved(names) if names.is_empty() => {}
+        calls::Loaded::Unresolved(names) => report.notes.push(unresolved(&names)),
+        calls::Loaded::Refused(why) => {
+            report.notes.push("no function was called: the library does not load".into());
+            report.load_error = Some(why);
+            return Ok(());
         }
     }
+    for function in functions {
+        report.findings.extend(calls::check(&options.library, &function)?);
+        report.called.push(function);
+    }
     Ok(())
+}
+
+/// Number of symbols that a note names.
+const MOST_NAMES: usize = 5;
+
+/// Returns the note about symbols that nothing defines, such as those of a program that is expected to load the library.
+fn unresolved(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(MOST_NAMES).map(|name| readable(name)).collect();
+    let more = if names.len() > shown.len() { ", ..." } else { "" };
+    format!("{} symbols are in no library that it links: {}{more}", names.len(), shown.join(", "))
 }
 
 fn text(report: &Report) -> String {
@@ -105,12 +128,32 @@ fn text(report: &Report) -> String {
     for note in &report.notes {
         text.push_str(&format!("  note: {note}\n"));
     }
-    for Finding { rule, symbol, message } in &report.findings {
-        let symbol = symbol.as_ref().map_or(String::new(), |symbol| format!(" {symbol}:"));
-        text.push_str(&format!("  [{rule}]{symbol} {message}\n"));
+    for (Finding { rule, message, .. }, symbols) in grouped(&report.findings) {
+        let symbols = if symbols.is_empty() { String::new() } else { format!(" {}:", symbols.join(", ")) };
+        text.push_str(&format!("  [{rule}]{symbols} {message}\n"));
     }
-    if report.findings.is_empty() {
-        text.push_str("  no mistake found\n");
+    match (&report.load_error, report.findings.is_empty()) {
+        (None, true) if report.notes.is_empty() || !report.called.is_empty() => {
+            text.push_str("  no mistake found\n")
+        }
+        (_, true) => text.push_str("  no mistake found in the file\n"),
+        (Some(why), false) => text.push_str(&format!("  {}\n", why.replace('\n', "\n  "))),
+        (None, false) => {}
     }
     text
+}
+
+/// Returns the findings in order, each with the symbols of all that say the same.
+fn grouped(findings: &[Finding]) -> Vec<(&Finding, Vec<&str>)> {
+    let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
+    for finding in findings {
+        let is_same = |(one, _): &&mut (&Finding, Vec<&str>)| {
+            one.rule == finding.rule && one.message == finding.message
+        };
+        match groups.iter_mut().find(is_same) {
+            Some((_, symbols)) => symbols.extend(finding.symbol.as_deref()),
+            None => groups.push((finding, finding.symbol.as_deref().into_iter().collect())),
+        }
+    }
+    groups
 }

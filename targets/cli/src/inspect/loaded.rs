@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use ferrite::Module;
 use serde::{Deserialize, Serialize};
 
 use crate::child::{self, End};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Kind, Outcome};
 use crate::library::{self, LibraryFile};
+use crate::linker;
+use crate::loading;
 use crate::registered::{Registered, TypeReport, describe_type, global_metadata};
 use crate::signature::Signature;
 
+use super::provider;
 use super::report::Report;
 
 /// Descriptions that the library gives of itself.
@@ -24,6 +26,12 @@ pub struct Descriptions {
     pub global_functions: BTreeMap<String, Option<String>>,
     /// Types that it registers.
     pub types: Vec<TypeReport>,
+    /// Symbols that nothing in the process defines: the library loads, since it looks them up when it needs them.
+    #[serde(default)]
+    pub unresolved: Vec<String>,
+    /// Version, if it is a `libtvm_ffi`.
+    #[serde(default)]
+    pub version: Option<String>,
 }
 
 /// Texts of a function.
@@ -49,6 +57,9 @@ pub fn add_descriptions(path: &Path, report: &mut Report) -> Outcome<()> {
     }
     report.global_functions = Some(found.global_functions.into_keys().collect());
     report.types = Some(found.types);
+    if let Some(provider) = &mut report.provides {
+        provider.version = found.version;
+    }
     Ok(())
 }
 
@@ -64,7 +75,7 @@ pub fn ask_child(path: &Path) -> Outcome<Descriptions> {
     library::require_loadable(path)?;
     match child::ask(&["inspect", "--in-process"], path, LIMIT)? {
         End::Answer(found) => Ok(found),
-        End::Error { message, .. } => Err(Failure::negative(message)),
+        End::Error { status, message } => Err(Failure::new(Kind::of_status(status), message)),
         End::Crash(how) => {
             Err(Failure::crash(format!("loading {} ended the child process: {how}", path.display())))
         }
@@ -77,12 +88,21 @@ pub fn ask_child(path: &Path) -> Outcome<Descriptions> {
 /// Loads the library and prints its descriptions in one line of JSON.
 pub fn describe_in_process(path: &Path) -> Outcome<()> {
     let bytes = library::read(path)?;
-    let names = LibraryFile::parse(path, &bytes)?.functions();
+    let file = LibraryFile::parse(path, &bytes)?;
+    let names = file.functions();
+    if provider::of(&|name| file.defines(name), &bytes).is_some() {
+        // A second libtvm_ffi would register its names in tables of its own.
+        let found = Descriptions { version: linker::version_of(path), ..Descriptions::default() };
+        return child::print_answer(&found);
+    }
     let before = Registered::now()?;
-    let module = Module::load(path.canonicalize().unwrap_or_else(|_| path.into()))?;
+    let module = loading::load(path)?;
     let after = Registered::now()?;
     let globals = after.functions.difference(&before.functions);
+    let undefined = file.undefined();
+    let unresolved = linker::unresolved(path, &undefined);
     let mut found = Descriptions {
+        unresolved: unresolved.into_iter().map(String::from).collect(),
         global_functions: globals
             .map(|name| Ok((name.clone(), global_metadata(name)?)))
             .collect::<Outcome<_>>()?,

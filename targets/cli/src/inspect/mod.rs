@@ -1,9 +1,11 @@
 //! `ferrite inspect`: describes a library. The file is read and never run; `--run` loads it in a child process.
 
+mod archive;
 mod device;
 pub mod embedded;
 pub mod loaded;
-mod needs;
+pub mod needs;
+pub mod provider;
 mod relax;
 pub mod report;
 mod text;
@@ -34,9 +36,22 @@ pub fn run(options: &Inspect) -> Outcome<()> {
 }
 
 /// Describes the file at `path` without running it.
-fn describe(path: &Path) -> Outcome<Report> {
+///
+/// # Errors
+/// [`Kind::Input`](crate::failure::Kind::Input) for what is no library or archive, and for malformed ones.
+pub fn describe(path: &Path) -> Outcome<Report> {
     let bytes = library::read(path)?;
+    if library::is_archive(&bytes) {
+        return archive::describe(path, &bytes);
+    }
     let file = LibraryFile::parse(path, &bytes)?;
+    let mut report = describe_file(path, &file, bytes.len())?;
+    report.provides = provider::of(&|name| file.defines(name), &bytes);
+    Ok(report)
+}
+
+/// Describes a parsed file of `size` bytes.
+fn describe_file(path: &Path, file: &LibraryFile<'_>, size: usize) -> Outcome<Report> {
     let function = |name: String| FunctionReport {
         has_doc: file.defines(&format!("__tvm_ffi__doc_{name}")),
         has_metadata: file.defines(&format!("__tvm_ffi__metadata_{name}")),
@@ -51,18 +66,20 @@ fn describe(path: &Path) -> Outcome<Report> {
         format: Format {
             container: file.container(),
             role: file.role(),
+            objects: None,
             architecture: file.architecture(),
             bits: file.bits(),
             big_endian: file.is_big_endian(),
             runs_here: file.is_for_this_machine(),
         },
-        sizes: file.sizes(bytes.len()),
+        sizes: file.sizes(size),
         dependencies: file.dependencies(),
         functions: file.functions().into_iter().map(function).collect(),
-        slots: slots(&file),
+        slots: slots(file),
         is_packed: file.defines(EARLIER_BIN),
         embedded: embedded.transpose()?,
-        needs: needs::of(&file),
+        needs: needs::of(&file.undefined()),
+        provides: None,
         global_functions: None,
         types: None,
     })

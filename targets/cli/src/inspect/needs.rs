@@ -1,15 +1,14 @@
 //! The symbols of `libtvm_ffi` that a library needs, and the releases that have them.
 
-use crate::library::LibraryFile;
+use crate::demangled::demangled;
 use crate::symbols::{self, release_key};
 
 use super::report::{NeededSymbol, Needs};
 
-/// Returns the needs of a library.
-pub fn of(file: &LibraryFile<'_>) -> Needs {
-    let undefined = file.undefined();
+/// Returns the needs of a library with these undefined symbols.
+pub fn of(undefined: &[String]) -> Needs {
     let all = undefined.len();
-    let names: Vec<_> = undefined.into_iter().filter(|name| symbols::is_of_the_abi(name)).collect();
+    let names: Vec<_> = undefined.iter().filter(|name| symbols::is_of_the_abi(name)).cloned().collect();
     let others = all - names.len();
     let symbols: Vec<_> = names.into_iter().map(needed).collect();
     let without = |lacks: fn(&NeededSymbol) -> bool| {
@@ -41,6 +40,7 @@ pub fn of(file: &LibraryFile<'_>) -> Needs {
 fn needed(name: String) -> NeededSymbol {
     let known = symbols::find(&name);
     NeededSymbol {
+        demangled: demangled(&name),
         name,
         since: known.and_then(|known| known.since),
         until: known.and_then(|known| known.until),

@@ -6,6 +6,8 @@ use crate::library::Sizes;
 use crate::registered::TypeReport;
 use crate::signature::Signature;
 
+use super::provider::Provider;
+
 /// Description of a library.
 #[derive(Serialize)]
 pub struct Report {
@@ -27,6 +29,9 @@ pub struct Report {
     pub embedded: Option<Embedded>,
     /// Symbols that it needs from `libtvm_ffi`.
     pub needs: Needs,
+    /// Description of a library that is a `libtvm_ffi` itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provides: Option<Provider>,
     /// Global functions that the library registers, with `--run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub global_functions: Option<Vec<String>>,
@@ -40,6 +45,9 @@ pub struct Report {
 pub struct Format {
     pub container: &'static str,
     pub role: &'static str,
+    /// Number of objects in an archive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objects: Option<usize>,
     pub architecture: String,
     pub bits: u32,
     pub big_endian: bool,
@@ -158,7 +166,7 @@ pub struct Needs {
     pub until: Option<String>,
     /// Symbols that no build of Ferrite has.
     pub missing_from_ferrite: Vec<String>,
-    /// Features of Ferrite that have the others, beside the C symbols.
+    /// Ferrite features that provide the remaining symbols.
     pub features: Vec<&'static str>,
     /// Symbols that no release of upstream's `libtvm_ffi` has.
     pub missing_from_upstream: Vec<String>,
@@ -170,6 +178,9 @@ pub struct Needs {
 #[derive(Serialize)]
 pub struct NeededSymbol {
     pub name: String,
+    /// C++ name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demangled: Option<String>,
     /// First release of upstream with it.
     pub since: Option<&'static str>,
     /// Last release of upstream with it; `None` if the newest has it.

@@ -2,9 +2,13 @@
 
 use std::fmt::Write;
 
+use crate::demangled::readable;
 use crate::registered::TypeReport;
 
-use super::report::{Content, Device, Embedded, Executable, FunctionReport, ModuleReport, Needs, Report};
+use super::provider::Provider;
+use super::report::{
+    Content, Device, Embedded, Executable, FunctionReport, ModuleReport, NeededSymbol, Needs, Report,
+};
 
 /// Returns the description.
 pub fn of(report: &Report) -> String {
@@ -18,10 +22,11 @@ fn write_report(out: &mut String, report: &Report) -> std::fmt::Result {
     let format = &report.format;
     let order = if format.big_endian { ", big-endian" } else { "" };
     let elsewhere = if format.runs_here { "" } else { " (not for this machine)" };
+    let objects = format.objects.map_or(String::new(), |count| format!(" of {count} objects"));
     writeln!(out, "{}", report.library)?;
     writeln!(
         out,
-        "  {} {}, {} with {} bits{order}{elsewhere}",
+        "  {} {}{objects}, {} with {} bits{order}{elsewhere}",
         format.container, format.role, format.architecture, format.bits
     )?;
     let sizes = &report.sizes;
@@ -32,6 +37,9 @@ fn write_report(out: &mut String, report: &Report) -> std::fmt::Result {
     )?;
     if !report.dependencies.is_empty() {
         writeln!(out, "  links {}", report.dependencies.join(", "))?;
+    }
+    if let Some(provider) = &report.provides {
+        write_provider(out, provider)?;
     }
     write_functions(out, &report.functions)?;
     if !report.slots.is_empty() {
@@ -63,22 +71,52 @@ fn write_list(out: &mut String, title: &str, lines: &[String]) -> std::fmt::Resu
     lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
+fn write_provider(out: &mut String, provider: &Provider) -> std::fmt::Result {
+    let whose = if provider.origin == "ferrite" { "Ferrite" } else { "upstream" };
+    let version =
+        provider.version.as_ref().map_or("its version: --run".into(), |found| format!("version {found}"));
+    writeln!(out, "\nlibtvm_ffi of {whose} ({version})")?;
+    let release = match (provider.release, provider.lacks.len()) {
+        (Some(release), 0) => format!(", all of release {release} and later"),
+        (Some(release), _) => format!(", all of release {release}"),
+        (None, _) => String::new(),
+    };
+    writeln!(out, "  C symbols: {}{release}", provider.c_symbols)?;
+    if !provider.lacks.is_empty() {
+        writeln!(out, "  lacks of the newest release: {}", provider.lacks.join(", "))?;
+    }
+    writeln!(out, "  C++ symbols: {}", provider.cxx_symbols)?;
+    if provider.origin == "ferrite" {
+        let features =
+            if provider.features.is_empty() { "none".into() } else { provider.features.join(", ") };
+        writeln!(out, "  features with symbols or drivers: {features}")?;
+    }
+    Ok(())
+}
+
 fn write_functions(out: &mut String, functions: &[FunctionReport]) -> std::fmt::Result {
-    writeln!(out, "\nfunctions: {}", functions.len())?;
+    writeln!(out, "\nfunctions: {}{}", functions.len(), not_asked(functions))?;
     for function in functions {
-        let name = &function.name;
-        match (&function.signature, function.has_metadata, function.has_doc) {
-            (Some(signature), _, _) => writeln!(out, "  {name}{signature}")?,
-            (None, true, true) => writeln!(out, "  {name} (signature and documentation: --run)")?,
-            (None, true, false) => writeln!(out, "  {name} (signature: --run)")?,
-            (None, false, true) => writeln!(out, "  {name} (documentation: --run)")?,
-            (None, false, false) => writeln!(out, "  {name}")?,
+        match &function.signature {
+            Some(signature) => writeln!(out, "  {}{signature}", function.name)?,
+            None => writeln!(out, "  {}", function.name)?,
         }
         for line in function.doc.iter().flat_map(|doc| doc.lines()) {
             writeln!(out, "      {line}")?;
         }
     }
     Ok(())
+}
+
+/// Returns what `--run` would add, in one note for all functions.
+fn not_asked(functions: &[FunctionReport]) -> String {
+    let count = |has: fn(&FunctionReport) -> bool| functions.iter().filter(|function| has(function)).count();
+    let signatures = count(|function| function.has_metadata && function.signature.is_none());
+    let docs = count(|function| function.has_doc && function.doc.is_none());
+    let named = |count: usize, what: &str| (count > 0).then(|| format!("{what} of {count}"));
+    let parts: Vec<_> =
+        [named(signatures, "signatures"), named(docs, "documentation")].into_iter().flatten().collect();
+    if parts.is_empty() { String::new() } else { format!(" ({}: --run)", parts.join(", ")) }
 }
 
 fn write_embedded(out: &mut String, embedded: &Embedded) -> std::fmt::Result {
@@ -148,19 +186,17 @@ fn write_needs(out: &mut String, needs: &Needs) -> std::fmt::Result {
         needs.symbols.len(),
         needs.others
     )?;
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for symbol in &needs.symbols {
-        let since = match (symbol.since, symbol.ferrite) {
-            (Some(since), _) => format!("since {since}"),
-            (None, Some(_)) => "libtvm_runtime upstream".into(),
-            (None, None) => "in no release upstream".into(),
-        };
-        let until = symbol.until.map_or(String::new(), |until| format!(" until {until}"));
-        let ours = match symbol.ferrite {
-            Some("c") => String::new(),
-            Some(feature) => format!(", feature {feature} of Ferrite"),
-            None => ", missing from Ferrite".into(),
-        };
-        writeln!(out, "  {} ({since}{until}{ours})", symbol.name)?;
+        let (note, name) = (note_of(symbol), readable(&symbol.name));
+        match groups.iter_mut().find(|(other, _)| *other == note) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((note, vec![name])),
+        }
+    }
+    for (note, names) in groups {
+        writeln!(out, "  {note}: {}", names.len())?;
+        names.iter().try_for_each(|name| writeln!(out, "    {name}"))?;
     }
     if needs.symbols.is_empty() {
         return Ok(());
@@ -179,4 +215,20 @@ fn write_needs(out: &mut String, needs: &Needs) -> std::fmt::Result {
         0 => writeln!(out, "  Ferrite: {features}"),
         missing => writeln!(out, "  Ferrite: lacks {missing}"),
     }
+}
+
+/// Returns the releases and the feature that have a symbol.
+fn note_of(symbol: &NeededSymbol) -> String {
+    let since = match (symbol.since, symbol.ferrite) {
+        (Some(since), _) => format!("since {since}"),
+        (None, Some(_)) => "libtvm_runtime upstream".into(),
+        (None, None) => "in no release upstream".into(),
+    };
+    let until = symbol.until.map_or(String::new(), |until| format!(" until {until}"));
+    let ours = match symbol.ferrite {
+        Some("c") => String::new(),
+        Some(feature) => format!(", feature {feature} of Ferrite"),
+        None => ", missing from Ferrite".into(),
+    };
+    format!("{since}{until}{ours}")
 }

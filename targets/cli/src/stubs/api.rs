@@ -131,14 +131,10 @@ impl Class {
 impl Callable {
     fn method(report: MemberReport) -> Callable {
         let is_static = report.is_static();
-        let mut signature = report.metadata.as_deref().and_then(Signature::of_metadata);
+        let signature = report.metadata.as_deref().and_then(Signature::of_metadata);
         // The schema lists the object that a method is called on.
-        if let (false, Some(parameters)) =
-            (is_static, signature.as_mut().and_then(|signature| signature.parameters.as_mut()))
-            && !parameters.is_empty()
-        {
-            parameters.remove(0);
-        }
+        let signature =
+            signature.map(|signature| if is_static { signature } else { signature.without_object() });
         Callable { name: report.name, signature, doc: report.doc, is_static }
     }
 

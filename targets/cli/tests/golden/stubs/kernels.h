@@ -242,7 +242,7 @@ FERRITE_STUB_C int __tvm_ffi_add_one(void *self, const TVMFFIAny *args, int32_t 
 /*
  * Write x + 1 into y, element by element.
  *
- * `add_one(DLTensor*, DLTensor*) -> None`
+ * `add_one(0: DLTensor*, 1: DLTensor*) -> None`
  */
 FERRITE_STUB_INLINE int kernels_add_one(DLTensor *arg0, DLTensor *arg1) {
   TVMFFIAny cells[2];
@@ -258,7 +258,7 @@ FERRITE_STUB_C int __tvm_ffi_dot(void *self, const TVMFFIAny *args, int32_t num_
 /*
  * The sum of the products of x and y, summed in double precision.
  *
- * `dot(DLTensor*, DLTensor*) -> float`
+ * `dot(0: DLTensor*, 1: DLTensor*) -> float`
  */
 FERRITE_STUB_INLINE int kernels_dot(DLTensor *arg0, DLTensor *arg1, double *result) {
   TVMFFIAny cells[2];

@@ -22,14 +22,14 @@ impl Library {
 
     /// Write x + 1 into y, element by element.
     ///
-    /// `add_one(DLTensor*, DLTensor*) -> None`
+    /// `add_one(0: DLTensor*, 1: DLTensor*) -> None`
     pub fn add_one(&self, arg0: &::ferrite::Tensor, arg1: &::ferrite::Tensor) -> ::ferrite::Result<()> {
         self.add_one.call((arg0, arg1))
     }
 
     /// The sum of the products of x and y, summed in double precision.
     ///
-    /// `dot(DLTensor*, DLTensor*) -> float`
+    /// `dot(0: DLTensor*, 1: DLTensor*) -> float`
     pub fn dot(&self, arg0: &::ferrite::Tensor, arg1: &::ferrite::Tensor) -> ::ferrite::Result<f64> {
         self.dot.call((arg0, arg1))
     }

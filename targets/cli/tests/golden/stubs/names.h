@@ -242,7 +242,7 @@ FERRITE_STUB_C int __tvm_ffi_Any(void *self, const TVMFFIAny *args, int32_t num_
 /*
  * Returns None.
  *
- * `Any(Any) -> Any`
+ * `Any(x: Any) -> Any`
  */
 FERRITE_STUB_INLINE int names_Any(const TVMFFIAny *arg0, TVMFFIAny *result) {
   TVMFFIAny cells[1];
@@ -279,7 +279,7 @@ FERRITE_STUB_C int __tvm_ffi_int(void *self, const TVMFFIAny *args, int32_t num_
 /*
  * Rounds to zero.
  *
- * `int(float) -> int`
+ * `int(x: float) -> int`
  */
 FERRITE_STUB_INLINE int names_int(double arg0, int64_t *result) {
   TVMFFIAny cells[1];
@@ -293,7 +293,7 @@ FERRITE_STUB_C int __tvm_ffi_load(void *self, const TVMFFIAny *args, int32_t num
 /*
  * Returns a text.
  *
- * `load(String) -> String`
+ * `load(x: str) -> ffi.String`
  */
 FERRITE_STUB_INLINE int names_load(const char *arg0, TVMFFIAny *result) {
   TVMFFIAny cells[1];
@@ -307,7 +307,7 @@ FERRITE_STUB_C int __tvm_ffi_objects(void *self, const TVMFFIAny *args, int32_t 
 /*
  * Takes objects.
  *
- * `objects(edge.Pair, other.Class, Tensor, Device) -> edge.Pair`
+ * `objects(0: edge.Pair, 1: other.Class, 2: ffi.Tensor, 3: Device) -> edge.Pair`
  */
 FERRITE_STUB_INLINE int names_objects(TVMFFIObjectHandle arg0, TVMFFIObjectHandle arg1, TVMFFIObjectHandle arg2, DLDevice arg3, TVMFFIAny *result) {
   TVMFFIAny cells[4];
@@ -335,7 +335,7 @@ FERRITE_STUB_C int __tvm_ffi_super(void *self, const TVMFFIAny *args, int32_t nu
  *
  * In two paragraphs.
  *
- * `super(bool) -> bool`
+ * `super(x: bool) -> bool`
  */
 FERRITE_STUB_INLINE int names_super(int arg0, int *result) {
   TVMFFIAny cells[1];
@@ -349,7 +349,7 @@ FERRITE_STUB_C int __tvm_ffi_types(void *self, const TVMFFIAny *args, int32_t nu
 /*
  * Takes one of each.
  *
- * `types(Optional[int], Union[int, String], Map[String, Array[float]], Function[None, int]) -> Tuple[int, String]`
+ * `types(0: Optional<int>, 1: Variant<int, ffi.String>, 2: Map<ffi.String, Array<float>>, 3: ffi.Function) -> Tuple<int, ffi.String>`
  */
 FERRITE_STUB_INLINE int names_types(const TVMFFIAny *arg0, const TVMFFIAny *arg1, TVMFFIObjectHandle arg2, TVMFFIObjectHandle arg3, TVMFFIAny *result) {
   TVMFFIAny cells[4];
@@ -363,7 +363,7 @@ FERRITE_STUB_INLINE int names_types(const TVMFFIAny *arg0, const TVMFFIAny *arg1
 }
 
 /*
- * `edge.Pair(int) -> edge.Pair`
+ * `edge.Pair(0: int) -> edge.Pair`
  */
 FERRITE_STUB_INLINE int names_edge_Pair(int64_t arg0, TVMFFIAny *result) {
   TVMFFIAny cells[1];
@@ -400,7 +400,7 @@ FERRITE_STUB_INLINE int names_edge_in_deep(void) {
 }
 
 /*
- * `edge.int(int) -> int`
+ * `edge.int(0: int) -> int`
  */
 FERRITE_STUB_INLINE int names_edge_int(int64_t arg0, int64_t *result) {
   TVMFFIAny cells[1];

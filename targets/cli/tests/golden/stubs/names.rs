@@ -38,7 +38,7 @@ impl Library {
 
     /// Returns None.
     ///
-    /// `Any(Any) -> Any`
+    /// `Any(x: Any) -> Any`
     pub fn Any(&self, arg0: &::ferrite::Any) -> ::ferrite::Result<::ferrite::Any> {
         self.Any.call((arg0,))
     }
@@ -62,21 +62,21 @@ impl Library {
 
     /// Rounds to zero.
     ///
-    /// `int(float) -> int`
+    /// `int(x: float) -> int`
     pub fn int(&self, arg0: f64) -> ::ferrite::Result<i64> {
         self.int.call((arg0,))
     }
 
     /// Returns a text.
     ///
-    /// `load(String) -> String`
+    /// `load(x: str) -> ffi.String`
     pub fn load_2(&self, arg0: &str) -> ::ferrite::Result<::ferrite::String> {
         self.load_2.call((arg0,))
     }
 
     /// Takes objects.
     ///
-    /// `objects(edge.Pair, other.Class, Tensor, Device) -> edge.Pair`
+    /// `objects(0: edge.Pair, 1: other.Class, 2: ffi.Tensor, 3: Device) -> edge.Pair`
     pub fn objects(&self, arg0: &self::edge::Pair, arg1: &::ferrite::ObjectRef, arg2: &::ferrite::Tensor, arg3: ::ferrite::abi::DLDevice) -> ::ferrite::Result<self::edge::Pair> {
         self.objects.call((arg0, arg1, arg2, arg3))
     }
@@ -90,14 +90,14 @@ impl Library {
     ///
     /// In two paragraphs.
     ///
-    /// `super(bool) -> bool`
+    /// `super(x: bool) -> bool`
     pub fn super_(&self, arg0: bool) -> ::ferrite::Result<bool> {
         self.super_.call((arg0,))
     }
 
     /// Takes one of each.
     ///
-    /// `types(Optional[int], Union[int, String], Map[String, Array[float]], Function[None, int]) -> Tuple[int, String]`
+    /// `types(0: Optional<int>, 1: Variant<int, ffi.String>, 2: Map<ffi.String, Array<float>>, 3: ffi.Function) -> Tuple<int, ffi.String>`
     pub fn types(&self, arg0: Option<i64>, arg1: &::ferrite::Any, arg2: &::ferrite::Map<::ferrite::String, ::ferrite::Array<f64>>, arg3: &::ferrite::Function) -> ::ferrite::Result<::ferrite::Any> {
         self.types.call((arg0, arg1, arg2, arg3))
     }
@@ -116,7 +116,7 @@ pub fn top(args: &[::ferrite::AnyView<'_>]) -> ::ferrite::Result<::ferrite::Any>
 /// Global names that begin with `edge.`.
 pub mod edge {
 
-    /// `edge.Pair(int) -> edge.Pair`
+    /// `edge.Pair(0: int) -> edge.Pair`
     pub fn Pair_2(arg0: i64) -> ::ferrite::Result<super::edge::Pair> {
         ::ferrite::Function::global("edge.Pair")?.call((arg0,))
     }
@@ -131,7 +131,7 @@ pub mod edge {
         ::ferrite::Function::global("edge.edge")?.call(args)
     }
 
-    /// `edge.int(int) -> int`
+    /// `edge.int(0: int) -> int`
     pub fn int(arg0: i64) -> ::ferrite::Result<i64> {
         ::ferrite::Function::global("edge.int")?.call((arg0,))
     }

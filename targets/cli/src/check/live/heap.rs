@@ -1,0 +1,36 @@
+//! Heap memory that a process has. Builds for C++ libraries allocate objects by `malloc`, as these do, so that no custom allocator
+//! counts them.
+
+/// Things that are counted.
+pub const UNIT: &str = "bytes";
+
+/// Makes the count exact: freed blocks are not kept in lists that count as used. The variable [`TUNABLES`](super::TUNABLES) has done so
+/// for the lists of threads.
+pub fn begin() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: an option of malloc.
+    unsafe {
+        libc::mallopt(libc::M_MXFAST, 0);
+    }
+}
+
+/// Returns the number of bytes that are allocated; 0 where the C library does not tell.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn now() -> i64 {
+    type MallInfo = unsafe extern "C" fn() -> libc::mallinfo2;
+    // Looked up, since glibc has it from 2.33 on.
+    // SAFETY: the name ends in a NUL.
+    let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"mallinfo2".as_ptr()) };
+    if function.is_null() {
+        return 0;
+    }
+    // SAFETY: glibc guarantees that its function has this type.
+    let info = unsafe { std::mem::transmute::<*mut libc::c_void, MallInfo>(function)() };
+    i64::try_from(info.uordblks.saturating_add(info.hblkhd)).unwrap_or(i64::MAX)
+}
+
+/// Returns 0: the C library does not tell.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn now() -> i64 {
+    0
+}
