@@ -77,7 +77,10 @@ about quickstart "the first command of the README"
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
 
 about cli "the command ferrite: what it finds in libraries of every kind, as files, and calls of their functions"
-check_cli() { need cc "apt-get install gcc" && need valgrind "apt-get install valgrind" && cargo test -p ferrite-ffi-cli -- --include-ignored; }
+check_cli() {
+  need cc "apt-get install gcc" && need valgrind "apt-get install valgrind" && need groff "apt-get install groff-base" &&
+    cargo test -p ferrite-ffi-cli -- --include-ignored
+}
 
 about inspected "the command with C++ names: its checks and calls, and what it says of the libraries of TVM, TileLang and XGrammar from PyPI, in which it finds no mistake"
 check_inspected() {

@@ -13,7 +13,7 @@ setup() { # setup [first]: for both sets, or for the first one; fails when somet
 
 setup_first_set() {
   local status=0
-  install_packages gcc g++ make cmake meson ninja-build pkgconf clang libclang-rt-dev valgrind binutils python3 python3-pip python3-venv \
+  install_packages gcc g++ make cmake meson ninja-build pkgconf clang libclang-rt-dev valgrind groff-base binutils python3 python3-pip python3-venv \
     util-linux xz-utils libgtest-dev qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi \
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld nodejs \
     ocl-icd-libopencl1 pocl-opencl-icd \

@@ -1,26 +1,29 @@
 //! The command line: commands, options, and the texts that are made of them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 
 const STATUSES: &str = "\
 Exit status:
   0  success
   1  a function raised an error, a check found mistakes, or a step failed
   2  wrong arguments
-  3  a file cannot be read or written, is malformed, or is for another processor
+  3  a file cannot be read or written, is malformed, or is for another
+     processor
   4  a tool, a library, a Python package or a device is missing
   5  a library ended its process by a signal
   6  a library cannot be loaded
 
-With --json, errors are JSON, too: on standard error.
+Errors:
+  Messages are on standard error. With --json they are JSON, too.
 
 Environment:
-  PYTHON   Python of `ferrite model` and `ferrite stubs PACKAGE`, `python3` when unset
+  PYTHON   Python of `ferrite model` and `ferrite stubs PACKAGE`, `python3`
+           when unset
   FERRITE  clone of Ferrite from which `ferrite model` builds firmware";
 
 /// Looks into libraries of the TVM-FFI ABI, calls their functions and checks them
@@ -146,16 +149,23 @@ pub enum Counter {
 /// Forms of arguments, for the help texts.
 const FORMS: &str = "\
 Arguments of the function:
-  3  2.5  true  null  '\"text\"'   numbers, booleans, None, strings: any JSON
-  '[1, 2]'  '[[1], [2]]'         tensor of float32; an Array or Shape if the signature has one
+  3  2.5  true  null  '\"text\"'  any JSON: numbers, booleans, None, strings
+  '[1, 2]'  '[[1], [2]]'        tensor of float32; an Array or a Shape if
+                                the signature has one
   '{\"key\": 1}'  '[\"a\", \"b\"]'    Map, Array
-  'int64:[1, 2]'                 tensor with these elements, of any data type: bfloat16, int4, bool,
-                                 float8_e4m3fn, float32x4 with lists of four, complex64 with pairs;
-                                 \"inf\", \"-inf\" and \"nan\" are numbers
-  'array:[1, 2]'  'shape:[1, 2]' Array, Shape
-  'float32[2,3]'                 new tensor of zeros, printed after the call: for results
-  @file.npy                      tensor from a file of NumPy
-  bfloat16:@file.npy             the same for types that NumPy lacks, with the bits of the file";
+  'int64:[1, 2]'                tensor of any data type, such as bfloat16,
+                                int4, float8_e4m3fn, float32x4 (lists of
+                                four), complex64 (pairs); \"inf\", \"-inf\"
+                                and \"nan\" are numbers
+  'array:[1, 2]'                Array; shape:[1, 2] is a Shape
+  'float32[2,3]'                new tensor of zeros, printed after the call
+  @file.npy                     tensor of a file of NumPy
+  bfloat16:@file.npy            the same with the bits of the file, for
+                                types that NumPy lacks
+
+Examples:
+  ferrite call libkernels.so dot '[1,2]' '[3,4]'
+  ferrite call libkernels.so add_one @x.npy 'float32[1024]'";
 
 /// Find mistakes against the ABI in a library
 ///
@@ -228,13 +238,6 @@ pub fn completions(shell: Shell) -> Outcome<()> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "ferrite", &mut text);
     crate::print(&String::from_utf8_lossy(&text))
-}
-
-/// Writes the manual pages into a folder.
-pub fn manual(folder: &Path) -> Outcome<()> {
-    let failed = |error| Failure::input(format!("cannot write the pages to {}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    clap_mangen::generate_to(Arguments::command(), folder).map_err(failed)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod library;
 mod linker;
 mod list;
 mod loading;
+mod manual;
 mod model;
 #[allow(unsafe_code, reason = "the type table has names of C")]
 mod registered;
@@ -66,7 +67,7 @@ fn run(arguments: Arguments) -> Outcome<()> {
         Command::Model { arguments } => model::run(&arguments),
         Command::Info => print(&info()),
         Command::Completions { shell } => arguments::completions(shell),
-        Command::Man { folder } => arguments::manual(&folder),
+        Command::Man { folder } => manual::write(&folder),
     }
 }
 

@@ -266,11 +266,35 @@ fn every_command_has_a_manual_page() -> Outcome<()> {
     let folder = scratch("cli-man")?.join("man1");
     ferrite(&["man"], &[&folder])?.success()?;
     for (page, text) in
-        [("ferrite", "Exit status"), ("ferrite-stubs", "pyi"), ("ferrite-bench", "instructions")]
+        [("ferrite", "EXIT STATUS"), ("ferrite-stubs", "pyi"), ("ferrite-bench", "instructions")]
     {
         let written = fs::read_to_string(folder.join(format!("{page}.1")))?;
         assert!(written.contains(text), "{page}: {written}");
     }
     ferrite(&["man", "/dev/null/folder"], &[])?.failure(3)?;
+    Ok(())
+}
+
+/// As a terminal of 80 columns shows it: the forms of arguments in aligned lines, none of which is broken.
+#[test]
+#[ignore = "needs groff: ./ci.sh cli"]
+fn the_page_of_call_is_readable_in_80_columns() -> Outcome<()> {
+    let folder = scratch("cli-man-shown")?.join("man1");
+    ferrite(&["man"], &[&folder])?.success()?;
+    let page = folder.join("ferrite-call.1");
+    let output =
+        Command::new("groff").args(["-man", "-Tutf8", "-P-cbou", "-rLL=80n", "-ww"]).arg(&page).output()?;
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    for line in [
+        "ARGUMENTS OF THE FUNCTION",
+        "       3  2.5  true  null  '\"text\"'  any JSON: numbers, booleans, None, strings",
+        "       'int64:[1, 2]'                tensor of any data type, such as bfloat16,",
+        "                                     int4, float8_e4m3fn, float32x4 (lists of",
+        "EXAMPLES",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
+    }
     Ok(())
 }

@@ -253,7 +253,7 @@ mod tests {
         for (name, value, shown) in [
             ("float16", 0.1, 0.1),
             ("float16", 65504.0, 65504.0),
-            ("bfloat16", 3.14, 3.14),
+            ("bfloat16", 3.16, 3.16),
             ("bfloat16", 1e38, 1e38),
             ("float8_e4m3fn", 0.3, 0.3125),
             ("float8_e5m2", 5e4, 49152.0),
