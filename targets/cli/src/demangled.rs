@@ -3,7 +3,7 @@
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// Returns the C++ name of a symbol; `None` for names of C, and for those that are malformed.
+/// Returns the C++ name of a symbol; `None` for names of C, and for malformed ones.
 pub fn demangled(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") {
         return None;

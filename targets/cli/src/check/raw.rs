@@ -57,7 +57,7 @@ impl Returned {
     /// # Safety
     /// The function must have returned success, or else the cell must hold a value that it owns.
     pub unsafe fn take(&self) -> Any {
-        // SAFETY: the caller guarantees what the cell holds.
+        // SAFETY: the caller guarantees an owned value in the cell.
         unsafe { Any::from_raw(self.result) }
     }
 }
