@@ -117,8 +117,8 @@ link() { # link PROGRAM OUTPUT [LIBRARY or FLAG...]
     wasm-ld --no-entry --gc-sections --stack-first -z "stack-size=$stack_least" --allow-undefined -Map="$output.map" \
       "${objects[@]}" "$@" -o "$output.elf"
   else
-    # The C library comes first, so that its parts do not count as the runtime's.
-    "${compiler[@]}" -nostartfiles -nostdlib -Wl,--gc-sections "-Wl,--defsym=STACK_LEAST=$stack_least" -L "$mcu/$core" \
+    # The C library comes first, so that its parts do not count as the runtime's. A warning of the linker is an error: users would get it.
+    "${compiler[@]}" -nostartfiles -nostdlib -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--fatal-warnings "-Wl,--defsym=STACK_LEAST=$stack_least" -L "$mcu/$core" \
       -T "$link_script" "${objects[@]}" -lm -lc -lgcc "$@" -lm -lc -lgcc -o "$output.elf"
   fi
 }

@@ -91,7 +91,7 @@ function(ferrite_firmware name)
   target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections ${board_DEFINES})
   # The C library comes first: its memcpy is faster than the library's own.
   target_link_libraries(${name} PRIVATE m c gcc ${name}-ferrite m c gcc)
-  target_link_options(${name} PRIVATE -nostartfiles -nostdlib -Wl,--gc-sections -Wl,--defsym=STACK_LEAST=${arg_STACK_BYTES}
+  target_link_options(${name} PRIVATE -nostartfiles -nostdlib -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--defsym=STACK_LEAST=${arg_STACK_BYTES}
     -L ${mcu}/${board_CORE} -T ${board_LINK_SCRIPT})
   set_target_properties(${name} PROPERTIES SUFFIX .elf LINK_DEPENDS ${board_LINK_SCRIPT})
   add_custom_target(${name}-run

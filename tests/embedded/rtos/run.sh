@@ -33,7 +33,7 @@ configure() { # configure NAME SOURCE BOARD [OPTION...]
 }
 
 prints() { # prints NAME BOARD SOURCE LINE: the firmware of a project prints the line
-  if configure "$1" "$3" "$2" && cmake --build "$out/$1" --target cnn-run >>"$out/$1.log" 2>&1 && grep -qF "$4" "$out/$1.log"; then
+  if configure "$1" "$3" "$2" -DCMAKE_EXE_LINKER_FLAGS=-Wl,--fatal-warnings && cmake --build "$out/$1" --target cnn-run >>"$out/$1.log" 2>&1 && grep -qF "$4" "$out/$1.log"; then
     pass
   else
     fail "$1" "$out/$1.log"
