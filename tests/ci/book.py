@@ -9,8 +9,10 @@ usage: book.py check          links of the book and of every README resolve; eve
                               Needs root and debootstrap
 
 A page reads like a session in an empty folder. A block whose first line is a comment with nothing but a file name is that file.
-A `sh` block runs; a `text` block is the output of the commands before it, in which a line `...` stands for any lines. A block
-below `<!-- not run: REASON -->` is only read; the reasons are printed.
+A `sh` block runs; a `text` block is the output of the commands before it, in which a line `...` stands for any lines of standard
+output. Each line of standard error is in such a block, too, or the page fails: no warning surprises a reader. Left out is progress,
+which depends on what was built before: the status lines of cargo, and pip's notice of a new release. A block below
+`<!-- not run: REASON -->` is only read; the reasons are printed.
 
 A page's line of needs begins with "Needs": it names Debian's packages as `sudo apt-get install PACKAGES`, and a Rust toolchain if
 it is needed.
@@ -34,6 +36,7 @@ NOT_RUN = re.compile(r"<!-- not run: (.+) -->\n\Z")
 FILE_NAME = re.compile(r"^(?://|#|/\*|<!--)\s*([\w./-]+\.\w+)\s*(?:\*/|-->)?$")
 NEEDS = re.compile(r"^Needs (.+?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
 PACKAGES = re.compile(r"`sudo apt-get install ([^`]+)`")
+PROGRESS = re.compile(r"(?=.{12} ) *[A-Z][a-z]+ \S|\[notice\] .*pip|$")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -143,10 +146,10 @@ class ThisMachine:
         }
 
     def run(self, command, folder):
-        """Run a bash command in a folder of the work folder; return its exit status and output."""
+        """Run a bash command in a folder of the work folder; return its exit status, output and standard error."""
         return subprocess.run(
             ["bash", "-eu", "-o", "pipefail", "-c", command], cwd=self.work / folder, env=self.environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
 
 
@@ -157,6 +160,7 @@ class Session:
 
     def __init__(self, page, system):
         self.page, self.system, self.output, self.ran = page, system, None, 0
+        self.errors, self.command_line = [], 0
         (system.work / page.stem).mkdir()
 
     def run(self):
@@ -165,26 +169,46 @@ class Session:
             if reason:
                 print(f"{self.page.name}:{line}: not run: {reason}")
                 continue
-            fault = self.step(language, body)
+            fault = self.step(line, language, body)
             self.ran += 1
             if fault:
-                return f"{self.page.name}:{line}: {fault}"
-        return None
+                return fault
+        return self.errors_not_shown()
 
-    def step(self, language, body):
-        if language == "sh":
-            return self.command(body)
+    def step(self, line, language, body):
         if language == "text":
-            return None if matches(body, self.output) else f"the output is\n{self.output}"
+            rest = self.shown(body)
+            return None if matches(rest, self.output) else f"{self.page.name}:{line}: the output is\n{self.output}"
+        fault = self.errors_not_shown()
+        if fault or language == "sh":
+            return fault or self.command(line, body)
         path = self.system.work / self.page.stem / file_of(body)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(body)
         return None
 
-    def command(self, body):
+    def command(self, line, body):
         result = self.system.run(body, self.page.stem)
-        self.output = result.stdout
-        return f"exit status {result.returncode}\n{result.stdout}" if result.returncode else None
+        self.output, self.command_line = result.stdout, line
+        self.errors = [error for error in result.stderr.splitlines() if not PROGRESS.match(error)]
+        if result.returncode:
+            return f"{self.page.name}:{line}: exit status {result.returncode}\n{result.stdout}{result.stderr}"
+        return None
+
+    def shown(self, body):
+        """Take the lines of standard error that a block of output shows, in their order; return the other lines of the block."""
+        rest = []
+        for line in body.splitlines(keepends=True):
+            if self.errors and line.rstrip("\n") == self.errors[0]:
+                self.errors.pop(0)
+            else:
+                rest.append(line)
+        return "".join(rest)
+
+    def errors_not_shown(self):
+        """Return a message if the page does not show all lines that the last commands wrote to standard error, else None."""
+        lines = "\n".join(self.errors)
+        return f"{self.page.name}:{self.command_line}: the page does not show these lines of standard error:\n{lines}" if lines else None
 
 
 def matches(wanted, output):

@@ -37,6 +37,31 @@ class Pages(unittest.TestCase):
     def test_a_failing_command_is_a_fault(self):
         self.assertIn("exit status 1", self.run_page("```sh\nfalse | cat\n```\n"))
 
+    def test_standard_error_is_shown(self):
+        both = "```sh\necho out; echo warning >&2; echo note >&2; echo last\n```\n"
+        self.assertIn("warning", self.run_page(both))
+
+    def test_standard_error_is_in_the_output_in_any_place(self):
+        both = "```sh\necho out; echo warning >&2; echo note >&2; echo last\n```\n"
+        self.assertIsNone(self.run_page(both + "```text\nwarning\nout\nnote\nlast\n```\n"))
+
+    def test_any_lines_hide_no_standard_error(self):
+        self.assertIn("warning", self.run_page("```sh\necho out; echo warning >&2\n```\n```text\n...\nout\n```\n"))
+
+    def test_several_blocks_show_standard_error(self):
+        page = "```sh\necho 1 >&2; echo 2 >&2\n```\n```text\n1\n```\n```text\n2\n```\n```sh\necho 3\n```\n"
+        self.assertIsNone(self.run_page(page))
+
+    def test_standard_error_before_the_next_command_counts(self):
+        self.assertIn("page.md:1: ", self.run_page("```sh\necho 1 >&2\n```\n```sh\necho 3\n```\n"))
+
+    def test_progress_is_left_out(self):
+        page = "```sh\necho '   Compiling ferrite v0.1.0 (/x)' >&2\necho '    Finished in 1 s' >&2\necho >&2\n```\n"
+        self.assertIsNone(self.run_page(page))
+
+    def test_a_warning_of_cargo_is_no_progress(self):
+        self.assertIn("warning: unused", self.run_page("```sh\necho 'warning: unused' >&2\n```\n"))
+
     def test_output_of_any_lines(self):
         self.assertTrue(book.matches("...\nb\n...\n", "a\nb\nc\n"))
         self.assertTrue(book.matches("a\n...\nc\n", "a\nc\n"))

@@ -76,13 +76,13 @@ class CleanRoot:
 
     def install(self, packages):
         """Install Debian packages."""
-        return self.run(f"apt-get -qq update\nDEBIAN_FRONTEND=noninteractive apt-get -qq install {packages}", ".")
+        return self.run(f"apt-get -qq update\nDEBIAN_FRONTEND=noninteractive apt-get -qq install {packages}", ".", subprocess.STDOUT)
 
-    def run(self, command, folder):
-        """Run a bash command in a folder of the user's home; return its exit status and output."""
+    def run(self, command, folder, errors=subprocess.PIPE):
+        """Run a bash command in a folder of the user's home; return its exit status, output and standard error."""
         enter = ["unshare", "--mount", "bash", "-eu", "-c", ENTER, "enter", str(self.root), *self.toolchain, folder, command]
         return subprocess.run(
-            enter, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            enter, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
         )
 
 
