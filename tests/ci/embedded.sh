@@ -33,7 +33,7 @@ check_platform() {
   need_target thumbv7em-none-eabihf && need_target riscv32imac-unknown-none-elf && tests/embedded/platform/run.sh cortex-m4f riscv32
 }
 
-about rtos "firmware by ferrite_firmware() of CMake, as a Zephyr module and as an ESP-IDF component, over stand-ins for these systems"
+about rtos "firmware by make, by ferrite_firmware() of CMake, as a Zephyr module and as an ESP-IDF component, over stand-ins for these systems"
 check_rtos() {
   need cmake "apt-get install cmake" && need python3 "apt-get install python3 python3-venv" &&
     need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" &&

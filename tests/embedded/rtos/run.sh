@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh
 #
-# Builds firmware with CMake as users do: by ferrite_firmware(), as a Zephyr module and as an ESP-IDF component. Neither system's sources
-# are in a package registry, so the functions of their build systems and kernels are stand-ins, in this folder: their schemas, options,
-# compilation, linking and one program in an emulator are checked, not the systems themselves.
+# Builds firmware as users do: by the Makefile, by ferrite_firmware() of CMake, as a Zephyr module and as an ESP-IDF component. The
+# sources of these two systems are in no package registry, so the functions of their build systems and kernels are stand-ins, in this
+# folder: their schemas, options, compilation, linking and one program in an emulator are checked, not the systems themselves.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../../..
@@ -58,6 +58,17 @@ refuses() { # refuses NAME MESSAGE BOARD LINE...: with these lines in CMakeLists
 
 options() { "$target/rtos-tools/bin/python" "$here/kconfig.py" "$@"; }
 
+# Firmware by the Makefile that users copy.
+makefile() { # makefile NAME LINE STATUS OPTION...: `make` with these options prints a line, with this exit status
+  local name=$1 line=$2 status=$3
+  shift 3
+  mkdir -p "$out/$name.d"
+  cp "$root/targets/boards/Makefile" "$root/targets/boards/firmware/call.c" "$out/$name.d"
+  local ended=0
+  make -C "$out/$name.d" "$@" >"$out/$name.log" 2>&1 || ended=$?
+  if [ "$ended" -eq "$status" ] && grep -qF "$line" "$out/$name.log"; then pass; else fail "$name" "$out/$name.log"; fi
+}
+
 zephyr() { # zephyr NAME BOARD SYMBOL=VALUE...: builds the application with these options, and runs it
   local name=$1 board=$2 found
   shift 2
@@ -92,6 +103,12 @@ refuses no-board "no board 'cortex-m9'; there are cortex-m0," cortex-m9 ''
 refuses no-profile "no profile 'huge'; there are minimal," cortex-m4f 'ferrite_firmware(a BOARD cortex-m4f PROFILE huge SOURCES a.c)'
 refuses no-sources 'unknown or missing arguments' cortex-m4f 'ferrite_firmware(a BOARD cortex-m4f)'
 refuses webassembly 'WebAssembly has no start-up code' cortex-m4f 'ferrite_firmware(a BOARD wasm32 SOURCES a.c)'
+makefile make "row|call|" 0 "FERRITE=$root" LDFLAGS=-Wl,--fatal-warnings run
+makefile make-riscv "row|call|" 0 "FERRITE=$root" BOARD=riscv32imc PROFILE=core LDFLAGS=-Wl,--fatal-warnings run
+makefile make-nowhere 'where Ferrite is not: name the folder of your clone' 2 FERRITE=
+makefile make-no-board "no board 'cortex-m9'; boards are cortex-m0 " 2 "FERRITE=$root" BOARD=cortex-m9
+makefile make-webassembly "no board 'wasm32'" 2 "FERRITE=$root" BOARD=wasm32
+makefile make-no-profile "no profile 'huge'; profiles are minimal," 2 "FERRITE=$root" PROFILE=huge
 zephyr zephyr-m4f cortex-m4f CPU_CORTEX_M4=y FP_HARDABI=y FERRITE=y
 zephyr zephyr-riscv riscv32 RISCV=y RISCV_ISA_EXT_A=y FERRITE=y FERRITE_POOL_BYTES=4096
 if "$target/rtos-tools/bin/compote" manifest lint "$root/targets/boards/esp-idf"; then pass; else fail idf_component.yml; fi
@@ -101,5 +118,5 @@ if ! configure esp32s3 "$here/esp-idf" riscv32imc -DIDF_TARGET=esp32s3 && grep -
 else
   fail esp32s3 "$out/esp32s3.log"
 fi
-echo "firmware by CMake: $passed passed, $failed failed"
+echo "firmware by CMake and make: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -290,6 +290,12 @@ def test_errors_have_the_compilers_text_and_leave_nothing(work):
     assert ferrite_kernels.build(work / "answer.c", ["-DFLAG=1"]).answer() == 42
 
 
+def test_a_build_without_ferrites_header_says_what_names_it(work, monkeypatch):
+    monkeypatch.setenv("FERRITE", str(work))
+    with pytest.raises(BuildError, match="FERRITE names the folder of a clone of Ferrite"):
+        ferrite_kernels.build(work / "answer.c")
+
+
 def test_errors_of_linkers(work):
     with pytest.raises(BuildError, match="no_such_library"):
         ferrite_kernels.build(work / "answer.c", ["-lno_such_library"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -116,7 +117,13 @@ def _run(command: list[str], folder: Path) -> None:
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False
     )
     if result.returncode != 0:
-        raise BuildError(f"{shlex.join(command)}\n{result.stdout.rstrip()}\nexit status {result.returncode}")
+        where = "\nferrite/kernel.h was not found: FERRITE names the folder of a clone of Ferrite" if _lacks_header(result.stdout) else ""
+        raise BuildError(f"{shlex.join(command)}\n{result.stdout.rstrip()}\nexit status {result.returncode}{where}")
+
+
+def _lacks_header(messages: str) -> bool:
+    """Return whether a compiler did not find Ferrite's header: outside a clone, FERRITE says where it is."""
+    return re.search(r"error: '?ferrite/kernel\.h'?:? .*(No such file|not found)", messages) is not None
 
 
 class _LineIfSlow:
