@@ -3,6 +3,29 @@
 from picture import Picture
 
 
+def languages():
+    picture = Picture("One call between languages: programs on the left, Ferrite in the middle, what they call on the right", 760, 330)
+    picture.text(110, 28, "programs in", "head", "middle")
+    for place, name in enumerate(["Python", "C", "C++", "Rust"]):
+        picture.label(40, 42 + place * 46, 140, 34, [name])
+        picture.arrow((180, 59 + place * 46), (278, 59 + place * 46))
+    picture.text(229, 52, "f(x, y)", "mono", "middle")
+    picture.box(280, 42, 200, 172, "header")
+    picture.text(380, 66, "Ferrite", "head", "middle")
+    for place, line in enumerate(["libtvm_ffi", "int f(self, args, n, result)"]):
+        picture.text(380, 84 + place * 18, line, "mono", "middle")
+    for place, line in enumerate(["values with a type,", "functions by name,", "tensors without a copy,", "errors that cross languages"]):
+        picture.text(380, 132 + place * 18, line, "", "middle")
+    picture.text(650, 28, "call", "head", "middle")
+    for place, name in enumerate(["kernels in C, C++, Rust", "functions in Python", "kernels on GPUs", "models compiled by TVM"]):
+        picture.arrow((480, 59 + place * 46), (558, 59 + place * 46))
+        picture.label(560, 42 + place * 46, 180, 34, [name])
+    picture.text(40, 262, "the same library on", "head")
+    for place, (name, size) in enumerate([("Linux hosts", "libtvm_ffi.so"), ("microcontrollers", "from 2 KiB of flash"), ("WebAssembly", "libtvm_ffi.a")]):
+        picture.label(40 + place * 240, 272, 220, 44, [name, size])
+    return picture
+
+
 def objects():
     picture = Picture("Two values: an int, and an Array of two elements as an object", 760, 330)
     picture.record(50, 50, 230, "TVMFFIAny: the int 7", [(0, "type_index: i32 = 1", "box"), (4, "zero", "box"), (8, "v_int64 = 7", "box")])
@@ -108,4 +131,4 @@ def launch():
     return picture
 
 
-DIAGRAMS = {"objects": objects, "call": call, "maps": maps, "module": module, "launch": launch}
+DIAGRAMS = {"languages": languages, "objects": objects, "call": call, "maps": maps, "module": module, "launch": launch}

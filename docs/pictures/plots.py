@@ -13,6 +13,38 @@ def results(name):
     return json.loads((TESTS / name).read_text())
 
 
+TEN = {
+    "call_3": "call a function with three arguments",
+    "global_get/50": "find a function by its name",
+    "refcount": "retain and release an object, one thread",
+    "string/32": "make a string of 32 bytes",
+    "list_append/1000": "append to a list",
+    "map_hit/100": "look up a key in a map of 100",
+    "json_parse/4700": "parse JSON",
+    "deep_copy/100000": "copy a nested value",
+    "dlpack_round_trip": "pass a tensor by DLPack and back",
+    "module_load": "load a kernel library",
+}
+
+
+def ten():
+    """Draw a bar for each of ten operations that a newcomer knows, the slowest last."""
+    ratios = {row["op"]: row["ratio"] for row in results("bench/results/full.json") if row["op"] in TEN}
+    picture = Picture("Time of ten operations relative to upstream", 760, 100 + len(TEN) * 24)
+    picture.text(20, 26, "Time of ten operations, with upstream's library as 1: shorter is better", "head")
+    left, scale, bottom = 290, 360, 64 + len(TEN) * 24
+    for tick in (0, 0.25, 0.5, 0.75, 1):
+        at = left + tick * scale
+        picture.line("one" if tick == 1 else "grid", (at, 54), (at, bottom))
+        picture.text(at, bottom + 18, "1, upstream" if tick == 1 else f"{tick:g}", "small", "middle")
+    for place, name in enumerate(sorted(TEN, key=ratios.get)):
+        top = 60 + place * 24
+        picture.text(left - 10, top + 13, TEN[name], "", "end")
+        picture.box(left, top, round(ratios[name] * scale, 1), 17, "ours" if ratios[name] <= 1 else "slow")
+        picture.text(730, top + 13, f"{ratios[name]:.2f}", "", "end")
+    return picture
+
+
 def operations():
     """Draw a bar for each operation: its time relative to upstream's, grouped by what it works on."""
     groups = {}
@@ -164,4 +196,4 @@ def bindings():
     return picture
 
 
-PLOTS = {"chart": operations, "growth": growth, "flash": flash, "bindings": bindings}
+PLOTS = {"chart": ten, "operations": operations, "growth": growth, "flash": flash, "bindings": bindings}
