@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: run.sh                                  every table of results/, the chart, and the README's summary
+# usage: run.sh                                  every table of results/, the plots, the book's summary, and the README's sentence
 #        run.sh --MODE [OURS [THEIRS]] [OPTION...]   one table, printed:
 #          --quick         times, sizes of at most 2,000, a minute
 #          --full          times of all sizes, up to 15 rounds, 8 minutes

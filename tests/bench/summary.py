@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""The README's summary and the pictures, from results/."""
+"""The summary of the book, the sentence of the README, and the pictures, from results/.
+
+usage: summary.py            writes them
+       summary.py --check    fails if one of the two texts is not that of the recorded results
+"""
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import tables
 
-HERE = Path(__file__).parent
-README = HERE / "../../README.md"
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 BEGIN, END = "<!-- speed: written by tests/bench/run.sh -->", "<!-- end of speed -->"
 
 
@@ -27,14 +32,36 @@ def summary(rows):
     return tables.table(["Operations", "number", "mean ratio", "lowest", "highest"], lines)
 
 
-def main():
+def sentence(operations):
+    """Return the README's claim: the mean of all operations, and how many take longer than upstream's."""
+    ratios = [row["ratio"] for row in operations if row["ratio"]]
+    slower = sum(ratio > 1 for ratio in ratios)
+    mean = tables.ratio(tables.geometric_mean(ratios))
+    return f"In the mean of {len(ratios)} operations, it takes {mean} of upstream's time; {slower} take longer:"
+
+
+def texts():
+    """Yield each file with a summary: its path, its text, and what the text should be."""
     rows = json.loads((HERE / "results/full.json").read_text())
-    subprocess.run([HERE / "../../docs/pictures/draw.py"], check=True)
-    before, rest = README.read_text().split(BEGIN)
-    after = rest.split(END)[1]
     operations = [row for row in rows if row["group"] != "load"]
-    README.write_text(f"{before}{BEGIN}\n{summary(rows)}\n{tables.sums(operations)}\n{tables.missed(rows)}{END}{after}")
+    book = f"\n{summary(rows)}\n{tables.sums(operations)}\n{tables.missed(rows)}"
+    for name, between in (("docs/performance.md", book), ("README.md", sentence(operations))):
+        text = (ROOT / name).read_text()
+        before, rest = text.split(BEGIN)
+        yield ROOT / name, text, before + BEGIN + between + END + rest.split(END)[1]
+
+
+def main(arguments):
+    if arguments == ["--check"]:
+        stale = [path for path, text, wanted in texts() if text != wanted]
+        for path in stale:
+            print(f"error: {path.name} has other figures than tests/bench/summary.py writes", file=sys.stderr)
+        return 1 if stale else 0
+    subprocess.run([ROOT / "docs/pictures/draw.py"], check=True)
+    for path, _, wanted in texts():
+        path.write_text(wanted)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

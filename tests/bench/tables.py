@@ -61,7 +61,7 @@ def side(row, key):
 def operations(rows, unit):
     lines = []
     for row in rows:
-        note = ["the floor forbids its goal"] if unit == "ns" and goals.is_forbidden(row) else []
+        note = ["at the hardware limit"] if unit == "ns" and goals.is_forbidden(row) else []
         if unit == "ns" and row.get("ours_mb_per_s"):
             note.append(f"{number(row['ours_mb_per_s'])} : {number(row.get('theirs_mb_per_s'))} MB/s")
         if row.get("differs"):
@@ -137,6 +137,6 @@ def load(rows):
 def missed(rows):
     """Return the operations that miss their goal, and whether their floors miss it, too."""
     lines = [[row["op"], ratio(row["ratio"]), ratio(goals.goal(row)), ratio(goals.floor_ratio(row)),
-              "forbids it" if goals.is_forbidden(row) else "leaves room"]
+              "at the hardware limit" if goals.is_forbidden(row) else "headroom"]
              for row in rows if goals.is_missed(row)]  # fmt: skip
     return table(["Above its goal", "ratio", "goal", "floor / upstream", "the floor"], lines) if lines else ""

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the book in docs/ and runs its code.
 
-usage: book.py check          links of the book and of every README resolve; every block of the book has a use
+usage: book.py check          links of the book and of every README resolve; every block of the book has a use; no text names a crate or a
+                              wheel of ours as if a registry had it
        book.py run [PAGE...]  runs the code of the pages (all of them) in a clean copy of the tracked files
        book.py clean [PAGE...]
                               runs the code of the pages (those with a line of needs), each on a Debian system of its own that has
@@ -36,6 +37,11 @@ NOT_RUN = re.compile(r"<!-- not run: (.+) -->\n\Z")
 FILE_NAME = re.compile(r"^(?://|#|/\*|<!--)\s*([\w./-]+\.\w+)\s*(?:\*/|-->)?$")
 NEEDS = re.compile(r"^Needs (.+?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
 PACKAGES = re.compile(r"`sudo apt-get install ([^`]+)`")
+# A dependency by version, an installation by name, a badge or a link of a registry.
+UNPUBLISHED = re.compile(
+    r"""\bferrite[\w-]* = (?:"|\{ version)|(?:cargo (?:add|install)|pip install) (?:--?\w[\w-]* )*ferrite[\w-]*|"""
+    r"""(?:crates\.io/crates|docs\.rs|pypi\.org/project|shields\.io/\S*)/ferrite"""
+)
 PROGRESS = re.compile(r"(?=.{12} ) *[A-Z][a-z]+ \S|\[notice\] .*pip|$")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -96,6 +102,13 @@ def faults_of_links(page):
             yield f"{where}: {match[1]} names no heading"
 
 
+def faults_of_registries(text):
+    """Yield the lines that take a crate or a wheel of this repository out of a registry, where none is published."""
+    for number, line in enumerate(text.read_text().splitlines(), 1):
+        if UNPUBLISHED.search(line):
+            yield f"{text.relative_to(ROOT)}:{number}: no crate or wheel of the repository is in a registry: name a path"
+
+
 def tracked(*patterns):
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns]
     names = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
@@ -110,6 +123,7 @@ def check():
     texts = [ROOT / name for name in tracked("*.md")]
     for text in texts:
         faults += faults_of_links(text)
+        faults += faults_of_registries(text)
     for fault in faults:
         print(f"error: {fault}", file=sys.stderr)
     print(f"{len(known)} pages, {len(texts)} texts: {len(faults)} faults")

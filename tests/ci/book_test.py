@@ -78,6 +78,13 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.needs("# Title\n\nNeeds on Debian `sudo apt-get install gcc`.\n"), ("gcc", False))
         self.assertIsNone(self.needs("# Title\n\nNobody needs a line.\n"))
 
+    def test_registries(self):
+        for line in ('ferrite-ffi = "0.1"', 'ferrite-ffi-sys = { version = "0.1" }', "cargo install --locked ferrite-ffi-cli", "pip install ferrite-tvm-ffi",
+                     "[docs](https://docs.rs/ferrite-ffi)"):  # fmt: skip
+            self.assertTrue(book.UNPUBLISHED.search(line), line)
+        for line in ('ferrite-ffi = { path = "ferrite/targets/rust" }', "cargo install --path targets/cli --features devices", "pip install ./ferrite"):
+            self.assertFalse(book.UNPUBLISHED.search(line), line)
+
     def test_anchors(self):
         self.assertEqual(book.anchor("The `ferrite` command, in C++"), "the-ferrite-command-in-c")
 

@@ -18,9 +18,10 @@ check_prose() {
   need python3 "apt-get install python3" && python3 tests/ci/prose_test.py && python3 tests/ci/prose.py
 }
 
-about book "links of the book and of READMEs resolve, its blocks have a use, its pictures are those of the recorded results"
+about book "links of the book and of READMEs resolve, its blocks have a use, its pictures and figures are those of the recorded results"
 check_book() {
-  need python3 "apt-get install python3" && python3 tests/ci/book_test.py && tests/ci/book.py check && docs/pictures/draw.py --check
+  need python3 "apt-get install python3" && python3 tests/ci/book_test.py && tests/ci/book.py check && docs/pictures/draw.py --check &&
+    python3 tests/bench/summary.py --check
 }
 
 about book-pages "the book builds, and the code of every page runs as a reader would run it"
