@@ -120,7 +120,8 @@ fn link(source: &str, output: &str, keep: &[String], archive: Option<&Path>) -> 
         "--specs=nano.specs",
     ]);
     command.args(["-Os", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-nostartfiles"]);
-    command.args(["-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]).arg("-I").arg(root().join("include"));
+    command.args(["-Wl,--gc-sections", "-Wl,-z,noexecstack", "-Wl,--fatal-warnings"]);
+    command.arg("-I").arg(root().join("include"));
     command.arg("-T").arg(sources.join("link.ld")).arg(sources.join(source));
     command.args(keep.iter().map(|symbol| format!("-Wl,-u,{symbol}")));
     if !keep.is_empty() {

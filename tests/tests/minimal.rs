@@ -85,6 +85,7 @@ fn firmware() -> Outcome<PathBuf> {
     let mut command = Command::new("arm-none-eabi-gcc");
     command.args(["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-Os"]);
     command.args(["-nostdlib", "-nostartfiles", "-Wl,--gc-sections", "-Wl,-e,0"]);
+    command.args(["-Wl,-z,noexecstack", "-Wl,--fatal-warnings"]);
     let symbols = std::fs::read_to_string(root().join("tests/embedded/minimal/symbols.txt"))?;
     command.args(symbols.lines().map(|symbol| format!("-Wl,-u,{symbol}")));
     command.arg(archive).arg("-o").arg(&output);
@@ -124,6 +125,7 @@ fn board_program(name: &str) -> Outcome<PathBuf> {
     command.args(["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-std=c99", "-Os"]);
     command.args(["-fno-builtin", "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Werror"]);
     command.args(["-nostdlib", "-nostartfiles", "-Wl,--gc-sections", "-Wl,--defsym=STACK_LEAST=4096"]);
+    command.args(["-Wl,-z,noexecstack", "-Wl,--fatal-warnings"]);
     command.arg("-DCORE_HZ=25000000u");
     for folder in ["include", "targets/boards/firmware", "targets/mcu/shared"] {
         command.arg("-I").arg(root().join(folder));

@@ -62,7 +62,7 @@ build_program() { # build_program PROGRAM [OBJECT...]
   local program=$1
   shift
   compile "$program.c" -Wall -Wextra -Werror -Wno-unused-variable &&
-    "${compiler[@]}" -nostartfiles -nostdlib -Wl,--gc-sections "-Wl,--defsym=STACK_LEAST=$stack_least" \
+    "${compiler[@]}" -nostartfiles -nostdlib -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--fatal-warnings "-Wl,--defsym=STACK_LEAST=$stack_least" \
       -L "$mcu/$core" -T "$root/targets/boards/${link_script:-$board/link.ld}" "$out/$program.o" "${objects[@]}" "$@" \
       "$out/libtvm_ffi.a" -o "$out/$program.elf"
 }
