@@ -103,8 +103,8 @@ refuses no-board "no board 'cortex-m9'; there are cortex-m0," cortex-m9 ''
 refuses no-profile "no profile 'huge'; there are minimal," cortex-m4f 'ferrite_firmware(a BOARD cortex-m4f PROFILE huge SOURCES a.c)'
 refuses no-sources 'unknown or missing arguments' cortex-m4f 'ferrite_firmware(a BOARD cortex-m4f)'
 refuses webassembly 'WebAssembly has no start-up code' cortex-m4f 'ferrite_firmware(a BOARD wasm32 SOURCES a.c)'
-makefile make "row|call|" 0 "FERRITE=$root" LDFLAGS=-Wl,--fatal-warnings run
-makefile make-riscv "row|call|" 0 "FERRITE=$root" BOARD=riscv32imc PROFILE=core LDFLAGS=-Wl,--fatal-warnings run
+makefile make "row|register, look up, call|ok" 0 "FERRITE=$root" LDFLAGS=-Wl,--fatal-warnings run
+makefile make-riscv "row|register, look up, call|ok" 0 "FERRITE=$root" BOARD=riscv32imc PROFILE=core LDFLAGS=-Wl,--fatal-warnings run
 makefile make-nowhere 'where Ferrite is not: name the folder of your clone' 2 FERRITE=
 makefile make-no-board "no board 'cortex-m9'; boards are cortex-m0 " 2 "FERRITE=$root" BOARD=cortex-m9
 makefile make-webassembly "no board 'wasm32'" 2 "FERRITE=$root" BOARD=wasm32
