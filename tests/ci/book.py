@@ -9,6 +9,8 @@ usage: book.py check          links of the book and of every README resolve; eve
                               nothing but its base packages and what the page says it needs, and prints how long each took.
                               Needs root and debootstrap
 
+       book.py excerpt FILE   fails unless the output on standard input has the lines of the file's `text` blocks, in their order
+
 A page reads like a session in an empty folder. A block whose first line is a comment with nothing but a file name is that file.
 A `sh` block runs; a `text` block is the output of the commands before it, in which a line `...` stands for any lines of standard
 output. Each line of standard error is in such a block, too, or the page fails: no warning surprises a reader. Left out is progress,
@@ -294,6 +296,16 @@ def run_page_clean(page, systems):
         return run_page(page, system)
 
 
+def excerpt(file):
+    """Return 0 if standard input has the lines of a file's blocks of output in their order, with any lines between them."""
+    output = "\n".join(line.rstrip() for line in sys.stdin)
+    for line, language, body, _ in blocks(Path(file)):
+        if language == "text" and not matches("\n...\n".join(body.splitlines()), output):
+            print(f"error: {file}:{line}: the output is\n{output}", file=sys.stderr)
+            return 1
+    return 0
+
+
 def main(arguments):
     if arguments == ["check"]:
         return check()
@@ -301,6 +313,8 @@ def main(arguments):
         return run(arguments[1:])
     if arguments[:1] == ["clean"]:
         return run_clean(arguments[1:])
+    if arguments[:1] == ["excerpt"] and len(arguments) == 2:
+        return excerpt(arguments[1])
     print(__doc__.strip(), file=sys.stderr)
     return 2
 

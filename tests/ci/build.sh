@@ -24,13 +24,14 @@ check_book() {
     python3 tests/bench/summary.py --check
 }
 
-about book-pages "the book builds, and the code of every page runs as a reader would run it"
+about book-pages "the book builds, the README shows what its command prints, and the code of every page runs as a reader would run it"
 check_book-pages() {
   need mdbook "cargo install mdbook@0.5.4 --locked" && need qemu-system-arm "apt-get install qemu-system-arm" &&
     need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" && need cmake "apt-get install cmake" &&
     need pkg-config "apt-get install pkgconf" && need_target thumbv7em-none-eabihf &&
     need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
-    mdbook build docs --dest-dir "$target/book" && tests/ci/book.py run
+    mdbook build docs --dest-dir "$target/book" && cargo run --release </dev/null | tests/ci/book.py excerpt README.md &&
+    tests/ci/book.py run
 }
 
 about first-sessions "each page's session on a Debian system that has only what the page says it needs, with its time"
