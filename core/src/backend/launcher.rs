@@ -53,7 +53,8 @@ pub unsafe fn run_task(
             RUNTIME_ERROR,
             "parallel task {} failed without raising an error: status {}",
             task_id,
-            status
+            status;
+            "status {}", status
         )
     }))
 }

@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(error.kind_bytes(), b"KeyError");
         // SAFETY: as above.
         let error = unsafe { parallel_launch(fail, ptr::null_mut(), 0) }.unwrap_err();
-        assert_eq!(error.message_bytes(), b"parallel task 0 failed without raising an error: status -1");
+        assert!(error.message_bytes().ends_with(b"status -1"));
     }
 
     #[test]

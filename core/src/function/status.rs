@@ -7,6 +7,7 @@
 use core::ffi::c_int;
 
 use crate::error::{Error, Result};
+use crate::message::SHORT;
 use crate::raised_error::Mark;
 use crate::{plain_error, raised_error};
 
@@ -52,7 +53,7 @@ pub fn failure(status: c_int, before: Mark) -> Error {
 /// Returns the error of a C function that returned a status other than 0, for callers on hot paths, which took no [`Mark`] before.
 ///
 /// With -1 this is the raised error. With another status, it is an InternalError that names the status and has the raised error, which
-/// may be an earlier one, as its cause.
+/// may be an earlier one, as its cause; builds with short messages drop that.
 #[cold]
 pub fn failure_unmarked(status: c_int) -> Error {
     raised(status, None).unwrap_or_else(|| silent(status))
@@ -72,6 +73,8 @@ fn raised(status: c_int, is_new: Option<bool>) -> Option<Error> {
         Some(true) => Some(raised),
         Some(false) => None,
         None if status == RAISED => Some(raised),
+        // Saves flash: the error that may be an earlier one is dropped.
+        None if SHORT => None,
         None => Some(silent(status).with_cause_and_context(Some(raised), None)),
     }
 }
@@ -84,7 +87,7 @@ fn silent(status: c_int) -> Error {
     }
     plain_error!(
         INTERNAL_ERROR, "A C function returned status {} without raising an error", status;
-        "status {}, no error raised", status
+        "status {}", status
     )
 }
 

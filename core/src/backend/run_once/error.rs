@@ -18,6 +18,9 @@ pub(super) fn nested() -> Error {
 #[cold]
 pub(super) fn failed(status: c_int, before: Mark) -> Error {
     function::raised_since(status, before).unwrap_or_else(|| {
-        plain_error!(RUNTIME_ERROR, "an initialiser failed without raising an error: status {}", status)
+        plain_error!(
+            RUNTIME_ERROR, "an initialiser failed without raising an error: status {}", status;
+            "status {}", status
+        )
     })
 }

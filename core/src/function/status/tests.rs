@@ -90,7 +90,8 @@ fn the_cause_of_an_unmarked_failure_is_what_was_raised() {
     leave_an_error();
     let error = failure_unmarked(3);
     assert_eq!(error.kind_bytes(), b"InternalError");
-    assert_eq!(error.cause().map(|cause| cause.message_bytes() == b"earlier"), Some(true));
+    let has_cause = error.cause().map(|cause| cause.message_bytes() == b"earlier");
+    assert_eq!(has_cause, if SHORT { None } else { Some(true) });
 }
 
 #[cfg(feature = "std")]
