@@ -151,3 +151,31 @@ fn a_missing_driver_is_an_error_of_what_needs_it() -> Result<()> {
     assert_eq!(Cuda.attribute(0, Attribute::Exists)?.get::<i64>()?, 0);
     Ok(())
 }
+
+#[test]
+fn a_registered_compiler_gets_no_source_that_is_not_utf8() -> Result<()> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = "tvm_callback_cuda_compile";
+    let calls = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = calls.clone();
+    let compiler = Function::from_typed(move |_: String| {
+        count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Bytes::new(PTX)
+    })?;
+    // The text of a comment in the source.
+    let mut damaged = SOURCE.to_vec();
+    let at = damaged.len() - 2;
+    damaged[at] = 0xff;
+    Function::set_global(name, &compiler, true)?;
+    let get = |bytes: &[u8]| load(bytes)?.get_function(&String::new(KERNELS[0])?, false).map(drop);
+    let (refused, taken) = (get(&damaged), get(SOURCE));
+    ferrite_core::global_table::remove(name.as_bytes())?;
+    let error = refused.expect_err("source that is not UTF-8");
+    assert_eq!(
+        (error.kind_bytes(), &*message(&error)),
+        (&b"InternalError"[..], "Malformed cuda module: the source is not UTF-8")
+    );
+    drop(taken);
+    assert_eq!(calls.load(std::sync::atomic::Ordering::Relaxed), 1);
+    Ok(())
+}

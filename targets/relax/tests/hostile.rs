@@ -146,6 +146,28 @@ fn functions_that_are_out_of_range_are_refused() {
 }
 
 #[test]
+fn names_and_strings_are_utf8() {
+    // The names of functions and parameters, and a constant: callbacks in Python get them as text.
+    let mut with_text = executable(&[packed("kernel"), bytecode("main", &["xyz"], 1, vec![ret(0)])], &[]);
+    let end = with_text.len() - (8 + 8 + 8 + 2 * 8);
+    let constant = [&1u64.to_le_bytes()[..], &65i32.to_le_bytes(), &5u64.to_le_bytes(), b"hello"].concat();
+    with_text.splice(end - 8..end, constant);
+    assert!(load(&with_text).is_ok());
+    for (name, section) in [
+        ("kernel", "Global Section"),
+        ("main", "Global Section"),
+        ("xyz", "Global Section"),
+        ("hello", "constant string"),
+    ] {
+        let mut bytes = with_text.clone();
+        let at = bytes.windows(name.len()).position(|window| window == name.as_bytes()).unwrap();
+        bytes[at + 1] = 0xff;
+        let message = format!("Invalid VM file format in the {section} section.");
+        assert_eq!(texts(load(&bytes)), ("InternalError".into(), message), "{name}");
+    }
+}
+
+#[test]
 fn other_headers_are_refused() {
     let good = fixture("control");
     let message = |at: usize, byte: u8| {

@@ -7,7 +7,7 @@ use core::ffi::{CStr, c_int};
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::{Bytes, Error, String, global_table, plain_bail};
+use ferrite_core::{Bytes, Error, String, global_table, plain_bail, plain_ensure};
 
 use super::image::Format;
 use super::nvrtc::{Nvrtc, nvrtc};
@@ -28,9 +28,15 @@ const INCLUDE_FOLDERS: [(&CStr, &str); 3] =
 /// Compiles source with the registered callback or with NVRTC.
 ///
 /// # Errors
-/// CUDAError with the compiler's log; RuntimeError if there is no compiler; errors of the callback.
+/// CUDAError with the compiler's log; RuntimeError if there is no compiler; InternalError for source that is not UTF-8, which
+/// no callback gets: upstream's Python package releases such a string twice; errors of the callback.
 pub(super) fn compile(source: &[u8]) -> Result<(Format, Bytes)> {
     if let Some(callback) = global_table::get(CALLBACK)? {
+        plain_ensure!(
+            core::str::from_utf8(source).is_ok(),
+            INTERNAL_ERROR,
+            "Malformed cuda module: the source is not UTF-8"
+        );
         let compiled = callback.call_packed(&[(&String::from_bytes(source)?).into()])?;
         let code = match compiled.as_view().bytes_of_string() {
             Some(text) => Bytes::new(text)?,

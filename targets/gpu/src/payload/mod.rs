@@ -88,7 +88,7 @@ impl Payload {
     /// InternalError that states the defect and its position; MemoryError.
     pub fn read(layout: &Layout, bytes: Bytes) -> Result<Payload> {
         let mut reader = Reader::new(layout.kind, bytes.as_bytes());
-        let format = if layout.has_format { reader.span("format")? } else { Span::default() };
+        let format = if layout.has_format { reader.name("format")? } else { Span::default() };
         let mut kernels = read_kernels(&mut reader)?;
         let names = NameIndex::new(layout.kind, bytes.as_bytes(), kernels.iter().map(|kernel| kernel.name))?;
         let code = match layout.code {
@@ -215,8 +215,8 @@ fn read_kernels(reader: &mut Reader<'_>) -> Result<Buffer<Kernel>> {
     let count = reader.count("kernel count", 40)?;
     let mut kernels = Buffer::try_with_capacity(count)?;
     for _ in 0..count {
-        let key = reader.span("kernel key")?;
-        let name = reader.span("kernel name")?;
+        let key = reader.name("kernel key")?;
+        let name = reader.name("kernel name")?;
         plain_ensure!(
             reader.text(key) == reader.text(name),
             INTERNAL_ERROR,
@@ -226,7 +226,7 @@ fn read_kernels(reader: &mut Reader<'_>) -> Result<Buffer<Kernel>> {
             reader.text(key)
         );
         let parameters = reader.list("parameter type count", 4, Reader::dtype)?;
-        let tags = reader.list("launch tag count", 8, |reader| reader.span("launch tag"))?;
+        let tags = reader.list("launch tag count", 8, |reader| reader.name("launch tag"))?;
         let extra_tags =
             reader.list("extra tag count", 4, |reader| Ok(reader.u32("extra tag")?.cast_signed()))?;
         let (flags, code) = (0, Span::default());

@@ -99,6 +99,20 @@ impl<'a> Reader<'a> {
         self.take(len, what)
     }
 
+    /// Reads a length and that many bytes of UTF-8, as strings that are passed to user callbacks must be.
+    pub(super) fn name(&mut self, what: &str) -> Result<Span> {
+        let span = self.span(what)?;
+        plain_ensure!(
+            core::str::from_utf8(self.text(span)).is_ok(),
+            INTERNAL_ERROR,
+            "Malformed {} module: {} at offset {} is not UTF-8",
+            self.kind,
+            what,
+            span.start
+        );
+        Ok(span)
+    }
+
     /// Reads a number of elements and the elements, each of which takes at least `least_bytes` bytes.
     pub(super) fn list<T>(
         &mut self,

@@ -4,6 +4,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::launch::LaunchPlan;
+use ferrite_core::Error;
 
 macro_rules! fixture {
     ($file:literal) => {
@@ -63,6 +64,32 @@ fn what_is_in_a_payload_is_found() {
     let kernel = &payload.kernels()[payload.find(b"axpy_dyn_kernel").unwrap()];
     assert_eq!(kernel.flags & 1, 1);
     assert_eq!(payload.code_of(kernel)[..4], 0x0723_0203u32.to_le_bytes());
+}
+
+#[test]
+fn names_are_utf8() {
+    for (layout, bytes, _) in FIXTURES {
+        let text = |error: Error| std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
+        let payload = read(layout, bytes).unwrap();
+        let kernel = &payload.kernels()[0];
+        let tag = kernel.tags.first().copied();
+        let spans = [Some(("kernel key", kernel.name)), tag.map(|tag| ("launch tag", tag))];
+        for (what, span) in spans.into_iter().flatten() {
+            let mut damaged = bytes.to_vec();
+            // The key comes before the name, with a length between them.
+            let at = if what == "kernel key" { span.start - span.len - 8 } else { span.start };
+            damaged[at] = 0xff;
+            let expected =
+                std::format!("Malformed {} module: {what} at offset {at} is not UTF-8", layout.kind);
+            assert_eq!(read(layout, &damaged).map(drop).map_err(text), Err(expected));
+        }
+        if layout.has_format {
+            let mut damaged = bytes.to_vec();
+            damaged[8] = 0x80;
+            let expected = std::format!("Malformed {} module: format at offset 8 is not UTF-8", layout.kind);
+            assert_eq!(read(layout, &damaged).map(drop).map_err(text), Err(expected));
+        }
+    }
 }
 
 #[test]

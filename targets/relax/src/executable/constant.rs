@@ -26,8 +26,8 @@ pub(super) fn read(reader: &mut Reader<'_>, source: &Source) -> Result<Any> {
         type_index::DATA_TYPE => reader.dtype()?.into(),
         type_index::STR => {
             reader.enter("constant string");
-            let len = reader.size()?;
-            let text = String::from_bytes(reader.bytes(len)?)?;
+            let text = reader.text()?;
+            let text = String::from_bytes(text.of(source.as_bytes()))?;
             reader.enter("constant");
             text.into()
         }

@@ -84,11 +84,14 @@ impl<'a> Reader<'a> {
         if count > rest / item_bytes { Err(self.malformed()) } else { Ok(count) }
     }
 
-    /// Reads a string, preceded by its length.
+    /// Reads a string, preceded by its length. In builds with user callbacks it must be UTF-8: callbacks in Python do not take others.
     pub(crate) fn text(&mut self) -> Result<Text> {
         let len = self.size()?;
         let start = self.at;
-        self.bytes(len)?;
+        let bytes = self.bytes(len)?;
+        if cfg!(feature = "all-builtins") && core::str::from_utf8(bytes).is_err() {
+            return Err(self.malformed());
+        }
         Ok(Text { start, len })
     }
 
