@@ -95,6 +95,18 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
     0
 }
 
+/// Returns the object that owns the data of a view; `None` for other tensors.
+///
+/// # Safety
+/// `tensor` must be a live tensor object.
+pub(super) unsafe fn source(tensor: &ObjectRef) -> Option<&ObjectRef> {
+    // SAFETY: the tensor is alive. A reference is a transparent newtype over the pointer, which a view never changes.
+    unsafe {
+        let record = record_of(tensor.as_ptr())?;
+        ((*record).owner == Owner::Object).then(|| &*(&raw const (*record).keeper).cast::<ObjectRef>())
+    }
+}
+
 /// Claims the export slot of a tensor for a managed tensor of either form. Returns `None` if the tensor has no slot or
 /// the slot is in use.
 ///

@@ -44,6 +44,12 @@ impl Tensor {
             borrowing::make(prototype, owner.as_ptr().cast(), Owner::Object)
         }
     }
+
+    /// Returns the tensor of which this one is a view; `None` for other tensors, such as those that own their data.
+    pub fn view_source(&self) -> Option<&Tensor> {
+        // SAFETY: the tensor is alive, and keeps the source of a view alive.
+        unsafe { borrowing::source(&self.0) }.and_then(ObjectRef::as_class)
+    }
 }
 
 #[cfg(test)]
@@ -62,6 +68,11 @@ mod tests {
         let row = unsafe { tensor.create_unsafe_view(&prototype) }.unwrap();
         (shape, strides) = ([0], [0]);
         assert_eq!(tensor.as_object().strong_count(), 2);
+        assert!(
+            row.view_source()
+                .is_some_and(|source| source.as_object().as_ptr() == tensor.as_object().as_ptr())
+        );
+        assert!(tensor.view_source().is_none());
         drop(tensor);
         assert_ne!(row.shape(), shape);
         assert_ne!(row.strides(), Some(&strides[..]));
@@ -82,6 +93,7 @@ mod tests {
         // SAFETY: the shape object has three integers, which live as long as it does.
         let tensor = unsafe { Tensor::from_owner(owner.as_object(), &prototype) }.unwrap();
         assert_eq!(owner.as_object().strong_count(), 2);
+        assert!(tensor.view_source().is_none());
         drop(owner);
         assert_eq!(tensor.as_slice::<i64>().unwrap(), [7, 8, 9]);
         assert_eq!(tensor.strides(), Some(&[1][..]));
