@@ -100,9 +100,26 @@ pub fn same_object(one: *const c_void, other: *const c_void) -> bool {
     linker::object_of(one).is_some_and(|found| linker::object_of(other) == Some(found))
 }
 
+/// Returns the address of a symbol of the program or library that contains `known`. `None` if it defines none.
+pub fn symbol_beside(known: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
+    linker::symbol_beside(known.as_ptr(), name)
+}
+
 #[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_symbol_is_found_in_the_library_of_another_one_only() {
+        let library = DriverLibrary::find_loaded(&[c"libc.so.6"]);
+        let Some(known) = library.and_then(|library| library.find(c"strlen")) else { return };
+        assert!(symbol_beside(known, c"malloc").is_some());
+        assert!(symbol_beside(known, c"no_such_function").is_none());
+        let own = NonNull::new((library_of_this_test as *const c_void).cast_mut()).unwrap();
+        assert!(symbol_beside(own, c"strlen").is_none());
+    }
+
+    fn library_of_this_test() {}
 
     #[test]
     fn libraries_of_the_process_are_found_and_others_not_loaded() {

@@ -11,5 +11,5 @@ mod system;
 mod truncated;
 
 pub(super) use system::{
-    LoadError, close, find_loaded, object_of, open, open_resolved, process_shows, symbol,
+    LoadError, close, find_loaded, object_of, open, open_resolved, process_shows, symbol, symbol_beside,
 };

@@ -106,6 +106,24 @@ pub(in super::super) fn object_of(address: *const c_void) -> Option<usize> {
     }
 }
 
+/// Returns the address of a symbol of the program or library that contains an address. `None` if it defines none.
+pub(in super::super) fn symbol_beside(address: *const c_void, name: &CStr) -> Option<NonNull<c_void>> {
+    let object = object_of(address)?;
+    let is_beside = |found: &NonNull<c_void>| object_of(found.as_ptr()) == Some(object);
+    // SAFETY: the name ends in a NUL; only the address is taken.
+    let shared = NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) });
+    if let Some(found) = shared.filter(is_beside) {
+        return Some(found);
+    }
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: as in `object_of`, which found the object; its name is null or ends in a NUL, and its handle is never closed.
+    unsafe {
+        libc::dladdr(address, info.as_mut_ptr());
+        let file = NonNull::new(info.assume_init().dli_fname.cast_mut())?;
+        symbol(find_loaded(CStr::from_ptr(file.as_ptr()))?, name).filter(is_beside)
+    }
+}
+
 /// Returns `true` if libraries that are opened find a symbol of this name in the process.
 pub(in super::super) fn process_shows(name: &CStr) -> bool {
     // SAFETY: the name ends in a NUL; only the address is taken.

@@ -143,6 +143,13 @@ pub(in super::super) fn object_of(address: *const c_void) -> Option<usize> {
     (found != 0).then(|| handle.addr())
 }
 
+/// Returns the address of a symbol of the program or library that contains an address. `None` if it defines none.
+pub(in super::super) fn symbol_beside(address: *const c_void, name: &CStr) -> Option<NonNull<c_void>> {
+    let module = NonNull::new(ptr::without_provenance_mut(object_of(address)?))?;
+    // SAFETY: the module contains the address, so that it is loaded.
+    unsafe { symbol(module, name) }
+}
+
 /// Returns `true`: a library names the file of each of its imports, so none could be shown to it.
 pub(in super::super) fn process_shows(_: &CStr) -> bool {
     true
