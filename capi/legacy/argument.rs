@@ -12,7 +12,8 @@ use ferrite_core::{plain_error, type_index};
 
 use super::abi::TVMValue;
 use super::code;
-use super::{array, boxed, result};
+use super::crossing::Views;
+use super::{array, boxed, dtype, result};
 
 /// Type index for each type code whose values are converted without changing the eight bytes; [`SPECIAL`] for the other
 /// codes.
@@ -33,21 +34,22 @@ fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
     TVMFFIAny { type_index, small_str_len: 0, payload: TVMFFIAnyPayload { v_uint64: bits } }
 }
 
-/// Converts an argument of the legacy API to a borrowed tvm-ffi value. `number` is its position, for error messages.
+/// Converts an argument of the legacy API to a borrowed tvm-ffi value. `number` is its position, for error messages. `views`
+/// receives the view that is passed in place of an array with another data type.
 ///
 /// # Errors
-/// TypeError for an unknown type code; ValueError for a null string or null bytes.
+/// TypeError for an unknown type code; ValueError for a null string or null bytes; MemoryError.
 ///
 /// # Safety
-/// The value must match its type code.
+/// The value must match its type code, and `views` live as long as the result is used.
 #[inline]
-pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize) -> Result<TVMFFIAny> {
+pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize, views: &mut Views) -> Result<TVMFFIAny> {
     // SAFETY: all members are plain data of at most eight bytes, and the caller vouches for the value.
     let bits = unsafe { value.v_bits };
     match usize::try_from(type_code).ok().and_then(|index| INDEX_OF_CODE.get(index)) {
         Some(&index) if index != SPECIAL => Ok(cell(index as i32, bits)),
         // SAFETY: the caller vouches for the value.
-        _ => unsafe { view_special(value, type_code, number) },
+        _ => unsafe { view_special(value, type_code, number, views) },
     }
 }
 
@@ -55,13 +57,22 @@ pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize) -> Result<T
 ///
 /// # Safety
 /// Same requirements as [`view`].
-unsafe fn view_special(value: TVMValue, type_code: c_int, number: usize) -> Result<TVMFFIAny> {
+unsafe fn view_special(
+    value: TVMValue,
+    type_code: c_int,
+    number: usize,
+    views: &mut Views,
+) -> Result<TVMFFIAny> {
     // SAFETY: the caller vouches for the value.
     let (bits, pointer) = unsafe { (value.v_bits, value.v_handle) };
     match type_code {
         code::NULL => Ok(cell(type_index::NONE, 0)),
-        // A data type has four bytes; the other four are undefined.
-        code::DATA_TYPE => Ok(cell(type_index::DATA_TYPE, u64::from(bits as u32))),
+        code::DATA_TYPE => {
+            let mut current = cell(type_index::DATA_TYPE, 0);
+            // SAFETY: the caller guarantees a data type.
+            current.payload.v_dtype = dtype::to_current(unsafe { value.v_type });
+            Ok(current)
+        }
         code::BOOL => {
             result::tell_booleans_apart();
             // Callers with a `bool` in their union write only one byte.
@@ -71,8 +82,8 @@ unsafe fn view_special(value: TVMValue, type_code: c_int, number: usize) -> Resu
         code::BYTES if !pointer.is_null() => Ok(cell(type_index::BYTE_ARRAY_PTR, bits)),
         // SAFETY: the caller vouches for the object.
         code::OBJECT | code::MODULE | code::FUNCTION => Ok(unsafe { view_object(pointer.cast()) }),
-        // SAFETY: the caller vouches for the array.
-        code::ND_ARRAY => Ok(unsafe { view_object(array::object_of(pointer.cast())) }),
+        // SAFETY: the caller guarantees a live array.
+        code::ND_ARRAY => unsafe { Ok(view_object(views.current(array::object_of(pointer.cast()))?)) },
         _ => Err(bad_argument(type_code, number)),
     }
 }
@@ -144,18 +155,31 @@ pub unsafe fn write_plain(
 }
 
 /// Converts an argument of a tvm-ffi call to a borrowed value of the legacy API. `text` receives the byte-array record
-/// for bytes that are inline in the argument.
+/// for bytes that are inline in the argument, and `views` the view that is passed in place of a tensor with another data
+/// type.
 ///
 /// # Errors
-/// TypeError for a value that has no type code in the legacy API.
+/// TypeError for a value that has no type code or no data type in the legacy API; MemoryError.
 ///
 /// # Safety
-/// The cell must be a valid argument for as long as the value is used.
-pub unsafe fn show(argument: &TVMFFIAny, text: &mut result::Temporary) -> Result<(TVMValue, c_int)> {
+/// The cell must be a valid argument, and `views` live, for as long as the value is used.
+pub unsafe fn show(
+    argument: &TVMFFIAny,
+    text: &mut result::Temporary,
+    views: &mut Views,
+) -> Result<(TVMValue, c_int)> {
     // SAFETY: the caller vouches for the cell.
     unsafe {
         match argument.type_index {
-            type_index::DATA_TYPE => Ok((plain(argument), code::DATA_TYPE)),
+            type_index::DATA_TYPE => {
+                let mut former = TVMValue::of_bits(0);
+                former.v_type = dtype::to_former(argument.payload.v_dtype);
+                Ok((former, code::DATA_TYPE))
+            }
+            type_index::TENSOR => {
+                let array = array::handle_of(views.former(argument.payload.v_obj)?);
+                Ok((TVMValue::of_pointer(array.cast()), code::ND_ARRAY))
+            }
             type_index::DL_TENSOR_PTR => Ok((plain(argument), code::DL_TENSOR)),
             type_index::OBJECT_RVALUE_REF => Ok((plain(argument), code::RVALUE_REF)),
             type_index::RAW_STR if !argument.payload.v_ptr.is_null() => Ok((plain(argument), code::TEXT)),

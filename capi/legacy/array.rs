@@ -14,6 +14,7 @@ use ferrite_core::{device::kind, plain_bail, type_index};
 
 use super::abi::{TVMArrayHandle, TVMStreamHandle};
 use super::copy::Copy;
+use super::{crossing, dtype};
 use crate::boundary::{self, arg};
 
 /// Value of `require_alignment` that accepts DLPack tensors of any alignment.
@@ -30,7 +31,7 @@ pub fn handle_of(tensor: *mut TVMFFIObject) -> *mut DLTensor {
 }
 
 /// Converts a tensor into an array handle that owns a reference.
-fn into_handle(tensor: Tensor) -> *mut DLTensor {
+pub(super) fn into_handle(tensor: Tensor) -> *mut DLTensor {
     handle_of(tensor.into_object().into_raw().as_ptr())
 }
 
@@ -51,12 +52,13 @@ pub(super) unsafe fn borrow(
     }
 }
 
-/// Allocates an array. Its content is zero in main memory, and undefined on other devices.
+/// Allocates an array. Its content is zero in main memory, and undefined on other devices. An element of fewer than 8 bits
+/// takes a byte.
 ///
 /// Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised:
 /// ValueError for a negative number of dimensions, a negative extent or an unsupported data type; an error for an
 /// unsupported device; or MemoryError. Supported data types have at least one lane, and a bit width that is a multiple
-/// of 8 and a power of two; 1-bit unsigned integers are also supported.
+/// of 8 and a power of two. Integers of 1 and 4 bits and floats of 4 bits are also supported.
 ///
 /// # Safety
 /// See the crate.
@@ -76,23 +78,29 @@ pub unsafe extern "C" fn TVMArrayAlloc(
         let (shape, out) =
             unsafe { (boundary::slice(shape, ndim, arg(1, "shape"))?, boundary::out(out, arg(8, "out"))?) };
         let dtype = data_type(dtype_code, dtype_bits, dtype_lanes)?;
-        let tensor = device::empty(shape, dtype, DLDevice { device_type, device_id })?;
-        out.write(into_handle(tensor));
+        out.write(into_handle(empty(shape, dtype, DLDevice { device_type, device_id })?));
         Ok(())
     })
 }
 
-/// Creates a data type from its parts.
+/// Creates an array of a former data type.
+///
+/// # Errors
+/// Errors of [`device::empty`].
+pub(super) fn empty(shape: &[i64], former: DLDataType, device: DLDevice) -> Result<Tensor> {
+    crossing::array_over(device::empty(shape, dtype::storage_of(former), device)?, former)
+}
+
+/// Creates a former data type from its parts.
 ///
 /// # Errors
 /// ValueError if arrays do not support the data type.
 pub(super) fn data_type(code: c_int, bits: c_int, lanes: c_int) -> Result<DLDataType> {
-    const UNSIGNED: c_int = 1;
+    const FLOAT4: c_int = 8;
     let is_whole = bits > 0 && bits & (bits - 1) == 0 && bits % 8 == 0;
+    let is_narrow = matches!((code, bits), (0 | 1, 1 | 4) | (FLOAT4, 4));
     match (u8::try_from(code), u8::try_from(bits), u16::try_from(lanes)) {
-        (Ok(dtype_code), Ok(dtype_bits), Ok(dtype_lanes))
-            if dtype_lanes > 0 && (is_whole || (code == UNSIGNED && bits == 1)) =>
-        {
+        (Ok(dtype_code), Ok(dtype_bits), Ok(dtype_lanes)) if dtype_lanes > 0 && (is_whole || is_narrow) => {
             Ok(DLDataType { code: dtype_code, bits: dtype_bits, lanes: dtype_lanes })
         }
         _ => plain_bail!(
@@ -173,7 +181,9 @@ pub unsafe extern "C" fn TVMArrayCopyFromTo(
         unsafe {
             let from = boundary::reference(from, arg(1, "from"))?;
             let to = boundary::reference(to, arg(2, "to"))?;
-            device::copy_tensor(from, to, stream)
+            let [from, to] =
+                [from, to].map(|array| DLTensor { dtype: crossing::storage_type(array), ..*array });
+            device::copy_tensor(&from, &to, stream)
         }
     })
 }
@@ -193,13 +203,26 @@ pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mu
         // SAFETY: contract of the crate; the caller transfers a valid tensor.
         unsafe {
             let out = boundary::out(out, arg(2, "out"))?;
-            out.write(into_handle(Tensor::from_dlpack(from.as_ptr(), ANY_ALIGNMENT, false)?));
+            // Checked first: the caller keeps a tensor that has no former data type.
+            dtype::of_former_elements((*from.as_ptr()).dl_tensor.dtype)?;
+            let tensor = Tensor::from_dlpack(from.as_ptr(), ANY_ALIGNMENT, false)?;
+            match crossing::to_former(&tensor) {
+                Ok(array) => out.write(into_handle(array.unwrap_or(tensor))),
+                Err(error) => {
+                    // Dropped without the deleter, since the caller still owns `from`.
+                    let deleter = (*from.as_ptr()).deleter.take();
+                    drop(tensor);
+                    (*from.as_ptr()).deleter = deleter;
+                    return Err(error);
+                }
+            }
         }
         Ok(())
     })
 }
 
-/// Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is called.
+/// Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is called. The tensor has
+/// the current data type.
 ///
 /// Returns 0 and stores the DLPack tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised.
 ///
@@ -212,7 +235,8 @@ pub unsafe extern "C" fn TVMArrayToDLPack(from: TVMArrayHandle, out: *mut *mut D
         unsafe {
             let tensor = borrow(from, 1, "from")?;
             let out = boundary::out(out, arg(2, "out"))?;
-            out.write(tensor.to_dlpack()?.as_ptr());
+            let current = crossing::to_current(&tensor)?;
+            out.write(current.as_ref().unwrap_or(&tensor).to_dlpack()?.as_ptr());
         }
         Ok(())
     })

@@ -8,6 +8,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::{Any, Function, type_index};
 
 use super::abi::{TVMFunctionHandle, TVMValue};
+use super::crossing::Views;
 use super::{argument, result};
 use crate::boundary::{self, arg};
 
@@ -124,6 +125,7 @@ unsafe extern "C" fn call_carefully(
             boundary::non_null(ret_type_code, arg(6, "ret_type_code"))?;
             let mut inline = [const { MaybeUninit::<TVMFFIAny>::uninit() }; INLINE_ARGUMENTS];
             let mut heap = Buffer::new();
+            let mut views = Views::new();
             let args: *mut TVMFFIAny = if values.len() <= INLINE_ARGUMENTS {
                 inline.as_mut_ptr().cast()
             } else {
@@ -131,7 +133,7 @@ unsafe extern "C" fn call_carefully(
                 heap.as_mut_ptr()
             };
             for (index, (value, type_code)) in values.iter().zip(codes).enumerate() {
-                args.add(index).write(argument::view(*value, *type_code, index)?);
+                args.add(index).write(argument::view(*value, *type_code, index, &mut views)?);
             }
             Ok(call(func.cast(), args, num_args, ret_val, ret_type_code))
         }

@@ -10,10 +10,11 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::raised_error::Mark;
-use ferrite_core::{Any, AnyView, Function, plain_bail, type_index};
+use ferrite_core::{Any, AnyView, Function, plain_bail};
 
 use super::abi::{TVMFunctionHandle, TVMRetValueHandle, TVMValue};
 use super::code;
+use super::crossing::Views;
 use super::shown::{Shown, Space};
 use super::{argument, array, error};
 use crate::boundary::{self, arg};
@@ -70,11 +71,18 @@ impl Loans {
     ///
     /// # Errors
     /// MemoryError.
-    fn new(args: &[AnyView<'_>]) -> Result<Loans> {
+    ///
+    /// # Safety
+    /// The arguments are valid.
+    unsafe fn new(args: &Shown<'_>) -> Result<Loans> {
         let mut arrays = Buffer::new();
-        for array in args.iter().filter(|argument| argument.type_index() == type_index::TENSOR) {
-            if let Some(object) = array.object_ptr() {
-                arrays.try_push(Cell::new(object.as_ptr()))?;
+        for index in 0..args.count as usize {
+            // SAFETY: the caller guarantees valid arguments, which have one value and one code each.
+            unsafe {
+                if *args.codes.add(index) == code::ND_ARRAY {
+                    let array = (*args.values.add(index)).v_handle;
+                    arrays.try_push(Cell::new(array::object_of(array.cast())))?;
+                }
             }
         }
         for array in arrays.iter() {
@@ -127,7 +135,8 @@ impl Callback {
             return self.run(shown);
         }
         // A callback with a finalizer belongs to a front end, which frees its arguments.
-        Loans::new(args)?.during(|| self.run(shown))
+        // SAFETY: the arguments are valid until the callback returns.
+        unsafe { Loans::new(&shown)? }.during(|| self.run(shown))
     }
 
     fn run(&self, args: Shown<'_>) -> Result<Any> {
@@ -202,7 +211,8 @@ pub unsafe extern "C" fn TVMCFuncSetReturn(
             let place = boundary::non_null(ret.cast::<Any>(), arg(1, "ret"))?;
             let value = *boundary::reference(value, arg(2, "value"))?;
             let type_code = *boundary::reference(type_code, arg(3, "type_code"))?;
-            let view = argument::view(value, type_code, 0)?;
+            let mut views = Views::new();
+            let view = argument::view(value, type_code, 0, &mut views)?;
             drop(place.replace(AnyView::from_raw(view).to_owned()?));
         }
         Ok(())

@@ -18,6 +18,7 @@ use super::abi::TVMValue;
 use super::backend::TVMBackendGetFuncFromEnv;
 use super::call::TVMFuncCall;
 use super::code;
+use super::crossing::Views;
 use super::error::TVMAPISetLastError;
 use super::shown::{Shown, Space};
 use super::{argument, error};
@@ -96,8 +97,9 @@ unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
 /// # Safety
 /// The value matches its type code.
 unsafe fn own(value: TVMValue, type_code: c_int) -> Result<Any> {
-    // SAFETY: the caller vouches for the value.
-    unsafe { AnyView::from_raw(argument::view(value, type_code, 0)?) }.to_owned()
+    let mut views = Views::new();
+    // SAFETY: the caller guarantees a valid value.
+    unsafe { AnyView::from_raw(argument::view(value, type_code, 0, &mut views)?) }.to_owned()
 }
 
 /// Releases the reference that a compiled function returned with an object.

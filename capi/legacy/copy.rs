@@ -8,9 +8,11 @@ use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::device::kind;
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
+use ferrite_core::shape::data_size_bytes;
 use ferrite_core::tensor::TensorRef;
 
 use super::back_end::synchronize;
+use super::crossing;
 use crate::boundary::{self, arg};
 
 const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
@@ -76,7 +78,8 @@ unsafe fn check_bytes(tensor: &DLTensor, bytes: usize) -> Result<()> {
     // SAFETY: the caller vouches for the tensor.
     let reader = unsafe { TensorRef::from_raw(tensor) };
     plain_ensure!(reader.is_contiguous(), VALUE_ERROR, "Copies need contiguous arrays");
-    let size = reader.size_bytes();
+    // SAFETY: the caller guarantees a valid array.
+    let size = data_size_bytes(reader.shape(), unsafe { crossing::storage_type(tensor) });
     plain_ensure!(
         size == Some(bytes),
         VALUE_ERROR,

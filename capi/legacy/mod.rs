@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`abi`], [`code`] | `TVMValue`, handles, and type codes |
 //! | [`argument`], [`shown`], [`result`] | conversion of arguments between both APIs, and of results to the legacy API |
+//! | [`dtype`], [`crossing`] | data types of earlier releases, and arrays whose data type differs |
 //! | [`error`] | the last error of a thread: strings with a kind prefix, and Python exceptions |
 //! | [`call`], [`callback`] | function calls, and functions implemented by C callbacks |
 //! | [`registry`] | global functions |
@@ -44,7 +45,9 @@ pub mod callback;
 pub mod code;
 pub mod compiled;
 mod copy;
+pub mod crossing;
 pub mod device;
+pub mod dtype;
 pub mod error;
 pub mod globals;
 pub mod module;

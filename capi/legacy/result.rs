@@ -8,12 +8,12 @@ use core::ptr;
 use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::sync::atomic::{AtomicBool, Ordering};
-use ferrite_core::{Any, dtype, plain_error, type_index};
+use ferrite_core::{Any, Tensor, plain_error, type_index};
 
 use super::abi::TVMValue;
-use super::array;
 use super::code;
 use super::thread::{self, Slots, Text, no_slots};
+use super::{array, crossing, dtype};
 
 /// Whether callers know the type code of booleans, which exists since 0.18. For older callers, booleans are converted
 /// to integers.
@@ -111,7 +111,7 @@ pub unsafe fn show(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue
     }
 }
 
-/// Converts an object other than a string or bytes to a borrowed value and its type code.
+/// Converts an object other than a string, bytes or a tensor to a borrowed value and its type code.
 ///
 /// # Errors
 /// TypeError for a type that has no type code in the legacy API.
@@ -120,7 +120,6 @@ fn show_object(index: i32, object: *mut TVMFFIObject) -> Result<(TVMValue, c_int
     match index {
         type_index::FUNCTION => Ok((pointer, code::FUNCTION)),
         type_index::MODULE => Ok((pointer, code::MODULE)),
-        type_index::TENSOR => Ok((TVMValue::of_pointer(array::handle_of(object).cast()), code::ND_ARRAY)),
         type_index::STATIC_OBJECT_BEGIN.. => Ok((pointer, code::OBJECT)),
         other => Err(no_code(other)),
     }
@@ -135,7 +134,7 @@ fn no_code(index: i32) -> Error {
 /// strings) are stored in a thread-local slot.
 ///
 /// # Errors
-/// TypeError for a value that has no type code in the legacy API; MemoryError.
+/// TypeError for a value that has no type code or no data type in the legacy API; MemoryError.
 #[inline]
 pub fn give(value: Any) -> Result<(TVMValue, c_int)> {
     give_in(value, |slots| &slots.result)
@@ -153,6 +152,12 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMVal
         | type_index::BYTES
         | type_index::SMALL_BYTES
         | type_index::DATA_TYPE => keep(&value, slot),
+        type_index::TENSOR => {
+            let tensor: Tensor = value.get()?;
+            drop(value);
+            let array = array::into_handle(crossing::to_former(&tensor)?.unwrap_or(tensor));
+            Ok((TVMValue::of_pointer(array.cast()), code::ND_ARRAY))
+        }
         _ => {
             let mut unused = Temporary { data: ptr::null(), size: 0 };
             // SAFETY: the value is valid; its reference is transferred.
@@ -169,7 +174,7 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMVal
 /// MemoryError; RuntimeError on a thread whose slots are destroyed.
 fn keep(value: &Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
     let of_dtype = match value.type_index() {
-        type_index::DATA_TYPE => Some(dtype::to_string(value.get::<DLDataType>()?)?),
+        type_index::DATA_TYPE => Some(dtype::name_of(value.get::<DLDataType>()?)?),
         _ => None,
     };
     let view = value.view();

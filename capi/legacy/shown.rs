@@ -11,6 +11,7 @@ use ferrite_core::memory::Buffer;
 
 use super::abi::TVMValue;
 use super::argument;
+use super::crossing::Views;
 use super::result::Temporary;
 
 /// Maximum number of arguments that are stored without heap memory.
@@ -45,6 +46,7 @@ pub(super) struct Space {
     values: Slots<TVMValue>,
     codes: Slots<c_int>,
     bytes: Slots<Temporary>,
+    views: Views,
 }
 
 /// Converted arguments: values, type codes and their number. Borrows the storage and the original arguments.
@@ -58,7 +60,7 @@ pub(super) struct Shown<'a> {
 impl Space {
     /// Creates empty storage.
     pub(super) const fn new() -> Space {
-        Space { values: Slots::new(), codes: Slots::new(), bytes: Slots::new() }
+        Space { values: Slots::new(), codes: Slots::new(), bytes: Slots::new(), views: Views::new() }
     }
 
     /// Converts arguments to values and type codes in this storage.
@@ -74,7 +76,7 @@ impl Space {
             unsafe {
                 let temporary = bytes.add(index);
                 temporary.write(Temporary { data: ptr::null(), size: 0 });
-                let (value, code) = argument::show(argument.as_raw(), &mut *temporary)?;
+                let (value, code) = argument::show(argument.as_raw(), &mut *temporary, &mut self.views)?;
                 values.add(index).write(value);
                 codes.add(index).write(code);
             }

@@ -3,17 +3,19 @@
 use core::ffi::c_void;
 
 use ferrite_alloc_ext::device::{self, Attribute};
-use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
 use ferrite_core::{
-    Any, AnyView, Shape, String, Tensor, device::kind, plain_bail, plain_ensure, static_function,
+    Any, AnyView, ObjectClass, Shape, String, Tensor, device::kind, plain_bail, plain_ensure, static_function,
 };
+
+use crate::legacy::{array, crossing, dtype};
 
 /// Device functions of TVM 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
     static_function!(packed "runtime.TVMArrayAllocWithScope", allocate_array),
-    static_function!("runtime.TVMArrayCreateView", create_view),
+    static_function!(packed "runtime.TVMArrayCreateView", create_view),
 ];
 
 /// Functions for builds without device back ends. In other builds, `targets/gpu` provides them.
@@ -60,7 +62,8 @@ fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
         let is_global = matches!(scope.as_bytes(), b"" | b"global");
         plain_ensure!(is_global, RUNTIME_ERROR, "There is no memory of scope {}", scope.as_bytes());
     }
-    device::empty(shape.as_slice(), dtype.get::<DLDataType>()?, device.get::<DLDevice>()?).map(Any::from)
+    let array = array::empty(shape.as_slice(), dtype::of_argument(*dtype)?, device.get::<DLDevice>()?)?;
+    current(array)
 }
 
 /// Creates a shape from an array of extents.
@@ -77,26 +80,43 @@ unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
     Shape::from_slice(unsafe { core::slice::from_raw_parts(extents.cast::<i64>(), count) })
 }
 
-/// Creates a view of a tensor with another shape and data type, at a byte offset.
-fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, relative_byte_offset: i64) -> Result<Tensor> {
-    plain_ensure!(tensor.is_contiguous(), VALUE_ERROR, "A view needs a contiguous array");
-    let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);
-    let wanted = shape.product().and_then(|count| usize::try_from(count).ok()?.checked_mul(bits.div_ceil(8)));
-    let offset = usize::try_from(relative_byte_offset).ok();
-    let end = wanted.and_then(|wanted| offset?.checked_add(wanted));
-    let size = tensor.as_tensor_ref().size_bytes().unwrap_or(0);
+/// Creates a view of an array with another shape. Takes `(array, shape[, dtype[, byte_offset]])`; 0.14 passes two arguments,
+/// 0.18 all four.
+fn create_view(args: &[AnyView<'_>]) -> Result<Any> {
+    let [tensor, shape, rest @ ..] = args else {
+        plain_bail!(TYPE_ERROR, "An array and a shape were expected")
+    };
+    let (tensor, shape) = (tensor.get::<Tensor>()?, shape.get::<Shape>()?);
+    let array = crossing::to_former(&tensor)?.unwrap_or(tensor);
+    let wanted = match rest.first().filter(|dtype| !dtype.is_none()) {
+        Some(name) => dtype::of_argument(*name)?,
+        None => array.dl_tensor().dtype,
+    };
+    let offset = rest.get(1).map_or(Ok(0), |offset| offset.get::<i64>())?;
+    let offset = usize::try_from(offset).ok();
+    plain_ensure!(array.is_contiguous(), VALUE_ERROR, "A view needs a contiguous array");
+    let size = dtype::array_bytes(array.shape(), array.dl_tensor().dtype).unwrap_or(0);
+    let end = dtype::array_bytes(shape.as_slice(), wanted).and_then(|bytes| offset?.checked_add(bytes));
     plain_ensure!(
         end.is_some_and(|end| end <= size),
         VALUE_ERROR,
         "The view does not lie in the {} bytes of the array",
         size
     );
-    let mut prototype = *tensor.dl_tensor();
-    prototype.dtype = dtype;
-    prototype.ndim = shape.as_slice().len() as i32;
-    prototype.shape = shape.as_slice().as_ptr().cast_mut();
-    prototype.strides = core::ptr::null_mut();
-    prototype.byte_offset += offset.unwrap_or(0) as u64;
-    // SAFETY: the check above ensures that the view lies in the array.
-    unsafe { tensor.create_unsafe_view(&prototype) }
+    let prototype = DLTensor {
+        dtype: dtype::storage_of(wanted),
+        ndim: shape.as_slice().len() as i32,
+        shape: shape.as_slice().as_ptr().cast_mut(),
+        strides: core::ptr::null_mut(),
+        byte_offset: array.dl_tensor().byte_offset + offset.unwrap_or(0) as u64,
+        ..*array.dl_tensor()
+    };
+    // SAFETY: the check above ensures that the view lies in the array, which the view keeps alive.
+    let bytes = unsafe { Tensor::from_owner(array.as_object(), &prototype) }?;
+    current(crossing::array_over(bytes, wanted)?)
+}
+
+/// Returns an array as a result of a tvm-ffi function.
+fn current(array: Tensor) -> Result<Any> {
+    Ok(Any::from(crossing::to_current(&array)?.unwrap_or(array)))
 }

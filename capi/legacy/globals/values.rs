@@ -1,13 +1,12 @@
 //! Global functions for strings, constants, shapes and tagged tuples.
 
 use ferrite_alloc_ext::containers::ArrayObject;
-use ferrite_core::abi::DLDataType;
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{Any, AnyView, Shape, String, plain_bail, plain_ensure, static_function};
 
-use crate::legacy::boxed;
+use crate::legacy::{boxed, dtype};
 
 /// Value functions of TVM 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[
@@ -48,7 +47,7 @@ fn string_constant(text: String) -> Result<Any> {
 /// Creates a constant. Takes `(number, dtype[, span])`.
 fn constant(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
-        [number, dtype, ..] => boxed::constant(*number, dtype.get::<DLDataType>()?),
+        [number, name, ..] => boxed::constant(*number, dtype::to_current(dtype::of_argument(*name)?)),
         _ => plain_bail!(TYPE_ERROR, "A number and a data type were expected"),
     }
 }

@@ -332,12 +332,13 @@ int TVMCFuncSetReturn(TVMRetValueHandle ret,
                       int num_ret);
 
 /**
- * Allocates an array. Its content is zero in main memory, and undefined on other devices.
+ * Allocates an array. Its content is zero in main memory, and undefined on other devices. An element of fewer than 8 bits
+ * takes a byte.
  *
  * Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised:
  * ValueError for a negative number of dimensions, a negative extent or an unsupported data type; an error for an
  * unsupported device; or MemoryError. Supported data types have at least one lane, and a bit width that is a multiple
- * of 8 and a power of two; 1-bit unsigned integers are also supported.
+ * of 8 and a power of two. Integers of 1 and 4 bits and floats of 4 bits are also supported.
  */
 TVM_DLL
 int TVMArrayAlloc(const int64_t *shape,
@@ -400,7 +401,8 @@ int TVMArrayFromDLPack(DLManagedTensor *from,
                        TVMArrayHandle *out);
 
 /**
- * Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is called.
+ * Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is called. The tensor has
+ * the current data type.
  *
  * Returns 0 and stores the DLPack tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised.
  */

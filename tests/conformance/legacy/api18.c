@@ -155,19 +155,27 @@ static void test_positive_status(void) {
   OK(TVMFuncFree(function));
 }
 
-/* Tests that elements are whole bytes, a power of two of bits; but for booleans of one bit. */
+/* Tests that elements have a power of two of bits, of which 1 and 4 take a byte. */
 static void test_data_types(void) {
-  static const int refused[][3] = {{kDLInt, 24, 1}, {kDLInt, 4, 1}, {kDLInt, 1, 1}, {kDLFloat, 0, 1}, {kDLFloat, 32, 0}, {kDLUInt, 2, 1}};
-  int64_t shape[1] = {8};
+  static const int refused[][3] = {{kDLInt, 24, 1}, {kDLInt, 2, 1}, {kDLFloat, 4, 1}, {kDLFloat, 0, 1}, {kDLFloat, 32, 0}, {kDLUInt, 2, 1}};
+  static const int narrow[][2] = {{kDLUInt, 1}, {kDLInt, 1}, {kDLInt, 4}, {kDLUInt, 4}};
+  int64_t shape[1] = {1000};
+  char bytes[1000];
   TVMArrayHandle array = NULL;
   int i;
   for (i = 0; i < 6; i++) {
     FAILS(TVMArrayAlloc(shape, 1, refused[i][0], refused[i][1], refused[i][2], kDLCPU, 0, &array), "data type with code");
   }
   CHECK(array == NULL);
-  OK(TVMArrayAlloc(shape, 1, kDLUInt, 1, 1, kDLCPU, 0, &array));
-  CHECK(array->dtype.bits == 1);
-  OK(TVMArrayFree(array));
+  for (i = 0; i < 4; i++) {
+    OK(TVMArrayAlloc(shape, 1, narrow[i][0], narrow[i][1], 1, kDLCPU, 0, &array));
+    CHECK(array->dtype.code == narrow[i][0] && array->dtype.bits == narrow[i][1]);
+    memset(array->data, i + 1, 1000); /* as kernels do */
+    OK(TVMArrayCopyToBytes(array, bytes, 1000));
+    CHECK(bytes[0] == i + 1 && bytes[999] == i + 1);
+    FAILS(TVMArrayCopyToBytes(array, bytes, 125), "1000 bytes");
+    OK(TVMArrayFree(array));
+  }
 }
 
 /* Tests that every listed name is found, of the library and of the program, and that a removed one is in neither list. */
