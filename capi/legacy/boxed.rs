@@ -213,13 +213,19 @@ pub fn constant(value: AnyView<'_>, dtype: DLDataType) -> Result<Any> {
     make(&INT_IMM, dtype, Any::from(value.get::<i64>()?))
 }
 
+/// Returns the type key, the data type and the value of a constant; `None` for other objects.
+pub fn constant_parts(object: &ObjectRef) -> Option<(&'static [u8], DLDataType, &Any)> {
+    let class = [&INT_IMM, &FLOAT_IMM, &STRING_IMM].into_iter().find(|class| class.holds(object))?;
+    // SAFETY: an object of one of these classes has this record, which lives as long as the object.
+    let record = unsafe { &*object.as_ptr().cast::<Boxed>() };
+    Some((class.key, record.dtype, &record.value))
+}
+
 /// Unboxes a constant of the default data type. Returns other values unchanged.
 pub fn unwrap(value: Any) -> Any {
-    let constant = [&INT_IMM, &FLOAT_IMM, &STRING_IMM].into_iter().find_map(|class| {
-        let object = value.as_object().filter(|object| class.holds(object))?;
-        // SAFETY: an object of one of these classes has this record; it never changes.
-        let record = unsafe { &*object.as_ptr().cast::<Boxed>() };
-        (Some(record.dtype) == class.default).then(|| record.value.clone())
+    let constant = value.as_object().and_then(constant_parts).and_then(|(key, dtype, constant)| {
+        let is_default = Class::find(key).is_some_and(|class| class.default == Some(dtype));
+        is_default.then(|| constant.clone())
     });
     constant.unwrap_or(value)
 }

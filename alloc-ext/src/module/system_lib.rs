@@ -9,7 +9,7 @@ use core::ptr::NonNull;
 use ferrite_core::error::Result;
 use ferrite_core::name_table::NameTable;
 use ferrite_core::sync::atomic::Ordering;
-use ferrite_core::{String, plain_warn};
+use ferrite_core::{ObjectClass, String, plain_warn};
 
 use super::Module;
 use super::library::{FUNCTION_PREFIX, Library};
@@ -67,6 +67,16 @@ unsafe impl Library for SystemLibrary {
     }
 }
 
+/// Returns `true` if a module is the system library module for a prefix.
+pub fn is_system_library(module: &Module) -> bool {
+    let mut is_found = false;
+    MODULES.for_each(|entry| {
+        is_found = entry.value.as_object().ptr_eq(module.as_object());
+        !is_found
+    });
+    is_found
+}
+
 /// Returns the system library module for a prefix, and creates it on the first call. There is one module per prefix, which
 /// lives as long as the process.
 ///
@@ -90,7 +100,6 @@ mod tests {
     use super::*;
     use core::cell::Cell;
     use core::ptr;
-    use ferrite_core::object::ObjectClass;
 
     #[test]
     fn names_are_looked_up_with_and_without_prefix() -> Result<()> {

@@ -3,10 +3,15 @@
 //! They are [defaults](ferrite_core::defaults): a function that is registered under one of these names replaces the
 //! default.
 
+mod array_bytes;
 mod containers;
+mod data_types;
 mod device;
+mod graph;
 mod modules;
 mod nodes;
+mod parameters;
+mod timing;
 mod values;
 
 use ferrite_core::builtins::StaticFunction;
@@ -32,4 +37,11 @@ pub const GROUPS: &[Group] = &[
     group("_", device::OLD),
     group("runtime.", device::RUNTIME),
     group("runtime.", device::RUNTIME_WITHOUT_BACK_ENDS),
+    group("_", data_types::OLD),
+    group("runtime.", data_types::RUNTIME),
+    group("dtype.", data_types::CURRENT),
+    group("module.", timing::OLD),
+    group("runtime.", timing::RUNTIME),
+    group("runtime.", parameters::RUNTIME),
+    group("runtime.", parameters::RUNTIME_WITHOUT_MODELS),
 ];

@@ -68,18 +68,28 @@ fn type_key(module: Module) -> Result<String> {
     String::from_bytes(module.kind()?.to_bytes())
 }
 
-/// Returns the type key of a module under its name up to 0.6, where libraries are `dso`.
+/// Returns the type key of a module under its name up to 0.6, where libraries are `dso`, and the system library is
+/// `system_lib`.
 fn old_type_key(module: Module) -> Result<String> {
     match module.kind()?.to_bytes() {
+        b"library" if system_lib::is_system_library(&module) => String::new("system_lib"),
         b"library" => String::new("dso"),
         kind => String::from_bytes(kind),
     }
 }
 
 /// Returns the source code of a module. Takes `(module[, format])`.
+///
+/// # Errors
+/// InternalError for a module without source, such as a library.
 fn source(args: &[AnyView<'_>]) -> Result<Any> {
     let Some(module) = args.first() else { plain_bail!(TYPE_ERROR, "A module was expected") };
-    module.get::<Module>()?.inspect_source(&text_at(args, 1)?).map(Any::from)
+    let module = module.get::<Module>()?;
+    let source = module.inspect_source(&text_at(args, 1)?)?;
+    if source.as_bytes().is_empty() {
+        plain_bail!(INTERNAL_ERROR, "Module[{}] does not support GetSource", module.kind()?.to_bytes());
+    }
+    Ok(Any::from(source))
 }
 
 fn imports_size(module: Module) -> Result<i64> {

@@ -2,12 +2,12 @@
 //! to 0.6, `node.*` since 0.7.
 
 use ferrite_alloc_ext::dataclass::repr_print;
-use ferrite_alloc_ext::graph::{from_json_graph_string, to_json_graph_string};
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{Any, AnyView, Function, String, plain_error, static_function};
 
+use super::graph;
 use crate::legacy::{boxed, object};
 
 /// Object functions of TVM 0.7 and later outside `node.*`.
@@ -16,6 +16,7 @@ pub const RUNTIME: &[StaticFunction] = &[static_function!("runtime.ObjectPtrHash
 /// The `node.*` functions.
 pub const NODE: &[StaticFunction] = &[
     static_function!("node.AsRepr", text_of),
+    static_function!("node.AsLegacyRepr", text_of),
     static_function!("node.SaveJSON", to_json),
     static_function!("node.LoadJSON", from_json),
     static_function!("node.NodeGetAttr", attribute),
@@ -26,8 +27,8 @@ pub const NODE: &[StaticFunction] = &[
 pub const OLD: &[StaticFunction] = &[
     static_function!("_format_str", text_of),
     static_function!("_raw_ptr", address),
-    static_function!("_save_json", to_json),
-    static_function!("_load_json", from_json),
+    static_function!("_save_json", to_old_json),
+    static_function!("_load_json", node_from_json),
     static_function!("_NodeGetAttr", node_of_attribute),
     static_function!("_NodeListAttrNames", attribute_names),
 ];
@@ -41,11 +42,19 @@ fn address(object: ObjectRef) -> i64 {
 }
 
 fn to_json(value: Any) -> Result<String> {
-    to_json_graph_string(&boxed::unwrap(value), &Any::NONE)
+    graph::to_json(boxed::unwrap(value), graph::Dialect::of_caller())
+}
+
+fn to_old_json(value: Any) -> Result<String> {
+    graph::to_json(boxed::unwrap(value), graph::Dialect::UNTIL_0_6)
 }
 
 fn from_json(text: String) -> Result<Any> {
-    boxed::wrap(from_json_graph_string(text.as_bytes())?)
+    boxed::wrap_number(graph::from_json(text.as_bytes())?)
+}
+
+fn node_from_json(text: String) -> Result<Any> {
+    boxed::wrap(graph::from_json(text.as_bytes())?)
 }
 
 fn attribute(object: ObjectRef, name: String) -> Result<Any> {

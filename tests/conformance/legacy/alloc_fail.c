@@ -142,6 +142,54 @@ static void walk_arrays(void) {
   if (step(TVMDeviceAllocDataSpace(cpu, 1000, 64, float32, &data))) TVMDeviceFreeDataSpace(cpu, data);
 }
 
+/* Calls a global function, and then another one with its result. */
+static void call_both(const char* name, TVMValue* args, int* codes, int count, const char* second) {
+  TVMFunctionHandle function = NULL;
+  TVMValue result;
+  int code = kTVMNullptr;
+  if (!step(TVMFuncGetGlobal(name, &function)) || !CHECK(function != NULL)) return;
+  if (step(TVMFuncCall(function, args, codes, count, &result, &code))) {
+    call(second, &result, &code, 1);
+    free_result(result, code);
+  }
+  TVMFuncFree(function);
+}
+
+/* Passes an array whose data type differs from that of tvm-ffi, and writes it to bytes and JSON. */
+static void walk_narrow_arrays(void) {
+  int64_t shape[2] = {16, 16};
+  TVMArrayHandle array = NULL;
+  TVMFunctionHandle function = NULL;
+  TVMValue args[2];
+  TVMValue result;
+  int codes[2] = {kTVMStr, kTVMNDArrayHandle};
+  int code;
+  DLManagedTensor* managed;
+  args[0] = of_text("posit");
+  args[1] = of_int(131);
+  codes[1] = kTVMArgInt;
+  call("runtime._datatype_register", args, codes, 2);
+  if (!step(TVMArrayAlloc(shape, 2, kDLUInt, 1, 1, kDLCPU, 0, &array))) return;
+  args[0] = of_text("a name that is long enough for memory of its own");
+  args[1] = of_handle(array);
+  codes[1] = kTVMNDArrayHandle;
+  if (step(TVMFuncCreateFromCFunc(echo, NULL, NULL, &function))) {
+    if (step(TVMFuncCall(function, args + 1, codes + 1, 1, &result, &code))) free_result(result, code);
+    TVMFuncFree(function);
+  }
+  function = NULL;
+  if (step(TVMFuncGetGlobal("runtime.Map", &function))) {
+    if (step(TVMFuncCall(function, args, codes, 2, &result, &code))) {
+      call_both("runtime.SaveParams", &result, &code, 1, "runtime.LoadParams");
+      call_both("node.SaveJSON", &result, &code, 1, "node.LoadJSON");
+      free_result(result, code);
+    }
+    TVMFuncFree(function);
+  }
+  if (step(TVMArrayToDLPack(array, &managed))) TVMDLManagedTensorCallDeleter(managed);
+  TVMArrayFree(array);
+}
+
 static void walk_modules(void) {
   TVMModuleHandle module = NULL;
   TVMModuleHandle other = NULL;
@@ -169,6 +217,7 @@ static void walk(void) {
   walk_functions();
   walk_objects();
   walk_arrays();
+  walk_narrow_arrays();
   walk_modules();
   TVMAPISetLastError("");
 }
