@@ -1,6 +1,6 @@
 """Tests of the unmodified ctypes front end of an earlier release found on the path, on this library.
 
-Each function test_NAME is a test, run by unittest.
+Each function test_NAME is a test, run by unittest, as are those of front_end_values.py.
 """
 
 import ctypes
@@ -421,9 +421,25 @@ def test_old_library():
     raises(AttributeError, lambda: mod["malloc"])
 
 
+def test_failing_calls_in_a_row():
+    """The exception of one call is released when the next one fails. Its last reference may be that of the library."""
+
+    def fail():
+        raise ValueError("again")
+
+    function, place = named(fail), (ctypes.c_int64 * 1)()
+    for _ in range(100):
+        assert LIB.TVMFuncCall(function.handle, place, place, 0, place, ctypes.byref(ctypes.c_int())) == -1
+    raises(Exception, function, "again")
+
+
 def main():
-    tests = [unittest.FunctionTestCase(test) for name, test in sorted(globals().items()) if name.startswith("test_")]
+    import front_end_values  # after this module is complete
+
+    found = {**vars(front_end_values), **globals()}
+    tests = [unittest.FunctionTestCase(test) for name, test in sorted(found.items()) if name.startswith("test_")]
     sys.exit(not unittest.TextTestRunner().run(unittest.TestSuite(tests)).wasSuccessful())
 
 
-main()
+if __name__ == "__main__":
+    main()

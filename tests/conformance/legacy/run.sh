@@ -38,4 +38,6 @@ for release; do
     TVM_FFI=ctypes TVM_USE_RUNTIME_LIB=1 TVM_LIBRARY_PATH=$work \
     "$root/tests/watchdog/watched.py" 300 "$environment/bin/python" -W ignore "$here/front_end.py" 2>&1 || status=1
 done
+echo "== global functions"
+"$environment/bin/python" -W ignore "$here/global_functions.py" --quiet "$FERRITE_TVM_GIT" "$work/libtvm_runtime.so" || status=1
 exit "$status"
