@@ -67,6 +67,28 @@ fn any_allocation_may_fail() -> Outcome<()> {
     run("alloc_fail", "plain", |program| program)
 }
 
+/// Makes the calls of the Python front end of each release, without the front end. Those are run by
+/// `./ci.sh legacy-front-ends`.
+#[test]
+#[ignore = "builds the library again: ./ci.sh legacy"]
+fn the_calls_of_the_front_end_of_each_release() -> Outcome<()> {
+    require("python3", "python3")?;
+    let folder = scratch("legacy/releases")?;
+    for library in ["old3", "old6", "today"] {
+        compiled(&folder, library)?;
+    }
+    let program = sources().join("releases/calls.py");
+    for release in ["0.5", "0.6.1", "0.8.0", "0.14.0", "0.18.0"] {
+        let mut command = Command::new("python3");
+        command.arg("-B").arg(&program).arg(Library::with_legacy()?.shared()).arg(&folder).arg(release);
+        let run = command.output()?;
+        let report = String::from_utf8_lossy(&run.stderr).into_owned();
+        print!("{release}: {report}");
+        assert!(run.status.success() && report.trim_end().ends_with("\nOK"), "{release}:\n{report}");
+    }
+    Ok(())
+}
+
 /// Compiles the current headers and those of each earlier generation, in every dialect.
 #[test]
 fn the_header_is_clean_for_every_generation() -> Outcome<()> {
