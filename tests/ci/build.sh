@@ -171,7 +171,7 @@ check_reproducible() {
   build_wheel || return 1
   rm -rf "$target/reproducible" && mkdir -p "$copy/tree" || return 1
   git ls-files -z --cached --others --exclude-standard | tar -c --null -T - | tar -x -C "$copy/tree" || return 1
-  (unset CARGO_TARGET_DIR && CARGO_HOME="$copy/cargo" python3 -m pip wheel --quiet --no-deps -w "$copy" "$copy/tree/targets/host/python") ||
+  (unset CARGO_TARGET_DIR && FERRITE_WHEEL_COMMAND=1 CARGO_HOME="$copy/cargo" python3 -m pip wheel --quiet --no-deps -w "$copy" "$copy/tree/targets/host/python") ||
     return 1
   ours=("$target"/wheels/*.whl "$target"/cxx-abi/release/libtvm_ffi.{so,a})
   theirs=("$copy"/*.whl "$copy"/tree/target/release/libtvm_ffi.{so,a})

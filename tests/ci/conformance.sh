@@ -71,9 +71,16 @@ cpp_clients() { # cpp_clients NAME...: parts of the tests' names
 
 about wheel "upstream's Python package runs on the library of our wheel"
 check_wheel() {
-  build_wheel &&
+  build_wheel && command_on_request &&
     targets/host/python/test.sh "$target"/wheels/*.whl &&
     OUT=$target/upstream/wheel tests/conformance/upstream/run.sh "$target"/wheels/*.whl python
+}
+
+command_on_request() { # the wheel has the command only if it is asked for
+  local plain=$target/ci/plain-wheel
+  rm -rf "$plain" && CARGO_TARGET_DIR=$target/cxx-abi python3 -m pip wheel --quiet --no-deps -w "$plain" targets/host/python &&
+    python3 -m zipfile -l "$(echo "$target"/wheels/*.whl)" | grep -q 'scripts/ferrite ' &&
+    ! python3 -m zipfile -l "$(echo "$plain"/*.whl)" | grep 'scripts/ferrite '
 }
 
 FIRST_RELEASES=(0.1.9 0.1.13.post3 0.1.14.post1)

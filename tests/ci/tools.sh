@@ -55,11 +55,11 @@ host_library() { # host_library PROFILE
   need g++ "apt-get install g++" && targets/host/build.sh --profile "$1" --target-dir "$target/cxx-abi"
 }
 
-build_wheel() { # the only file of $target/wheels
+build_wheel() { # the only file of $target/wheels, with the command in it
   need g++ "apt-get install g++" && need strip "apt-get install binutils" &&
     need python3 "apt-get install python3 python3-pip python3-venv" || return 1
   rm -rf "$target/wheels"
-  CARGO_TARGET_DIR=$target/cxx-abi python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python
+  FERRITE_WHEEL_COMMAND=1 CARGO_TARGET_DIR=$target/cxx-abi python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python
 }
 
 asan_library=$target/asan/$HOST_TARGET/debug/libtvm_ffi.so

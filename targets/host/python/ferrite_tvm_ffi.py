@@ -5,6 +5,7 @@
 
 `python -m ferrite_tvm_ffi run app.py` runs a program that lacks this import, and so does an interpreter with FERRITE_TVM_FFI=1 in its
 environment: see ferrite_tvm_ffi_switch.py. `python -m ferrite_tvm_ffi` prints the libraries in use: see ferrite_tvm_ffi_command.py.
+Values of tvm_ffi can then be pickled: see ferrite_tvm_ffi_pickle.py.
 
 A libtvm_ffi.so is found in two ways, and the import redirects both. Binaries need it by name: the dynamic loader uses
 the first library with that soname in the process, which is Ferrite's from the import on. Python code asks
@@ -38,15 +39,17 @@ LIBRARY = Path(__file__).resolve().parent / "ferrite_tvm_ffi.libs" / "libtvm_ffi
 
 def activate() -> None:
     """Make a later `import tvm_ffi` use this library; raise an ImportError with the reason if that is impossible."""
-    if any(isinstance(finder, LibinfoFinder) for finder in sys.meta_path):
+    if FINDER in sys.meta_path:
         return
     if "tvm_ffi" in sys.modules:
-        raise ImportError("tvm_ffi is imported already: import ferrite_tvm_ffi before it")
+        raise ImportError(
+            "tvm_ffi is imported already: import ferrite_tvm_ffi before it, or set FERRITE_TVM_FFI=1 in the environment of this process"
+        )
     release = installed()
     if reason := misfit(release):
         raise ImportError(f"{UPSTREAM} {release} is installed, {reason}: pip install {UPSTREAM}=={TESTED[-1]}")
     serve(load(), release)
-    sys.meta_path.insert(0, LibinfoFinder())
+    sys.meta_path.insert(0, FINDER)
 
 
 def installed() -> str:
@@ -128,11 +131,11 @@ def mapped() -> set[str]:
     return {path for line in lines for path in line.split(maxsplit=5)[5:] if f"/{LIBRARY.name}" in path}
 
 
-class LibinfoFinder:
-    """Import hook: finds `tvm_ffi.libinfo` by the other finders, and patches it after its execution to return this library."""
+class Finder:
+    """Import hook: finds modules of tvm_ffi by the other finders, and patches them after their execution."""
 
     def find_spec(self, name, path=None, target=None):
-        if name != "tvm_ffi.libinfo":
+        if (patch := PATCHES.get(name)) is None:
             return None
         specs = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, specs), None)
@@ -141,7 +144,7 @@ class LibinfoFinder:
 
             def exec_module(module):
                 execute(module)
-                point_at_ours(module)
+                patch(module)
 
             spec.loader.exec_module = exec_module
         return spec
@@ -158,6 +161,22 @@ def point_at_ours(libinfo) -> None:
 
     libinfo._find_library_by_basename = find_ours
 
+
+def make_picklable(tvm_ffi) -> None:
+    """Make tensors, modules and functions of tvm_ffi picklable."""
+    import ferrite_tvm_ffi_pickle  # noqa: PLC0415 - it imports this module
+
+    ferrite_tvm_ffi_pickle.install(tvm_ffi)
+
+
+def include_files(are_included: bool = True) -> None:
+    """Make modules that are pickled from now on contain the bytes of their files, for machines that lack these files."""
+    import ferrite_tvm_ffi_modules  # noqa: PLC0415 - imported only when needed
+
+    ferrite_tvm_ffi_modules.Files.are_included = are_included
+
+
+FINDER, PATCHES = Finder(), {"tvm_ffi.libinfo": point_at_ours, "tvm_ffi": make_picklable}
 
 if __name__ == "__main__":
     import ferrite_tvm_ffi_command

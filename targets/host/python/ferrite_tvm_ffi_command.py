@@ -79,6 +79,8 @@ def examine(ferrite) -> dict:
     others = ferrite.mapped() - {str(ferrite.LIBRARY)}
     if tvm_ffi.LIB._name != str(ferrite.LIBRARY) or others:
         return {**found, "reason": f"tvm_ffi has loaded {tvm_ffi.LIB._name}; mapped are {', '.join(ferrite.mapped())}"}
+    import ferrite_tvm_ffi_pickle  # noqa: PLC0415 - after the library
+
     release = ferrite.installed()
     return {
         **found,
@@ -86,6 +88,8 @@ def examine(ferrite) -> dict:
         "tvm_ffi": tvm_ffi.__version__,
         "tested": release in ferrite.TESTED,
         "serves": ".".join(map(str, ferrite.numbers(release))),
+        "added": [name for name, reason in ferrite_tvm_ffi_pickle.INSTALLED.items() if reason is None],
+        "left alone": {name: reason for name, reason in ferrite_tvm_ffi_pickle.INSTALLED.items() if reason},
     }
 
 
@@ -99,4 +103,6 @@ def text(found: dict) -> str:
     how = "a tested release" if found["tested"] else "not tested, but the library has all that it needs"
     lines.append(f"tvm_ffi: {found['tvm_ffi']} fits, and runs on this library ({how})")
     lines.append(f"mode: the library serves release {found['serves']}")
+    lines.append(f"added to tvm_ffi: {', '.join(found['added']) or 'nothing'}")
+    lines.extend(f"left alone: {name} ({reason})" for name, reason in found["left alone"].items())
     return "\n".join(lines)

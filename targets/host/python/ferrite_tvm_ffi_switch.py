@@ -12,7 +12,9 @@ class Switch:
 
     def find_spec(self, name, path=None, target=None):
         if name == "tvm_ffi" and "ferrite_tvm_ffi" not in sys.modules:
-            import ferrite_tvm_ffi  # noqa: F401 - its import activates it
+            import ferrite_tvm_ffi  # its import activates it
+
+            return ferrite_tvm_ffi.FINDER.find_spec(name, path, target)
         return None
 
 

@@ -1,4 +1,4 @@
-"""Builds libtvm_ffi.so and the command `ferrite` as released, and tags the wheel with the systems that can load them."""
+"""Builds libtvm_ffi.so, and on request the command `ferrite`, as released, and tags the wheel with the systems that can load them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import platform
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -19,19 +20,46 @@ LIBRARY, COMMAND = ("libtvm_ffi.so",), ("ferrite", "--command")
 
 
 class LibraryHook(BuildHookInterface):
-    """Adds the stripped library, its description and the stripped command to the wheel, and tags the wheel with its platform."""
+    """Adds the stripped library, its description and, on request, the stripped command to the wheel, and tags it with its platform."""
 
     def initialize(self, version, build_data):
         target = os.environ.get("CARGO_BUILD_TARGET")
-        library, command = (stripped(build(*what), target) for what in (LIBRARY, COMMAND))
+        binaries = [stripped(build(*LIBRARY), target)]
         # The description is read from a library that this machine can load.
         elsewhere = target not in (None, host())
-        described = stripped(build(*LIBRARY, CARGO_BUILD_TARGET=host()), None) if elsewhere else library
-        for file in (library, served(described)):
+        described = stripped(build(*LIBRARY, CARGO_BUILD_TARGET=host()), None) if elsewhere else binaries[0]
+        for file in (binaries[0], served(described)):
             build_data["force_include"][str(file)] = f"ferrite_tvm_ffi.libs/{file.name}"
-        build_data["shared_scripts"][str(command)] = command.name
+        if os.environ.get("FERRITE_WHEEL_COMMAND"):
+            binaries.append(stripped(build(*COMMAND), target))
+            build_data["shared_scripts"][str(binaries[1])] = binaries[1].name
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform_tag(library, command)}"
+        build_data["tag"] = f"py3-none-{platform_tag(*binaries)}"
+
+
+class Progress:
+    """Progress of a build on the terminal, past pip, which hides what a backend prints; silent without a terminal."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.crates, self.begun = what, 0, time.monotonic()
+        try:
+            self.terminal = open("/dev/tty", "w")
+        except OSError:
+            self.terminal = open(os.devnull, "w")
+        self.terminal.write("\n")  # pip's own line is not finished
+        self.say(f"building {what} from its Rust sources, which takes some minutes")
+
+    def crate(self, name: str) -> None:
+        self.crates += 1
+        self.say(f"{self.what}: {self.crates} crates compiled, {time.monotonic() - self.begun:.0f} s ({name})", end="")
+
+    def end(self) -> None:
+        self.say(f"{self.what}: built in {time.monotonic() - self.begun:.0f} s")
+        self.terminal.close()
+
+    def say(self, text: str, end: str = "\n") -> None:
+        self.terminal.write(f"\r\033[Kferrite-tvm-ffi: {text}{end}")
+        self.terminal.flush()
 
 
 def host() -> str:
@@ -43,8 +71,16 @@ def host() -> str:
 def build(name: str, *options: str, **variables: str) -> Path:
     """Return the path of a built file as reported by cargo, since the target directory may be anywhere."""
     command = [BUILD, *options, "--message-format=json-render-diagnostics"]
-    messages = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=os.environ | variables).stdout
-    files = [Path(file) for line in messages.splitlines() for file in json.loads(line).get("filenames", [])]
+    progress, files = Progress(name), []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | variables) as cargo:
+        for line in cargo.stdout:
+            message = json.loads(line)
+            files += map(Path, message.get("filenames", []))
+            if message["reason"] == "compiler-artifact" and not message["fresh"]:
+                progress.crate(message["target"]["name"])
+    if cargo.returncode != 0:
+        raise subprocess.CalledProcessError(cargo.returncode, command)
+    progress.end()
     return next(file for file in files if file.name == name)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: test.sh [WHEEL]
 #
-# Installs the wheel (builds it first if none is named) and its dependencies into a new virtual environment, and runs
-# test_wheel.py there. PYTHON names the interpreter.
+# Installs the wheel (builds it first, with the command in it, if none is named) and its dependencies into a new virtual
+# environment, and runs test_wheel.py and test_pickle.py there. PYTHON names the interpreter.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-python3}
@@ -13,9 +13,10 @@ trap 'rm -rf "$work"' EXIT
 if [ $# -gt 0 ]; then
   wheel=$1
 else
-  "$python" -m pip wheel --quiet --no-deps -w "$work" "$here"
+  FERRITE_WHEEL_COMMAND=1 "$python" -m pip wheel --quiet --no-deps -w "$work" "$here"
   wheel=$(echo "$work"/*.whl)
 fi
 "$python" -m venv "$work/venv"
-"$work/venv/bin/python" -m pip install --quiet "$wheel" numpy ninja
+"$work/venv/bin/python" -m pip install --quiet "$wheel" numpy ninja 'hatchling>=1.27,<2'
+"$work/venv/bin/python" "$here/test_pickle.py"
 PATH=$work/venv/bin:$PATH "$work/venv/bin/python" "$here/test_wheel.py" "$wheel"

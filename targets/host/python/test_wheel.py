@@ -106,6 +106,8 @@ class Fits(Case):
         self.assertIn("TVMFFIGetVersion: 0.1.", done.stdout)
         self.assertIn("0.1.15.post2 fits, and runs on this library (a tested release)", done.stdout)
         self.assertIn("mode: the library serves release 0.1.15\n", done.stdout)
+        self.assertIn("\nadded to tvm_ffi: pickled tensors, pickled containers of tensors, pickled modules", done.stdout)
+        self.assertNotIn("left alone", done.stdout)
 
     def test_pip_is_asked_for_versions_that_fit(self):
         self.assert_prints("import ferrite_tvm_ffi as f; print(f.TESTED[0], f.TESTED[-1])", "0.1.9 0.1.15.post2")
@@ -212,6 +214,32 @@ print(__name__, *sys.argv, sys.path[0])
         devices = subprocess.run([ferrite, "devices"], text=True, capture_output=True, check=False)
         self.assertIn(devices.returncode, (0, 4))
         self.assertNotIn("this build has no devices", devices.stderr)
+
+
+class Building(Case):
+    """Tests the build backend, without a compilation."""
+
+    HERE = Path(__file__).resolve().parent
+
+    def test_pip_prepares_the_metadata_without_a_compiler(self):
+        options = ["--dry-run", "--no-deps", "--no-build-isolation", "--force-reinstall"]
+        done = self.python("-m", "pip", "install", *options, str(self.HERE), PATH=str(self.folder))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Would install ferrite-tvm-ffi-", done.stdout)
+        self.assertNotIn("Building wheel", done.stdout)
+
+    def test_config_settings(self):
+        code = (
+            f"import os, sys; sys.path.append({str(self.HERE)!r}); import wheel_backend\n"
+            "for settings in ({'command': 'yes'}, {'command': 'no'}, None):\n"
+            "    wheel_backend.apply(settings); print(repr(os.environ['FERRITE_WHEEL_COMMAND']))\n"
+            "for settings in ({'command': 'maybe'}, {'comand': 'yes'}):\n"
+            "    try: wheel_backend.apply(settings)\n"
+            "    except ValueError as error: print(error)"
+        )
+        done = self.python("-c", code)
+        wrong = [f"there is no config setting {one}: there are command=yes and command=no" for one in ("command=maybe", "comand=yes")]
+        self.assertEqual(done.stdout.splitlines(), ["'1'", "''", "''", *wrong], done.stderr)
 
 
 class Cxx(Case):
@@ -332,6 +360,13 @@ class LaterReleases(Case):
         run = "import ferrite_tvm_ffi, tvm_ffi; print(tvm_ffi.__file__, tvm_ffi.Array([1, 2])[1])" + MAPPED
         done = self.python("-c", run, path=self.path)
         self.assertEqual(done.stdout.splitlines(), [f"{self.package / '__init__.py'} 2", OURS], done.stderr)
+
+    def test_what_it_pickles_itself_is_left_alone(self):
+        own = b"    def __reduce__(self): return 'itself'\n\n    entry_name: ClassVar"
+        self.replace("module.py", b"    entry_name: ClassVar", own)
+        done = self.python("-m", "ferrite_tvm_ffi", path=self.path)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("\nleft alone: pickled modules (tvm_ffi pickles them)\n", done.stdout)
 
     def test_theirs_is_used_where_ours_does_not_fit(self):
         self.replace("structural.py", b"_ffi_api.StructuralKeyEqual(", b"_ffi_api.StructuralKeySame(")

@@ -19,7 +19,7 @@ zig=$("$tools/bin/python" -c 'import pathlib, ziglang; print(pathlib.Path(ziglan
 
 for one in "${targets[@]}"; do
   work=$(mktemp -d)
-  ZIG=$zig FERRITE_GLIBC=2.17 CARGO_BUILD_TARGET=$one CARGO_TARGET_DIR=$target/manylinux \
+  FERRITE_WHEEL_COMMAND=1 ZIG=$zig FERRITE_GLIBC=2.17 CARGO_BUILD_TARGET=$one CARGO_TARGET_DIR=$target/manylinux \
     "$tools/bin/pip" wheel --quiet --no-deps -w "$work" "$here"
   mv "$work"/*.whl "$out/"
   rmdir "$work"
