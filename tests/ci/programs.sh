@@ -110,9 +110,14 @@ check_cutlass() {
   need cc "apt-get install gcc" && build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl cutlass
 }
 
-about jax "programs that JAX, from PyPI, compiles call C++ and Python on the library of our wheel"
+about jax "programs that JAX, from PyPI, compiles, also over two processes, call C++ and Python on the library of our wheel"
 check_jax() {
   build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl jax
+}
+
+about processes "tensors, modules, functions and models carried by multiprocessing, joblib, dask and Ray, from PyPI; pickling under earlier releases"
+check_processes() {
+  need cc "apt-get install gcc" && build_wheel && tests/programs/clients/processes/run.sh "$target"/wheels/*.whl
 }
 
 about xgrammar "XGrammar's own tests on the library of our wheel; downloads 6 GB"
