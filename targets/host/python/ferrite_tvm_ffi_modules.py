@@ -32,13 +32,15 @@ class FileSource:
     """The file that a module was loaded from. Pickled, it becomes the module."""
 
     def __init__(self, path: str) -> None:
-        self.path = os.path.abspath(path)
-        self.state = state_of(self.path)
+        self.path = file_of(path)
+        self.state = state_of(self.path) if os.path.isabs(self.path) else None
         self.has_changed_imports = False
 
     def __reduce__(self):
         if self.has_changed_imports:
             raise TypeError(f"the module of {self.path} cannot be pickled: its imports were changed after it was loaded")
+        if self.state is None:
+            raise TypeError(f"the module of {self.path} cannot be pickled: its file is unknown")
         if state_of(self.path) != self.state:
             raise RuntimeError(f"the module of {self.path} cannot be pickled: the file has changed since it was loaded")
         content = None
@@ -83,6 +85,23 @@ def note(value, source) -> None:
 def noted(value):
     """Return where a module or a function came from; None if that is unknown."""
     return getattr(value, "__dict__", {}).get(SOURCE)
+
+
+def file_of(path: str) -> str:
+    """Return the absolute path of a file that was loaded, or a name without a slash if several files of that name are.
+
+    The dynamic loader searches its own folders for such a name.
+    """
+    if "/" in path:
+        return os.path.abspath(path)
+    try:
+        lines = os.fsdecode(Path("/proc/self/maps").read_bytes()).split("\n")
+    except OSError:  # a sandbox without /proc
+        lines = []
+    found = {line.split(maxsplit=5)[5] for line in lines if line.endswith(f"/{path}")}
+    if len(found) > 1:
+        return path
+    return next(iter(found), os.path.abspath(path))
 
 
 def state_of(path: str) -> tuple | None:

@@ -134,6 +134,17 @@ class Tensors(unittest.TestCase):
         self.assertIs(deep[0], deep[1])
         self.assert_same(deep[0], CUBE)
 
+    def test_the_class_that_a_package_sets(self):
+        code = """
+import ferrite_tvm_ffi, numpy, pickle, tvm_ffi
+class Tensor(tvm_ffi.Tensor):
+    __slots__ = ()
+tvm_ffi.core._set_class_tensor(Tensor)
+loaded = pickle.loads(pickle.dumps(tvm_ffi.from_dlpack(numpy.ones(3))))
+assert type(loaded) is Tensor and loaded.shape == (3,)
+"""
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=tempfile.gettempdir())
+
     def test_the_memory_lives_as_long_as_the_tensor_and_no_longer(self):
         content = bytearray(aligned(CUBE).tobytes())
         loaded = pickling.tensor_of(memoryview(content), "float32", CUBE.shape)
@@ -235,6 +246,18 @@ class Modules(unittest.TestCase):
         module = tvm_ffi.load_module("./answer.so")
         os.chdir("/")
         self.assertEqual(again(module).answer(), 42)
+
+    def test_names_that_the_loader_searches(self):
+        code = (
+            "import ferrite_tvm_ffi, os, pickle, sys, tvm_ffi; module = tvm_ffi.load_module('answer.so')\n"
+            "os.environ.pop('LD_LIBRARY_PATH'); print(pickle.loads(pickle.dumps(module)).answer(), end='')"
+        )
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "answer.so").write_text("not the library that is loaded")
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
+        done = subprocess.run([sys.executable, "-c", code], cwd=elsewhere, env=environment, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("42", ""))
 
     def test_a_file_that_changed(self):
         data = pickle.dumps(self.module)
