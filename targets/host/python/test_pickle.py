@@ -101,8 +101,10 @@ class Tensors(unittest.TestCase):
         for offset in (0, 4):
             tensor = tvm_ffi.from_dlpack(aligned(CUBE, offset))
             loaded, _ = out_of_band(tensor, of=lambda buffer: memoryview(buffer).toreadonly())
-            self.assertFalse(is_writable(loaded))
-            self.assertFalse(np.from_dlpack(loaded).flags.writeable)
+            is_private = pickling.exports_no_read_only()  # a copy, with an earlier NumPy
+            self.assertEqual(is_writable(loaded), is_private)
+            self.assertFalse(np.from_dlpack(loaded).flags.writeable and not is_private)
+            self.assertTrue(address(loaded) == address(tensor) or offset or is_private)
             self.assert_same(loaded, CUBE)
 
     def test_views(self):
@@ -322,6 +324,10 @@ class ReadOnlyArrays(unittest.TestCase):
     def test_they_are_accepted_and_stay_read_only(self):
         array = CUBE.copy()
         array.flags.writeable = False
+        if pickling.exports_no_read_only():
+            with self.assertRaises(BufferError):
+                tvm_ffi.from_dlpack(array)
+            return
         for take in (tvm_ffi.from_dlpack, tvm_ffi.core.from_dlpack, tvm_ffi.convert):
             tensor = take(array)
             self.assertEqual(address(tensor), array.ctypes.data)
