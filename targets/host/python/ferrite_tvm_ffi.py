@@ -3,8 +3,8 @@
     import ferrite_tvm_ffi  # first
     import tvm_ffi
 
-`python -m ferrite_tvm_ffi run app.py` runs a program that lacks this import, and so does an interpreter with FERRITE_TVM_FFI=1 in its
-environment: see ferrite_tvm_ffi_switch.py. `python -m ferrite_tvm_ffi` prints the libraries in use: see ferrite_tvm_ffi_command.py.
+`python -m ferrite_tvm_ffi run app.py` runs a program that lacks this import, and so does an interpreter with FERRITE_TVM_FFI=1 in
+its environment: see ferrite_tvm_ffi_switch.py. `python -m ferrite_tvm_ffi` prints the libraries in use: see ferrite_tvm_ffi_command.py.
 Values of tvm_ffi can then be pickled: see ferrite_tvm_ffi_pickle.py.
 
 A libtvm_ffi.so is found in two ways, and the import redirects both. Binaries need it by name: the dynamic loader uses
@@ -43,7 +43,8 @@ def activate() -> None:
         return
     if "tvm_ffi" in sys.modules:
         raise ImportError(
-            "tvm_ffi is imported already: import ferrite_tvm_ffi before it, or set FERRITE_TVM_FFI=1 in the environment of this process"
+            "tvm_ffi is imported already: import ferrite_tvm_ffi before it, or set FERRITE_TVM_FFI=1 in the environment of this"
+            " process"
         )
     release = installed()
     if reason := misfit(release):

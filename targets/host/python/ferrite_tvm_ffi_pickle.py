@@ -1,7 +1,7 @@
 """Makes values of tvm_ffi picklable, so that they travel between processes: tensors, containers of tensors, modules and functions.
 
-`install` is called once tvm_ffi is imported. Tensors, whose class is immutable, get a reducer in `copyreg`, which pickle, cloudpickle,
-multiprocessing, joblib, dask and Ray consult. What the installed release pickles itself is left alone.
+`install` is called once tvm_ffi is imported. Tensors, whose class is immutable, get a reducer in `copyreg`, which pickle,
+cloudpickle, multiprocessing, joblib, dask and Ray consult. What the installed release pickles itself is left alone.
 
 A tensor travels as its elements in row-major order, the name of its data type and its shape. With protocol 5 the elements are an
 out-of-band buffer: no copy is made of a compact tensor, and the receiver uses the memory that it is given in place.

@@ -1,4 +1,4 @@
-"""Builds libtvm_ffi.so, and on request the command `ferrite`, as released, and tags the wheel with the systems that can load them."""
+"""Builds libtvm_ffi.so, and on request the command `ferrite`, as released; tags the wheel with the systems that can load them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIBRARY, COMMAND = ("libtvm_ffi.so",), ("ferrite", "--command")
 
 
 class LibraryHook(BuildHookInterface):
-    """Adds the stripped library, its description and, on request, the stripped command to the wheel, and tags it with its platform."""
+    """Adds the stripped library, its description and, on request, the stripped command to the wheel; tags it with its platform."""
 
     def initialize(self, version, build_data):
         target = os.environ.get("CARGO_BUILD_TARGET")

@@ -118,8 +118,8 @@ class Tensors(unittest.TestCase):
 
     def test_data_types_that_numpy_lacks(self):
         for dtype, shape, count in [
-            ("bfloat16", (3, 2), 12), ("float8_e4m3fn", (5,), 5), ("int4", (3, 3), 5), ("uint1", (10,), 2), ("float4_e2m1fn", (3,), 2),
-            ("float32x4", (2,), 32), ("int4x8", (2,), 8),
+            ("bfloat16", (3, 2), 12), ("float8_e4m3fn", (5,), 5), ("int4", (3, 3), 5), ("uint1", (10,), 2),
+            ("float4_e2m1fn", (3,), 2), ("float32x4", (2,), 32), ("int4x8", (2,), 8),
         ]:
             with self.subTest(dtype):
                 content = bytes(range(count))
@@ -160,8 +160,8 @@ assert type(loaded) is Tensor and loaded.shape == (3,)
         for error, *arguments in [
             (ValueError, b"123", "float32", (1,)), (ValueError, b"1234", "float32", (-1,)), (ValueError, b"", "int8", (1 << 63, 0)),
             (ValueError, b"", "float32", (1 << 40, 1 << 40)), (ValueError, b"1234", "no_type", (1,)),
-            (ValueError, b"12345678", "handle", (1,)), (TypeError, b"1234", "float32", [1]), (TypeError, b"1234", "float32", (1.0,)),
-            (TypeError, b"1234", 5, (1,)), (TypeError, "text", "int8", (4,)), (TypeError, None, "int8", (0,)),
+            (ValueError, b"12345678", "handle", (1,)), (TypeError, b"1234", "float32", [1]),
+            (TypeError, b"1234", "float32", (1.0,)), (TypeError, b"1234", 5, (1,)), (TypeError, "text", "int8", (4,)), (TypeError, None, "int8", (0,)),
             (ValueError, b"1", "int8", (1,) * 1000),
         ]:
             with self.subTest(arguments), self.assertRaises(error):
@@ -357,18 +357,21 @@ for value in (tvm_ffi.from_dlpack(numpy.zeros(3)), tvm_ffi.get_global_func("ffi.
         continue
     raise AssertionError(value)
 """
-        subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "FERRITE_TVM_FFI": "0"}, cwd=tempfile.gettempdir())
+        environment = {**os.environ, "FERRITE_TVM_FFI": "0"}
+        subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=tempfile.gettempdir())
 
     def test_a_process_that_unpickles_first(self):
         with tempfile.NamedTemporaryFile() as file:
             file.write(pickle.dumps(tvm_ffi.from_dlpack(CUBE)))
             file.flush()
             code = f"import pickle, sys; print(pickle.load(open({file.name!r}, 'rb')).shape)"
-            done = subprocess.run([sys.executable, "-c", code], check=True, cwd=tempfile.gettempdir(), capture_output=True, text=True)
-            self.assertEqual(done.stdout, "(2, 3, 4)\n")
-            done = subprocess.run(
-                [sys.executable, "-c", "import tvm_ffi; " + code], cwd=tempfile.gettempdir(), capture_output=True, text=True
-            )
+
+            def run(code):
+                options = {"cwd": tempfile.gettempdir(), "env": {**os.environ, "FERRITE_TVM_FFI": "0"}}
+                return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, **options)
+
+            self.assertEqual(run(code).stdout, "(2, 3, 4)\n")
+            done = run("import tvm_ffi; " + code)
             self.assertIn("set FERRITE_TVM_FFI=1 in the environment", done.stderr)
 
 

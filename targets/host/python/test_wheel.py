@@ -238,7 +238,8 @@ class Building(Case):
             "    except ValueError as error: print(error)"
         )
         done = self.python("-c", code)
-        wrong = [f"there is no config setting {one}: there are command=yes and command=no" for one in ("command=maybe", "comand=yes")]
+        known = "there are command=yes and command=no"
+        wrong = [f"there is no config setting {one}: {known}" for one in ("command=maybe", "comand=yes")]
         self.assertEqual(done.stdout.splitlines(), ["'1'", "''", "''", *wrong], done.stderr)
 
 

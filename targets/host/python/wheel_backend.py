@@ -1,7 +1,7 @@
 """Build backend of the wheel (PEP 517): hatchling's, without a compilation for the metadata, and with progress.
 
-pip hides what a backend prints unless it is called with -v, so progress goes to the terminal itself, if there is one. Config settings:
-`command=yes` puts the command `ferrite` into the wheel (pip's option `--config-settings command=yes`).
+pip hides what a backend prints unless it is called with -v, so progress goes to the terminal itself, if there is one. The config
+setting `command=yes` puts the command `ferrite` into the wheel (pip's option `--config-settings command=yes`).
 """
 
 from __future__ import annotations
