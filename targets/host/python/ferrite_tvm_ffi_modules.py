@@ -270,8 +270,8 @@ def install_functions(tvm_ffi) -> str | None:
         note(function, FunctionSource(source, name, query_imports))
         return function
 
-    def global_function(name, *options):
-        if (function := get_global(name, *options)) is not None:
+    def global_function(name, *arguments, **options):
+        if (function := get_global(name, *arguments, **options)) is not None:
             note(function, FunctionSource(None, name))
         return function
 

@@ -51,7 +51,7 @@ class Progress:
 
     def crate(self, name: str) -> None:
         self.crates += 1
-        self.say(f"{self.what}: {self.crates} crates compiled, {time.monotonic() - self.begun:.0f} s ({name})", end="")
+        self.say(f"{self.what}: crate {self.crates} compiled, {time.monotonic() - self.begun:.0f} s ({name})", end="")
 
     def end(self) -> None:
         self.say(f"{self.what}: built in {time.monotonic() - self.begun:.0f} s")

@@ -2,7 +2,7 @@
 # usage: test.sh [WHEEL]
 #
 # Installs the wheel (builds it first, with the command in it, if none is named) and its dependencies into a new virtual
-# environment, and runs test_wheel.py and test_pickle.py there. PYTHON names the interpreter.
+# environment, and runs test_build.py, test_pickle.py and test_wheel.py there. PYTHON names the interpreter.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-python3}
@@ -18,5 +18,6 @@ else
 fi
 "$python" -m venv "$work/venv"
 "$work/venv/bin/python" -m pip install --quiet "$wheel" numpy ninja 'hatchling>=1.27,<2'
+"$work/venv/bin/python" "$here/test_build.py"
 "$work/venv/bin/python" "$here/test_pickle.py"
 PATH=$work/venv/bin:$PATH "$work/venv/bin/python" "$here/test_wheel.py" "$wheel"

@@ -216,33 +216,6 @@ print(__name__, *sys.argv, sys.path[0])
         self.assertNotIn("this build has no devices", devices.stderr)
 
 
-class Building(Case):
-    """Tests the build backend, without a compilation."""
-
-    HERE = Path(__file__).resolve().parent
-
-    def test_pip_prepares_the_metadata_without_a_compiler(self):
-        options = ["--dry-run", "--no-deps", "--no-build-isolation", "--force-reinstall"]
-        done = self.python("-m", "pip", "install", *options, str(self.HERE), PATH=str(self.folder))
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("Would install ferrite-tvm-ffi-", done.stdout)
-        self.assertNotIn("Building wheel", done.stdout)
-
-    def test_config_settings(self):
-        code = (
-            f"import os, sys; sys.path.append({str(self.HERE)!r}); import wheel_backend\n"
-            "for settings in ({'command': 'yes'}, {'command': 'no'}, None):\n"
-            "    wheel_backend.apply(settings); print(repr(os.environ['FERRITE_WHEEL_COMMAND']))\n"
-            "for settings in ({'command': 'maybe'}, {'comand': 'yes'}):\n"
-            "    try: wheel_backend.apply(settings)\n"
-            "    except ValueError as error: print(error)"
-        )
-        done = self.python("-c", code)
-        known = "there are command=yes and command=no"
-        wrong = [f"there is no config setting {one}: {known}" for one in ("command=maybe", "comand=yes")]
-        self.assertEqual(done.stdout.splitlines(), ["'1'", "''", "''", *wrong], done.stderr)
-
-
 class Cxx(Case):
     """Tests a C++ module with containers, subclasses and exceptions on this library: test_cxx.cc and test_cxx.py."""
 

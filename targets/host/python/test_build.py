@@ -1,0 +1,55 @@
+"""Tests how pip builds the wheel, without a compilation, in an environment with hatchling. usage: test_build.py"""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+class Building(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def python(self, *arguments, **options):
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, text=True, capture_output=True, **options)
+
+    def test_pip_prepares_the_metadata_without_a_compiler(self):
+        options = ["--dry-run", "--no-deps", "--no-build-isolation", "--force-reinstall"]
+        done = self.python("-m", "pip", "install", *options, str(HERE), env={"PATH": self.folder})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Would install ferrite-tvm-ffi-", done.stdout)
+        self.assertNotIn("Building wheel", done.stdout)
+
+    def test_progress_is_shown_on_the_terminal_alone(self):
+        report = (
+            f"import sys; sys.path.append({str(HERE)!r}); import hatch_build\n"
+            "progress = hatch_build.Progress('libtvm_ffi.so'); progress.crate('ferrite_core'); progress.end()"
+        )
+        shown = self.python("-c", f"import pty, sys; pty.spawn([sys.executable, '-c', {report!r}])").stdout
+        self.assertRegex(shown, r"(?s)takes some minutes.*crate 1 compiled, \d+ s \(ferrite_core\).*built in \d+ s")
+        alone = self.python("-c", report, start_new_session=True)
+        self.assertEqual((alone.returncode, alone.stdout, alone.stderr), (0, "", ""))
+
+    def test_config_settings(self):
+        code = (
+            f"import os, sys; sys.path.append({str(HERE)!r}); import wheel_backend\n"
+            "for settings in ({'command': 'yes'}, {'command': 'no'}, None):\n"
+            "    wheel_backend.apply(settings); print(repr(os.environ['FERRITE_WHEEL_COMMAND']))\n"
+            "for settings in ({'command': 'maybe'}, {'comand': 'yes'}):\n"
+            "    try: wheel_backend.apply(settings)\n"
+            "    except ValueError as error: print(error)"
+        )
+        done = self.python("-c", code)
+        known = "there are command=yes and command=no"
+        wrong = [f"there is no config setting {one}: {known}" for one in ("command=maybe", "comand=yes")]
+        self.assertEqual(done.stdout.splitlines(), ["'1'", "''", "''", *wrong], done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
