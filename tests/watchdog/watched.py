@@ -30,7 +30,7 @@ class OwnTime:
     def look(self) -> float:
         """Take the time since the last look into account, and return the sum."""
         now, (used, is_runnable) = time.monotonic(), self._state()
-        # What ended takes its time along, unless its parent has waited for it.
+        # The time of an ended process is lost, unless its parent has waited for it.
         progress = max(used - self._used, 0.0)
         idle = 0.0 if is_runnable or progress else min(now - self._looked, 2 * TICK)
         self._used, self._looked = used, now

@@ -1,14 +1,35 @@
 //! C++ names of symbols.
 #![forbid(unsafe_code)]
 
+use std::fmt;
+
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// Returns the C++ name of a symbol; `None` for names of C, and for malformed ones.
+/// Longest C++ name in bytes. Repeated substitutions let a short symbol stand for a name of any length.
+const MOST_BYTES: usize = 1 << 16;
+
+/// Text that refuses to grow beyond [`MOST_BYTES`].
+#[derive(Default)]
+struct BoundedText(String);
+
+impl fmt::Write for BoundedText {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        if self.0.len() + part.len() > MOST_BYTES {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(part);
+        Ok(())
+    }
+}
+
+/// Returns the C++ name of a symbol; `None` for names of C, for malformed ones and for those of more than 64 KiB.
 pub fn demangled(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") {
         return None;
     }
-    let name = Symbol::new(symbol).ok()?.demangle_with_options(&DemangleOptions::default()).ok()?;
+    let mut text = BoundedText::default();
+    Symbol::new(symbol).ok()?.structured_demangle(&mut text, &DemangleOptions::default()).ok()?;
+    let BoundedText(name) = text;
     // The crate writes virtual tables in braces, where other tools write words.
     match name.strip_prefix("{vtable(").and_then(|rest| rest.strip_suffix(")}")) {
         Some(class) => Some(format!("vtable for {class}")),
@@ -40,5 +61,17 @@ mod tests {
         ] {
             assert_eq!(readable(symbol), name);
         }
+    }
+
+    #[test]
+    fn a_symbol_whose_name_doubles_with_each_argument_stays_as_it_is() {
+        // f(p<int, int>, p<S0, S0>, …): S_ is p, and each later substitution is the argument before.
+        let doubled = |level: u32| {
+            let digit = char::from_digit(level, 36).unwrap().to_ascii_uppercase();
+            format!("S_IS{digit}_S{digit}_E")
+        };
+        let symbol = |levels| format!("_Z1f1pIiiE{}", (0..levels).map(doubled).collect::<String>());
+        assert_eq!(readable(&symbol(1)), "f(p<int, int>, p<p<int, int>, p<int, int> >)");
+        assert_eq!(readable(&symbol(32)), symbol(32));
     }
 }
