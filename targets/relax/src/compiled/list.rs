@@ -12,6 +12,9 @@ const MARK: u32 = u32::from_le_bytes(*b"list");
 /// no native code.
 const HEADER: usize = if cfg!(feature = "all-builtins") { 2 } else { 0 };
 
+/// Additional words, so that the values start where they must.
+const PADDING: usize = if HEADER == 0 { 0 } else { 1 };
+
 /// Words of a value.
 const VALUE: usize = size_of::<Any>() / size_of::<u64>();
 
@@ -42,11 +45,11 @@ impl ValueList {
     /// Creates a list of so many values, all None.
     pub(crate) fn try_new(len: usize) -> Result<ValueList, AllocError> {
         let mut words = Buffer::new();
-        let count = len.checked_mul(VALUE).and_then(|count| count.checked_add(HEADER + 1));
+        let count = len.checked_mul(VALUE).and_then(|count| count.checked_add(HEADER + PADDING));
         // A value of zeros is None.
         words.try_resize(count.ok_or(AllocError::new(usize::MAX))?, 0u64)?;
         let block = words.as_mut_slice().as_mut_ptr();
-        let first = HEADER + usize::from(HEADER != 0 && block.addr().is_multiple_of(16));
+        let first = HEADER + if block.addr().is_multiple_of(16) { PADDING } else { 0 };
         let list = ValueList { _words: words, start: block.wrapping_add(first).cast(), len };
         // SAFETY: this is the start of a list with so many values.
         unsafe { limit(list.start, len) };
