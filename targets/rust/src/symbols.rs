@@ -139,7 +139,8 @@ mod tests {
             include_str!("../../../tests/conformance/exports/symbols.txt").lines().collect();
         if cfg!(feature = "cxx-abi") {
             expected.extend(include_str!("../../../tests/conformance/exports/cxx-symbols.txt").lines());
-            expected.extend(include_str!("../../../tests/conformance/exports/cxx-symbols-earlier.txt").lines());
+            expected
+                .extend(include_str!("../../../tests/conformance/exports/cxx-symbols-earlier.txt").lines());
         }
         if cfg!(feature = "backend") {
             expected.extend(include_str!("../../../tests/conformance/exports/backend-symbols.txt").lines());
