@@ -14,8 +14,8 @@ usage: book.py check          links of the book and of every README resolve; eve
 A page reads like a session in an empty folder. A block whose first line is a comment with nothing but a file name is that file.
 A `sh` block runs; a `text` block is the output of the commands before it, in which a line `...` stands for any lines of standard
 output. Each line of standard error is in such a block, too, or the page fails: no warning surprises a reader. Left out is progress,
-which depends on what was built before: the status lines of cargo, and pip's notice of a new release. A block below
-`<!-- not run: REASON -->` is only read; the reasons are printed.
+which depends on what was built before: the status lines of cargo, pip's notice of a new release, and the line of ferrite_kernels for a
+build that takes long. A block below `<!-- not run: REASON -->` is only read; the reasons are printed.
 
 A page's line of needs begins with "Needs": it names Debian's packages as `sudo apt-get install PACKAGES`, and a Rust toolchain if
 it is needed.
@@ -44,7 +44,7 @@ UNPUBLISHED = re.compile(
     r"""\bferrite[\w-]* = (?:"|\{ version)|(?:cargo (?:add|install)|pip install) (?:--?\w[\w-]* )*ferrite[\w-]*|"""
     r"""(?:crates\.io/crates|docs\.rs|pypi\.org/project|shields\.io/\S*)/ferrite"""
 )
-PROGRESS = re.compile(r"(?=.{12} ) *[A-Z][a-z]+ \S|\[notice\] .*pip|$")
+PROGRESS = re.compile(r"(?=.{12} ) *[A-Z][a-z]+ \S|\[notice\] .*pip|ferrite_kernels: building |$")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 

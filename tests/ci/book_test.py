@@ -56,7 +56,7 @@ class Pages(unittest.TestCase):
         self.assertIn("page.md:1: ", self.run_page("```sh\necho 1 >&2\n```\n```sh\necho 3\n```\n"))
 
     def test_progress_is_left_out(self):
-        page = "```sh\necho '   Compiling ferrite v0.1.0 (/x)' >&2\necho '    Finished in 1 s' >&2\necho >&2\n```\n"
+        page = "```sh\necho '   Compiling ferrite v0.1.0 (/x)' >&2\necho '    Finished in 1 s' >&2\necho 'ferrite_kernels: building a.c' >&2\necho >&2\n```\n"
         self.assertIsNone(self.run_page(page))
 
     def test_a_warning_of_cargo_is_no_progress(self):
