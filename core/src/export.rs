@@ -23,12 +23,19 @@ use crate::typed::{Callee, Signature, TypedFn};
 #[macro_export]
 macro_rules! export_function {
     ($name:ident, $function:expr, $doc:expr) => {
-        $crate::export_function!($name, $function, $doc, "");
+        $crate::export_function!(@of $name, &$function, $doc, "");
     };
     ($name:ident, $function:expr, $doc:expr, $names:expr) => {
+        $crate::export_function!(@of $name, &$function, $doc, $names);
+    };
+    (@of $name:ident, $function:expr, $doc:expr, $names:expr) => {
         const _: () = {
             use ::core::ffi::{c_int, c_void};
             use $crate::abi::TVMFFIAny;
+
+            // The only use of the function, so that a type that is no value is one error.
+            const FUNCTION: $crate::export::ExportedFunction =
+                $crate::export::ExportedFunction::new($function);
 
             #[unsafe(export_name = concat!("__tvm_ffi_", stringify!($name)))]
             unsafe extern "C" fn call(
@@ -38,7 +45,7 @@ macro_rules! export_function {
                 result: *mut TVMFFIAny,
             ) -> c_int {
                 // SAFETY: the loader calls exported symbols by the safe call convention.
-                unsafe { $crate::export::call(stringify!($name), $names, &$function, args, n, result) }
+                unsafe { FUNCTION.call(stringify!($name), $names, args, n, result) }
             }
 
             #[unsafe(export_name = concat!("__tvm_ffi__metadata_", stringify!($name)))]
@@ -49,16 +56,7 @@ macro_rules! export_function {
                 result: *mut TVMFFIAny,
             ) -> c_int {
                 // SAFETY: as above.
-                unsafe {
-                    $crate::export::metadata(
-                        stringify!($name),
-                        $names,
-                        $crate::typed::signature_of(&$function),
-                        args,
-                        n,
-                        result,
-                    )
-                }
+                unsafe { FUNCTION.metadata(stringify!($name), $names, args, n, result) }
             }
 
             #[unsafe(export_name = concat!("__tvm_ffi__doc_", stringify!($name)))]
@@ -75,29 +73,58 @@ macro_rules! export_function {
     };
 }
 
-/// Implements the function symbol of an exported function. Returns 0, or -1 with an error raised.
-///
-/// # Safety
-/// The last three arguments must be those of a safe call.
+/// A function to export: its signature, and how it is called.
 #[doc(hidden)]
-#[inline(always)]
-pub unsafe fn call<Args, F: TypedFn<Args>>(
-    name: &'static str,
-    names: &'static str,
-    function: &F,
-    args: *const TVMFFIAny,
-    count: i32,
-    result: *mut TVMFFIAny,
-) -> c_int {
-    let callee = Callee { name, signature: F::SIGNATURE, names };
-    let function: *const F = function;
-    // SAFETY: the caller passes on the arguments of a safe call; the function lives during it.
-    unsafe { serve_export((&callee, function.cast(), invoke::<Args, F>), args, count, result) }
+#[derive(Clone, Copy)]
+pub struct ExportedFunction {
+    signature: &'static Signature<'static>,
+    function: *const (),
+    invoke: Invoke,
 }
 
-/// A function, and what calls it with the callee of its messages.
-type Exported<'a> =
-    (&'a Callee<'a>, *const (), unsafe fn(*const (), &Callee<'_>, &[AnyView<'_>]) -> Result<Any>);
+type Invoke = unsafe fn(*const (), &Callee<'_>, &[AnyView<'_>]) -> Result<Any>;
+
+impl ExportedFunction {
+    /// Describes a function.
+    pub const fn new<Args, F: TypedFn<Args>>(function: &'static F) -> ExportedFunction {
+        let place: *const F = function;
+        ExportedFunction { signature: F::SIGNATURE, function: place.cast(), invoke: invoke::<Args, F> }
+    }
+
+    /// Implements the function symbol. Returns 0, or -1 with an error raised.
+    ///
+    /// # Safety
+    /// The last three arguments must be those of a safe call.
+    #[inline(always)]
+    pub unsafe fn call(
+        self,
+        name: &'static str,
+        names: &'static str,
+        args: *const TVMFFIAny,
+        count: i32,
+        result: *mut TVMFFIAny,
+    ) -> c_int {
+        let callee = Callee { name, signature: self.signature, names };
+        // SAFETY: the caller passes on the arguments of a safe call.
+        unsafe { serve_export((&callee, self.function, self.invoke), args, count, result) }
+    }
+
+    /// Implements the metadata symbol. Returns 0, or -1 with an error raised.
+    ///
+    /// # Safety
+    /// The last three arguments must be those of a safe call.
+    pub unsafe fn metadata(
+        self,
+        name: &str,
+        names: &str,
+        args: *const TVMFFIAny,
+        count: i32,
+        result: *mut TVMFFIAny,
+    ) -> c_int {
+        // SAFETY: the caller passes on the arguments of a safe call.
+        unsafe { metadata(name, names, self.signature, args, count, result) }
+    }
+}
 
 /// Invokes a function of type `F`.
 ///
@@ -118,12 +145,12 @@ unsafe fn invoke<Args, F: TypedFn<Args>>(
 /// The requirements of [`serve_safe_call`]; the function must be of the type that is called.
 #[inline(never)]
 unsafe fn serve_export(
-    (callee, function, invoke): Exported<'_>,
+    (callee, function, invoke): (&Callee<'_>, *const (), Invoke),
     args: *const TVMFFIAny,
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the caller vouches for the function.
+    // SAFETY: the caller guarantees the type of the function.
     let body = |args: &[AnyView<'_>]| unsafe { invoke(function, callee, args) };
     // SAFETY: passed on.
     unsafe { serve_safe_call(args, count, result, &body) }

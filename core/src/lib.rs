@@ -149,8 +149,8 @@ pub mod __macros {
 
     pub use crate::class::{
         Class, ClassOptions, DerivedFrom, Field, FieldDefault, Frozen, Method, MethodKind, MethodResult,
-        Mutable, NoMethods, Object, ObjectArc, ObjectRecordOf, Probe, ProbeFallback, ZeroFallback, ZeroProbe,
-        constructor, create, initial, method, shallow_copy,
+        MethodsOf, Mutable, NoMethods, NotAClass, Object, ObjectArc, ObjectMethods, ObjectRecordOf, ParentOf,
+        Probe, ProbeFallback, ZeroFallback, ZeroProbe, constructor, create, initial, method, shallow_copy,
     };
     pub use crate::convert::{AnyCompatible, IntoAny, TypeText};
     pub use crate::error::Result;

@@ -23,9 +23,10 @@ check_rust-objects() {
     tests/programs/rust_objects/run.sh "$target"/wheels/*.whl
 }
 
-about rust "projects of Rust users: a dependency line and 15 lines load kernels, with the library inside and beside it; one workspace of program, kernels and firmware; types of other crates as values"
+about rust "projects of Rust users: a dependency line and 15 lines load kernels, with the library inside and beside it; one workspace of program, kernels and firmware; types of other crates as values; a mistake in a class or an exported function is one error"
 check_rust() {
   need_target thumbv7em-none-eabihf && ferrite_tests rust_projects --include-ignored &&
+    ferrite_tests rust_mistakes --include-ignored &&
     cargo test -p ferrite-ffi --features "$OTHER_CRATES" --test interop &&
     cargo test -p ferrite-ffi -p ferrite-ffi-core --features "$OTHER_CRATES" -- interop serde && rust_examples
 }

@@ -23,6 +23,7 @@ mod empty;
 mod keywords;
 mod method;
 mod object_arc;
+mod parent;
 mod reflect;
 mod register;
 #[cfg(test)]
@@ -34,6 +35,10 @@ pub use description::{Class, ClassOptions, Default as FieldDefault, Field, Field
 pub use empty::{Empty, MakeEmpty, Probe, ProbeFallback, ZeroFallback, ZeroIsValid, ZeroProbe, initial};
 pub use method::{MethodResult, constructor, method, shallow_copy};
 pub use object_arc::{ObjectArc, ObjectRecordOf};
+#[doc(hidden)]
+pub use parent::{NotAClass, ParentOf};
+
+use core::marker::PhantomData;
 
 use crate::error::Result;
 
@@ -159,11 +164,28 @@ macro_rules! match_type {
     }};
 }
 
-/// The methods of a class without `object_methods`, whose inherent constant of the same name takes precedence.
+/// The methods of a class, which the attribute `object_methods` implements.
+#[doc(hidden)]
+pub trait ObjectMethods {
+    /// Descriptions of the methods.
+    const METHODS: &'static [Method];
+}
+
+/// Constant access to the methods of a class that may have none: `MethodsOf::<T>::METHODS`, for concrete `T` and with
+/// [`NoMethods`] in scope.
+#[doc(hidden)]
+pub struct MethodsOf<T>(PhantomData<T>);
+
+impl<T: ObjectMethods> MethodsOf<T> {
+    /// The methods of the class.
+    pub const METHODS: &'static [Method] = T::METHODS;
+}
+
+/// The constant of [`MethodsOf`] for classes without `object_methods`: inherent constants take precedence over it.
 #[doc(hidden)]
 pub trait NoMethods {
     /// No methods.
-    const __OBJECT_METHODS: &'static [Method] = &[];
+    const METHODS: &'static [Method] = &[];
 }
 
-impl<T: Object> NoMethods for T {}
+impl<T> NoMethods for MethodsOf<T> {}

@@ -1,11 +1,11 @@
 //! Parsing of the arguments that the attributes share, and of documentation comments.
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path};
+use syn::{Attribute, Expr, ExprLit, ImplItem, ItemImpl, Lit, LitStr, Meta, Path};
 
 /// The crate that generated code names.
 pub struct Crate(Path);
@@ -24,6 +24,14 @@ impl Crate {
         }
         self.0 = meta.value()?.parse::<LitStr>()?.parse()?;
         Ok(true)
+    }
+
+    /// Sets the crate to the value of an argument, if that is a path in quotes.
+    pub fn read_tokens(&mut self, value: Option<&TokenTree>) {
+        let path = value.and_then(|value| syn::parse2::<LitStr>(value.to_token_stream()).ok());
+        if let Some(Ok(path)) = path.map(|path| path.parse()) {
+            self.0 = path;
+        }
     }
 
     /// Returns the path of the items that generated code uses.
@@ -70,6 +78,21 @@ pub fn each_object_argument(
 ) -> syn::Result<()> {
     let mut own = attributes.iter().filter(|attribute| attribute.path().is_ident("object"));
     own.try_for_each(|attribute| attribute.parse_nested_meta(&mut read))
+}
+
+/// Removes the attributes of this crate from an item that is kept after an error.
+pub fn without_own(item: TokenStream) -> TokenStream {
+    match syn::parse2::<ItemImpl>(item.clone()) {
+        Ok(mut block) => {
+            for item in &mut block.items {
+                if let ImplItem::Fn(function) = item {
+                    function.attrs.retain(|attribute| !attribute.path().is_ident("object"));
+                }
+            }
+            block.into_token_stream()
+        }
+        Err(_) => item,
+    }
 }
 
 /// Returns the documentation comment of an item, with a line break between lines.

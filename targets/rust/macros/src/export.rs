@@ -1,7 +1,7 @@
 //! The attribute `export`.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{FnArg, ItemFn, Pat, PatType};
 
 use crate::attribute;
@@ -17,11 +17,13 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
         None => format_ident!("{}", function.to_string().trim_start_matches("r#")),
     };
     let (items, doc) = (root.items(), attribute::doc(&item.attrs));
+    // Errors about its types point to the function.
+    let reference = quote_spanned!(function.span()=> &#function);
     let names = item.sig.inputs.iter().map(name_of).collect::<Vec<_>>().join(", ");
     Ok(quote! {
         #item
 
-        #items::export_function!(#name, #function, #doc, #names);
+        #items::export_function!(@of #name, #reference, #doc, #names);
     })
 }
 

@@ -42,6 +42,9 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     })
 }
 
+/// The most parameters that calls convert, of which a method's object is one.
+const MOST_PARAMETERS: usize = 12;
+
 /// Refuses functions that cannot be called with values.
 pub fn check_signature(signature: &Signature) -> syn::Result<()> {
     let refuse = |tokens: &dyn quote::ToTokens, what: &str| Err(syn::Error::new_spanned(tokens, what));
@@ -59,6 +62,12 @@ pub fn check_signature(signature: &Signature) -> syn::Result<()> {
         return refuse(
             variadic,
             "a variadic function takes its arguments from a slice: register a packed function",
+        );
+    }
+    if let Some(more) = signature.inputs.iter().nth(MOST_PARAMETERS) {
+        return refuse(
+            more,
+            "a function has at most twelve parameters: pass a tuple, an array or an object of a class",
         );
     }
     match signature.receiver() {

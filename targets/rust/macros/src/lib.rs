@@ -110,7 +110,15 @@ use proc_macro2::TokenStream as TokenStream2;
 /// a callback or another thread, raises a RuntimeError.
 #[proc_macro_derive(Object, attributes(object))]
 pub fn derive_object(item: TokenStream) -> TokenStream {
-    expand(syn::parse(item).and_then(|item| object::expand(&item)))
+    let item = match syn::parse(item) {
+        Ok(item) => item,
+        Err(error) => return error.to_compile_error().into(),
+    };
+    let tokens = object::expand(&item).unwrap_or_else(|error| {
+        let (error, placeholder) = (error.to_compile_error(), object::placeholder(&item));
+        quote::quote!(#error #placeholder)
+    });
+    tokens.into()
 }
 
 /// Makes the functions of an `impl` block methods of a class with `derive(Object)`.
@@ -173,10 +181,6 @@ pub fn export(options: TokenStream, item: TokenStream) -> TokenStream {
     expand_beside(item, |item| export::expand(options.into(), item))
 }
 
-fn expand(outcome: syn::Result<TokenStream2>) -> TokenStream {
-    outcome.unwrap_or_else(|error| error.to_compile_error()).into()
-}
-
 /// Expands an attribute. After an error the item stays, so that its uses cause no further errors.
 fn expand_beside(
     item: TokenStream,
@@ -186,7 +190,7 @@ fn expand_beside(
         Ok(tokens) => tokens.into(),
         Err(error) => {
             let error: TokenStream = error.to_compile_error().into();
-            [methods::without_own_attributes(item.into()).into(), error].into_iter().collect()
+            [attribute::without_own(item.into()).into(), error].into_iter().collect()
         }
     }
 }

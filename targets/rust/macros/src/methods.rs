@@ -16,6 +16,13 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     let mut block: ItemImpl = syn::parse2(item)?;
     check_block(&block)?;
     let items = root.items();
+    if let Some(error) = foreign(&block.self_ty) {
+        // Without the block, which is an error for the compiler, too.
+        return Ok(error.to_compile_error());
+    }
+    if !block.generics.params.is_empty() {
+        return Ok(generic(&block, &items));
+    }
     let mut methods = Vec::new();
     for item in &mut block.items {
         if let ImplItem::Fn(function) = item {
@@ -25,40 +32,66 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
         }
     }
     let class = &block.self_ty;
+    // The bound makes a missing `derive(Object)` one error, in place of one for each method.
     Ok(quote! {
         #block
 
+        #[automatically_derived]
         #[allow(clippy::all)]
-        impl #class {
-            #[doc(hidden)]
-            pub const __OBJECT_METHODS: &'static [#items::Method] = &[#(#methods),*];
+        impl #items::ObjectMethods for #class
+        where
+            #class: #items::Object,
+        {
+            const METHODS: &'static [#items::Method] = &[#(#methods),*];
         }
     })
-}
-
-/// Removes the attributes of this crate from an item that is kept after an error.
-pub fn without_own_attributes(item: TokenStream) -> TokenStream {
-    match syn::parse2::<ItemImpl>(item.clone()) {
-        Ok(mut block) => {
-            for item in &mut block.items {
-                if let ImplItem::Fn(function) = item {
-                    function.attrs.retain(|attribute| !attribute.path().is_ident("object"));
-                }
-            }
-            block.into_token_stream()
-        }
-        Err(_) => item,
-    }
 }
 
 fn check_block(block: &ItemImpl) -> syn::Result<()> {
     if let Some((_, path, _)) = &block.trait_ {
         return Err(syn::Error::new_spanned(path, "`object_methods` takes an `impl` block without a trait"));
     }
-    if !block.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(&block.generics, "a class is not generic"));
-    }
     Ok(())
+}
+
+/// Types that are in scope everywhere, and are not of the crate that uses them.
+const OF_STD: [&str; 25] = [
+    "String", "Vec", "Box", "Option", "Result", "Arc", "Rc", "HashMap", "BTreeMap", "HashSet", "BTreeSet",
+    "bool", "char", "str", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "f32", "f64",
+];
+
+/// Returns the error for a type of the standard library, which is recognised by its name.
+fn foreign(class: &Type) -> Option<syn::Error> {
+    let is_own = match class {
+        Type::Path(class) => match class.path.segments.first() {
+            Some(first) if class.path.segments.len() == 1 => !OF_STD.iter().any(|name| first.ident == name),
+            Some(first) => !["std", "core", "alloc"].iter().any(|name| first.ident == name),
+            None => true,
+        },
+        _ => false,
+    };
+    let message =
+        "a class is a struct of this crate with `derive(Object)`: write one that has a value of this type";
+    (!is_own).then(|| syn::Error::new_spanned(class, message))
+}
+
+/// Writes the block of a generic type, whose `derive(Object)` is an error, and what is an error without that.
+fn generic(block: &ItemImpl, items: &TokenStream) -> TokenStream {
+    let class = &block.self_ty;
+    let mut checked = block.generics.clone();
+    checked.make_where_clause().predicates.push(syn::parse_quote!(#class: Send + Sync + 'static));
+    let (params, _, bounds) = checked.split_for_impl();
+    let kept = attribute::without_own(block.to_token_stream());
+    quote! {
+        #kept
+
+        const _: () = {
+            fn check #params () #bounds {
+                fn is_class<T: #items::Object>() {}
+                is_class::<#class>();
+            }
+        };
+    }
 }
 
 /// A function of the block as other languages see it.
@@ -173,9 +206,14 @@ impl Kind {
     /// Writes the closure that borrows the object and calls the function.
     fn closure(self, function: &ImplItemFn, items: &TokenStream) -> syn::Result<TokenStream> {
         let ident = &function.sig.ident;
+        let returns_content = !matches!(self, Kind::Hook(_)) && returns_content(function);
         let result = match &function.sig.output {
             ReturnType::Default => quote!(()),
+            ReturnType::Type(..) if returns_content => quote!(#items::Result<#items::ObjectArc<Self>>),
             ReturnType::Type(_, result) => quote!(#result),
+        };
+        let returned = |call: TokenStream| {
+            if returns_content { quote!(#items::ObjectArc::new(#call)) } else { call }
         };
         let (names, types) = parameters(function);
         // Errors about types point to the function.
@@ -183,19 +221,24 @@ impl Kind {
         let object = quote_spanned!(at=> __this: #items::ObjectArc<Self>);
         Ok(match self {
             Kind::Static | Kind::Constructor => {
-                quote_spanned!(at=> |#(#names: #types),*| -> #result { Self::#ident(#(#names),*) })
+                let call = returned(quote_spanned!(at=> Self::#ident(#(#names),*)));
+                quote_spanned!(at=> |#(#names: #types),*| -> #result { #call })
             }
-            Kind::Shared => quote_spanned! {at=>
-                |#object, #(#names: #types),*| -> #items::MethodResult<#result> {
-                    #items::MethodResult(__this.borrow().map(|this| Self::#ident(&this, #(#names),*)))
+            Kind::Shared => {
+                let call = returned(quote_spanned!(at=> Self::#ident(&this, #(#names),*)));
+                quote_spanned! {at=>
+                    |#object, #(#names: #types),*| -> #items::MethodResult<#result> {
+                        #items::MethodResult(__this.borrow().map(|this| #call))
+                    }
                 }
-            },
+            }
             Kind::Exclusive => {
                 let borrow =
                     quote_spanned!(about(&function.sig.receiver())=> #items::ObjectArc::borrow_mut(&__this));
+                let call = returned(quote_spanned!(at=> Self::#ident(&mut this, #(#names),*)));
                 quote_spanned! {at=>
                     |#object, #(#names: #types),*| -> #items::MethodResult<#result> {
-                        #items::MethodResult(#borrow.map(|mut this| Self::#ident(&mut this, #(#names),*)))
+                        #items::MethodResult(#borrow.map(|mut this| #call))
                     }
                 }
             }
@@ -216,6 +259,14 @@ impl Kind {
                 }
             },
         })
+    }
+}
+
+/// Returns `true` if a function returns the content of a new object: `-> Self`.
+fn returns_content(function: &ImplItemFn) -> bool {
+    match &function.sig.output {
+        ReturnType::Type(_, result) => matches!(&**result, Type::Path(path) if path.path.is_ident("Self")),
+        ReturnType::Default => false,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod field;
 mod options;
+mod placeholder;
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -10,6 +11,8 @@ use syn::{Data, DeriveInput, Fields, Type};
 use crate::attribute::{self, about};
 use field::{Field, Role};
 use options::Options;
+
+pub use placeholder::placeholder;
 
 pub fn expand(item: &DeriveInput) -> syn::Result<TokenStream> {
     let options = Options::read(item)?;
@@ -82,13 +85,13 @@ impl Class<'_> {
         let (description, empty, copy) = (self.description(), self.empty(), self.copy());
         let parent_all = &parent_all;
         let on_parent = |constant: TokenStream| {
-            parent_all.as_ref().map(|parent| quote!(&& <#parent as #items::Object>::#constant))
+            parent_all.as_ref().map(|parent| quote!(&& #items::ParentOf::<#parent>::#constant))
         };
         let (parent_empty, parent_copies) = (on_parent(quote!(HAS_EMPTY)), on_parent(quote!(COPIES)));
         quote! {
             const _: () = {
                 #[allow(unused_imports)]
-                use #items::{NoMethods as _, ProbeFallback as _, ZeroFallback as _};
+                use #items::{NoMethods as _, NotAClass as _, ProbeFallback as _, ZeroFallback as _};
 
                 #parent_checks
 
@@ -141,8 +144,9 @@ impl Class<'_> {
             #named
             const _: () = {
                 assert!(#items::offset_of!(#class, #ident) == 0);
+                let parent_is_mutable = #items::ParentOf::<#parent>::MUTABLE;
                 assert!(
-                    <#class as #items::Object>::MUTABLE == <#parent as #items::Object>::MUTABLE,
+                    matches!(parent_is_mutable, None | Some(<#class as #items::Object>::MUTABLE)),
                     "a class is mutable if and only if its parent is: add `mutable` to the one that is not"
                 );
             };
@@ -164,7 +168,7 @@ impl Class<'_> {
         for field in &self.fields {
             let ty = &field.ty;
             match field.role {
-                Role::Parent => parent = quote!(Some(<#ty as #items::Object>::class)),
+                Role::Parent => parent = quote!(Some(#items::ParentOf::<#ty>::CLASS)),
                 Role::Reflected => fields.push(field.description(class, items)),
                 Role::Skipped => {}
             }
@@ -184,7 +188,7 @@ impl Class<'_> {
                 creator: if <#class as #items::Object>::HAS_EMPTY { Some(#items::create::<#class>) } else { None },
                 copy: if <#class as #items::Object>::COPIES { Some(#items::shallow_copy::<#class>) } else { None },
                 fields: FIELDS,
-                methods: #class::__OBJECT_METHODS,
+                methods: #items::MethodsOf::<#class>::METHODS,
             })
         }}
     }
@@ -209,7 +213,7 @@ impl Class<'_> {
         let values = self.fields.iter().map(|field| {
             let (ident, ty) = (&field.ident, &field.ty);
             let value = match (&field.role, &field.default) {
-                (Role::Parent, _) => quote!(<#ty as #items::Object>::empty(depth)?),
+                (Role::Parent, _) => quote!((#items::ParentOf::<#ty>::EMPTY)(depth)?),
                 (_, Some(default)) => quote!(#default),
                 (Role::Skipped, None) => {
                     quote_spanned!(about(&ty)=> <#ty as ::core::default::Default>::default())
@@ -242,7 +246,7 @@ impl Class<'_> {
         let values = self.fields.iter().map(|field| {
             let (ident, ty) = (&field.ident, &field.ty);
             match field.role {
-                Role::Parent => quote!(#ident: <#ty as #items::Object>::shallow_copy(&self.#ident)?),
+                Role::Parent => quote!(#ident: (#items::ParentOf::<#ty>::COPY)(&self.#ident)?),
                 _ => quote_spanned!(about(&ty)=> #ident: <#ty as ::core::clone::Clone>::clone(&self.#ident)),
             }
         });
