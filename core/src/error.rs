@@ -16,6 +16,7 @@ mod static_error;
 #[cfg(not(any(feature = "std", feature = "client")))]
 pub(crate) use out_of_memory::out_of_memory_with_free;
 mod trace;
+mod user;
 
 use core::fmt::{self, Write};
 use core::ptr::{self, NonNull};
@@ -31,6 +32,7 @@ use crate::{release, type_index};
 
 pub use error_kind::ErrorKind;
 pub use site::{Site, SourceLocation};
+pub use user::UserError;
 
 /// The kinds of error that the library raises. Users may raise errors of any other kind.
 pub mod kind {
@@ -74,8 +76,8 @@ pub mod kind {
     }
 }
 
-/// The result of a fallible operation of this library.
-pub type Result<T> = core::result::Result<T, Error>;
+/// The result of a fallible operation: of this library, or with another error type.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 crate::object_class! {
     @bare

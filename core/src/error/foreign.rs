@@ -33,6 +33,10 @@ foreign_errors! {
     core::net::AddrParseError => ValueError;
     core::fmt::Error => RuntimeError;
     core::alloc::LayoutError => MemoryError;
+    core::char::TryFromCharError => ValueError;
+    core::char::DecodeUtf16Error => ValueError;
+    core::cell::BorrowError => RuntimeError;
+    core::cell::BorrowMutError => RuntimeError;
 }
 
 impl From<core::convert::Infallible> for Error {
@@ -47,40 +51,37 @@ foreign_errors! {
     alloc::string::FromUtf16Error => ValueError;
     alloc::ffi::NulError => ValueError;
     alloc::ffi::IntoStringError => ValueError;
+    alloc::ffi::FromVecWithNulError => ValueError;
     alloc::collections::TryReserveError => MemoryError;
 }
 
 #[cfg(feature = "std")]
 mod of_std {
     use super::*;
+    use crate::error::user;
     use std::boxed::Box;
 
     foreign_errors! {
-        /// As of `open` in Python. Errors of this library that passed through `std::io` are as they were.
-        OsError => OSError;
         std::env::VarError => KeyError;
         std::time::SystemTimeError => ValueError;
         std::sync::mpsc::RecvError => RuntimeError;
+        std::sync::mpsc::TryRecvError => RuntimeError;
+        std::sync::mpsc::RecvTimeoutError => RuntimeError;
+        std::thread::AccessError => RuntimeError;
+        std::path::StripPrefixError => ValueError;
+        std::env::JoinPathsError => ValueError;
     }
 
-    /// Keeps `From<io::Error>` apart, which looks inside.
-    struct OsError(std::io::Error);
-
-    impl core::fmt::Display for OsError {
-        fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-            self.0.fmt(f)
-        }
-    }
-
+    /// The kinds that `open` raises in Python. Errors of this library that passed through `std::io` are as they were.
     impl From<std::io::Error> for Error {
         #[cold]
         fn from(error: std::io::Error) -> Error {
             match error.downcast::<Error>() {
                 Ok(own) => own,
                 Err(error) if error.kind() == std::io::ErrorKind::OutOfMemory => {
-                    Error::new(ErrorKind::MemoryError.as_str(), format_args!("{error}"))
+                    user::wrap(ErrorKind::MemoryError.as_str(), &error)
                 }
-                Err(error) => OsError(error).into(),
+                Err(error) => user::wrap(ErrorKind::OSError.as_str(), &error),
             }
         }
     }
@@ -91,16 +92,39 @@ mod of_std {
         }
     }
 
-    /// Takes an error of any type: an error of this library as it is, others as RuntimeError.
-    impl From<Box<dyn core::error::Error + Send + Sync>> for Error {
+    /// Another thread panicked while it held the lock.
+    impl<T> From<std::sync::PoisonError<T>> for Error {
         #[cold]
-        fn from(error: Box<dyn core::error::Error + Send + Sync>) -> Error {
-            match error.downcast::<Error>() {
-                Ok(own) => *own,
-                Err(error) => Error::new(ErrorKind::RuntimeError.as_str(), format_args!("{error}")),
-            }
+        fn from(error: std::sync::PoisonError<T>) -> Error {
+            user::wrap(ErrorKind::RuntimeError.as_str(), &error)
         }
     }
+
+    /// The receiver is gone.
+    impl<T> From<std::sync::mpsc::SendError<T>> for Error {
+        #[cold]
+        fn from(error: std::sync::mpsc::SendError<T>) -> Error {
+            user::wrap(ErrorKind::RuntimeError.as_str(), &error)
+        }
+    }
+
+    /// Implements `From` for boxed errors: an error of this library stays as it is, others become RuntimeErrors with their
+    /// causes.
+    macro_rules! boxed_errors {
+        ($($error:ty),*) => {$(
+            impl From<Box<$error>> for Error {
+                #[cold]
+                fn from(error: Box<$error>) -> Error {
+                    match error.downcast::<Error>() {
+                        Ok(own) => *own,
+                        Err(error) => user::wrap(ErrorKind::RuntimeError.as_str(), &*error),
+                    }
+                }
+            }
+        )*};
+    }
+
+    boxed_errors!(dyn core::error::Error, dyn core::error::Error + Send + Sync);
 }
 
 #[cfg(test)]

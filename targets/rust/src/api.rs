@@ -4,7 +4,7 @@ pub use ferrite_core::any::{Any, AnyView};
 pub use ferrite_core::big_int::BigInt;
 pub use ferrite_core::class::{Object, ObjectArc};
 pub use ferrite_core::convert::{AnyCompatible, FromAny, FromView, IntoAny, Param, Value};
-pub use ferrite_core::error::{Error, ErrorKind, Result};
+pub use ferrite_core::error::{Error, ErrorKind, Result, UserError};
 pub use ferrite_core::function::{Argument, Arguments, Function, TypedFunction};
 pub use ferrite_core::object::{ObjectClass, ObjectRef};
 pub use ferrite_core::shape::Shape;
