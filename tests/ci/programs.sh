@@ -74,8 +74,18 @@ check_cinstall() {
     "$program" | grep -x '0.1.16: 16 bits'
 }
 
-about quickstart "the first command of the README"
-check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
+about quickstart "the first command of the README, and a command that it proposes"
+check_quickstart() {
+  local printed=$target/ci/quickstart.txt proposed
+  need cc "apt-get install gcc" && cargo run --release </dev/null | tee "$printed" && [ "${PIPESTATUS[0]}" = 0 ] &&
+    head -n 1 "$printed" | grep 'about a minute' && grep -x '  cargo run --release -- gpu' "$printed" || return 1
+  # The unoptimised command, which the check `install` needs, too.
+  proposed=$(sed -n 's/^  cargo run --release \(-p ferrite-ffi-cli .*\)/cargo run --quiet \1/p' "$printed")
+  [ "$(bash -c "$proposed")" = 11 ] || {
+    echo "this does not print 11: $proposed"
+    return 1
+  }
+}
 
 about cli "the command ferrite: what it finds in libraries of every kind, as files, and calls of their functions"
 check_cli() {

@@ -9,7 +9,7 @@
 
 #include "ferrite_util.h"
 
-enum { SIDE = 8, PIXELS = SIDE * SIDE, CLASSES = 10, PICTURES = 20, PER_ROW = 4, TIMED_RUNS = 2000 };
+enum { SIDE = 8, PIXELS = SIDE * SIDE, CLASSES = 10, PICTURES = 20, DRAWN = 4, TIMED_RUNS = 2000 };
 
 /* A loaded network: its function takes a picture, four constant tensors and a tensor for the scores. */
 typedef struct {
@@ -110,24 +110,24 @@ static void draw_line(const float* pixels) {
   }
 }
 
-/* Draws the pictures first .. first + PER_ROW - 1 side by side. */
-static void draw_row(int first) {
+/* Draws the first pictures side by side. */
+static void draw_row(void) {
   int line, i;
   for (line = 0; line < SIDE; ++line) {
-    for (i = 0; i < PER_ROW; ++i) {
+    for (i = 0; i < DRAWN; ++i) {
       fputs("  |", stdout);
-      draw_line(pixels_of(first + i) + line * SIDE);
+      draw_line(pixels_of(i) + line * SIDE);
       putchar('|');
     }
     putchar('\n');
   }
 }
 
-static void caption_row(const int* answers, int first) {
+static void caption_row(const int* answers) {
   int i;
-  for (i = 0; i < PER_ROW; ++i) {
-    int right = answers[first + i] == label_of(first + i);
-    printf("%s   says %d, is %d %s", i == 0 ? "" : "   ", answers[first + i], label_of(first + i), right ? " " : "!");
+  for (i = 0; i < DRAWN; ++i) {
+    int right = answers[i] == label_of(i);
+    printf("%s   says %d, is %d %s", i == 0 ? "" : "   ", answers[i], label_of(i), right ? " " : "!");
   }
   puts("\n");
 }
@@ -164,15 +164,12 @@ static void report(Network* net, const char* what, const int* answers) {
 void digits_run(const char* cnn_path, const char* mlp_path) {
   Network cnn, mlp;
   int cnn_answers[PICTURES], mlp_answers[PICTURES];
-  int first;
   load_cnn(&cnn, cnn_path);
   load_mlp(&mlp, mlp_path);
   classify_all(&cnn, cnn_answers);
   classify_all(&mlp, mlp_answers);
-  for (first = 0; first < PICTURES; first += PER_ROW) {
-    draw_row(first);
-    caption_row(cnn_answers, first);
-  }
+  draw_row();
+  caption_row(cnn_answers);
   report(&cnn, "convolution, pooling and dense:", cnn_answers);
   report(&mlp, "two dense layers:", mlp_answers);
   unload(&mlp);

@@ -8,6 +8,7 @@
  */
 #include "digits.h"
 #include "ferrite_util.h"
+#include "signature.h"
 
 enum { LENGTH = 6 };
 
@@ -24,29 +25,28 @@ static void print_vector(const char* name, const float* values) {
 
 /* ---- descriptions of a module's functions ---- */
 
-/* Prints a description of a function. `getter` is ffi.ModuleGetFunctionDoc or ffi.ModuleGetFunctionMetadata, which returns a
- * string, or None if there is none. */
-static void print_about(const char* getter, TVMFFIObjectHandle module, const char* name, const char* label) {
+/* Returns a description of a function, which the caller releases. `getter` is ffi.ModuleGetFunctionDoc or
+ * ffi.ModuleGetFunctionMetadata, which returns a string, or None if there is none. */
+static TVMFFIAny description(const char* getter, TVMFFIObjectHandle module, const char* name) {
   TVMFFIAny args[3];
   TVMFFIAny result;
-  TVMFFIByteArray text;
   args[0] = ferrite_object(module);
   args[1] = ferrite_str(name);
   args[2] = ferrite_bool(0);
   ferrite_check(ferrite_call_global(getter, args, 3, &result), getter);
-  text = ferrite_text(&result);
-  if (text.size == 0) {
-    printf("    %-5s (none)\n", label);
-  } else {
-    printf("    %-5s %.*s\n", label, (int)text.size, text.data);
-  }
-  ferrite_release(&result);
+  return result;
 }
 
+/* Prints name, types and documentation of a function. */
 static void describe(TVMFFIObjectHandle module, const char* name) {
-  printf("  %s\n", name);
-  print_about("ffi.ModuleGetFunctionDoc", module, name, "doc");
-  print_about("ffi.ModuleGetFunctionMetadata", module, name, "type");
+  TVMFFIAny metadata = description("ffi.ModuleGetFunctionMetadata", module, name);
+  TVMFFIAny doc = description("ffi.ModuleGetFunctionDoc", module, name);
+  TVMFFIByteArray type = ferrite_text(&metadata), text = ferrite_text(&doc);
+  printf("  %s", name);
+  signature_print(&type);
+  printf("\n      %.*s\n", (int)text.size, text.data);
+  ferrite_release(&doc);
+  ferrite_release(&metadata);
 }
 
 /* ---- calls ---- */

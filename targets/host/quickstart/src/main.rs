@@ -13,7 +13,7 @@ mod layout;
 
 use cc::Compiler;
 use layout::Layout;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Result of a step. The error is a message that tells the user what to do.
@@ -53,6 +53,7 @@ fn main() -> ExitCode {
 
 /// Runs all steps of the quick start.
 fn run() -> Outcome<()> {
+    println!("The quick start takes about a minute the first time, and seconds when it is run again.");
     let layout = Layout::find()?;
     let cc = Compiler::find(&layout)?;
     step(1, STEPS, "building libtvm_ffi");
@@ -62,7 +63,22 @@ fn run() -> Outcome<()> {
     step(3, STEPS, "compiling the C program");
     let program = build_program(&layout, &cc)?;
     step(4, STEPS, "running it\n");
-    run_program(&program, &libraries, &cc)
+    run_program(&program, &libraries, &cc)?;
+    print!("{}", next_commands(&libraries[0]));
+    Ok(())
+}
+
+/// Returns the commands to go on with, each with what it shows.
+fn next_commands(kernels: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let kernels = kernels.strip_prefix(&here).unwrap_or(kernels).display();
+    format!(
+        "\nGo on with:
+  cargo run --release -- gpu
+      classifies the digits on each of your GPUs (about two minutes)
+  cargo run --release -p ferrite-ffi-cli -- call {kernels} dot '[1,2]' '[3,4]'
+      builds the command ferrite, which calls the kernel in C: 11 (about two minutes)\n"
+    )
 }
 
 fn step(number: u32, of: u32, what: &str) {
@@ -81,7 +97,7 @@ fn build_libraries(layout: &Layout, cc: &Compiler) -> Outcome<Vec<PathBuf>> {
 }
 
 fn build_program(layout: &Layout, cc: &Compiler) -> Outcome<PathBuf> {
-    let sources = ["main.c", "digits.c", "ferrite_util.c"].map(|name| layout.quickstart(name));
+    let sources = ["main.c", "digits.c", "signature.c", "ferrite_util.c"].map(|name| layout.quickstart(name));
     cc.program("quickstart", &sources)
 }
 
