@@ -2,7 +2,7 @@
 # usage: deb.sh
 #
 # Makes target/libtvm-ffi-ferrite_VERSION_ARCHITECTURE.deb, a Debian package of the files that `make install` installs, and prints its
-# path. BUILT names the folder of the libraries and of the command; MAINTAINER, as "NAME <ADDRESS>", who answers for the package.
+# path. The Makefile sets BUILT, the folder of the libraries, and COMMAND; MAINTAINER, as "NAME <ADDRESS>", who answers for the package.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 name=libtvm-ffi-ferrite
@@ -27,6 +27,7 @@ PREFIX=/usr LIBDIR=$libraries INCLUDEDIR=/usr/include DESTDIR=$tree targets/host
 
 find "$tree/usr/share/man" -name '*.1' -exec gzip -9n {} + 2>/dev/null || true # there are none without the command
 
+rm -r "$tree/usr/share/licenses" # Debian's place is below, and refers to the system's copy
 documents=$tree/usr/share/doc/$name
 mkdir -p "$documents"
 cat >"$documents/copyright" <<END

@@ -3,7 +3,8 @@
 #
 # Copies the built library to its places, or removes it; the Makefile sets the variables and describes them. All files that refer
 # to others do it by relative paths, so the tree may be staged and moved. The file COMMAND is installed as the command `ferrite`, with its
-# completions and manual pages, if it exists.
+# completions and manual pages, if it exists. Refuses libraries for which the pkg-config files and the CMake package are wrong, and a
+# command of another version.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 here=targets/host/install
@@ -34,13 +35,41 @@ version() { # the ABI's, as TVMFFIGetVersion returns it
 
 render() { # render TEMPLATE UP: prints the template with the places of this installation; UP leads from its folder to PREFIX
   sed -e "s,@UP@,$2,g" -e "s,@LIBDIR@,$libdir,g" -e "s,@INCLUDEDIR@,$includedir,g" -e "s,@VERSION@,$(version),g" \
-    -e "s,@SHARED@,$shared,g" "$1"
+    -e "s,@SHARED@,$shared,g" -e "s,@CXX_OPTION@,$cxx_option,g" -e "s,@CXX_LIBRARY@,$cxx_library,g" "$1"
+}
+
+# One of the symbols that C++ clients link: those of the feature cxx-abi.
+cxx_symbol=_ZN3tvm3ffi11RecursiveEqERKNS0_3AnyES3_
+
+# Checks that the libraries are what the installed files say of them.
+check_libraries() {
+  local name found=() wanted=$CXX_ABI
+  for name in "$shared" libtvm_ffi.a; do
+    [ -f "$BUILT/$name" ] || die "$BUILT has no $name: run make first"
+    if grep -aq "$cxx_symbol" "$BUILT/$name"; then found+=(yes); else found+=(no); fi
+  done
+  [ "${found[0]}" = "${found[1]}" ] || die "$shared and libtvm_ffi.a in $BUILT are of different builds: one has the symbols for C++"
+  case $wanted${found[0]} in
+    yesyes | nono) ;;
+    yesno) die "the libraries in $BUILT are for C alone: run make, whose libraries also serve C++, or pass CXX_ABI=no" ;;
+    noyes) die "the libraries in $BUILT have the symbols for C++, and need libstdc++: leave CXX_ABI=no out" ;;
+    *) die "CXX_ABI=$wanted is neither yes nor no" ;;
+  esac
+}
+
+# Checks that the command is of the same version as the libraries.
+check_command() {
+  local wanted found
+  wanted="ferrite $(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)"
+  found=$("$command" --version) || die "$command does not run"
+  [ "$found" = "$wanted" ] || die "$command is '$found', not '$wanted': run make command"
 }
 
 # Calls its argument with the source and the target of each file; templates are rendered before.
 each_file() { # each_file FUNCTION
   local name lib=$DESTDIR$PREFIX/$libdir
   for name in "${headers[@]}"; do "$1" "include/$name" "$DESTDIR$PREFIX/$includedir/$name"; done
+  "$1" LICENSE "$DESTDIR$PREFIX/share/licenses/libtvm_ffi/LICENSE"
   "$1" "$BUILT/$shared" "$lib/$shared"
   "$1" "$BUILT/libtvm_ffi.a" "$lib/libtvm_ffi.a"
   for name in tvm_ffi tvm_ffi-static; do "$1" "$rendered/$name.pc" "$lib/pkgconfig/$name.pc"; done
@@ -107,11 +136,14 @@ case $(uname -s) in
   *) shared=libtvm_ffi.so ;;
 esac
 
+CXX_ABI=${CXX_ABI:-yes}
+cxx_option='' cxx_library=''
+if [ "$CXX_ABI" = yes ]; then cxx_option='-lstdc++ ' cxx_library='stdc++;'; fi
+
 case ${1:-} in
   install)
-    for name in "$shared" libtvm_ffi.a; do
-      [ -f "$BUILT/$name" ] || die "$BUILT has no $name: run make first"
-    done
+    check_libraries
+    if [ -x "$command" ]; then check_command; fi
     rendered=$(mktemp -d)
     trap 'rm -rf "$rendered"' EXIT
     render_templates

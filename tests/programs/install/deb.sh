@@ -16,10 +16,11 @@ die() {
   exit 1
 }
 
-package=$(make --silent -C "$root" deb BUILT="$(cd "$1" && pwd)")
+built=$(cd "$1" && pwd)
+package=$(make --silent -C "$root" deb BUILT="$built" COMMAND="$built/ferrite")
 package=$(cd "$root" && realpath "$package")
 cp "$package" "$work/first.deb"
-make --silent -C "$root" deb BUILT="$(cd "$1" && pwd)" >/dev/null
+make --silent -C "$root" deb BUILT="$built" COMMAND="$built/ferrite" >/dev/null
 cmp "$work/first.deb" "$package" || die "the same sources give another package"
 echo "ok: $(basename "$package"), $(stat -c %s "$package") bytes, twice the same"
 

@@ -62,8 +62,45 @@ installs() {
   [ "$(find "$work/stage" -type f | wc -l)" = "$(wc -l <"$work/files")" ] || die "the list of installed files is not complete"
   mv "$work/stage/opt/f" "$prefix"
   make --silent -C "$root" install "DESTDIR=$work/without" "BUILT=$built" COMMAND= >"$work/files_without"
-  if grep -e ferrite$ -e /share/ "$work/files_without"; then die "a command is installed that is not there"; fi
+  if grep -e ferrite$ -e /share/man -e completion "$work/files_without"; then die "a command is installed that is not there"; fi
   done_with "install, uninstall, $(wc -l <"$work/files") files"
+}
+
+refuses() { # refuses TEXT OPTION...: whether `make install` ends with this error, and installs nothing
+  local text=$1
+  shift
+  rm -rf "$work/refused"
+  if make --silent -C "$root" install "DESTDIR=$work/refused" "$@" >"$work/refused.log" 2>&1; then die "make install takes $*"; fi
+  grep -qF "$text" "$work/refused.log" || die "not '$text', but: $(cat "$work/refused.log")"
+  [ ! -e "$work/refused" ] || die "files are installed with $*"
+}
+
+# Libraries that are not what the installed files say, as other builds leave them.
+other_builds() {
+  local for_c=$work/for_c mixed=$work/mixed default
+  mkdir -p "$for_c" "$mixed"
+  echo 'int TVMFFIObjectIncRef(void* object) { return object == 0; }' >"$work/for_c.c"
+  gcc -shared -fPIC "$work/for_c.c" -o "$for_c/libtvm_ffi.so"
+  gcc -c "$work/for_c.c" -o "$work/for_c.o" && ar rcs "$for_c/libtvm_ffi.a" "$work/for_c.o"
+  cp "$built/libtvm_ffi.so" "$for_c/libtvm_ffi.a" "$mixed"
+  printf '#!/bin/sh\necho ferrite 0.0.1\n' >"$for_c/ferrite" && chmod +x "$for_c/ferrite"
+  refuses 'for C alone' "BUILT=$for_c"
+  refuses 'of different builds' "BUILT=$mixed"
+  refuses 'need libstdc++' "BUILT=$built" CXX_ABI=no
+  refuses 'neither yes nor no' "BUILT=$built" CXX_ABI=maybe
+  refuses "is 'ferrite 0.0.1'" "BUILT=$built" "COMMAND=$for_c/ferrite"
+  refuses 'run make first' "BUILT=$work/nowhere"
+  make --silent -C "$root" install "DESTDIR=$work/c" "BUILT=$for_c" CXX_ABI=no >"$work/files_for_c"
+  if grep -e /bin/ferrite "$work/files_for_c"; then die "the command beside other libraries is installed"; fi
+  if grep -rn 'stdc++' "$work/c" --include='*.pc' --include='*.cmake'; then die "a library for C alone is linked with libstdc++"; fi
+  grep -rq 'stdc++' "$prefix/$lib/pkgconfig/tvm_ffi-static.pc" || die "the static library is linked without libstdc++"
+  # Other commands build in target/release.
+  printf 'include Makefile\nshow:\n\t@echo "$(BUILT) $(COMMAND)"\n' >"$work/show.mk"
+  default=$(env -u BUILT -u COMMAND make --silent -C "$root" -f "$work/show.mk" show)
+  [ "$default" = "target/make/release target/make/release/ferrite" ] || die "make install takes $default"
+  make -C "$root" -n all | grep -q -e '--target-dir target/make' || die "make builds elsewhere than it installs from"
+  cmp "$root/LICENSE" "$prefix/share/licenses/libtvm_ffi/LICENSE" || die "the licence is not installed"
+  done_with "libraries and commands of other builds are refused; the licence"
 }
 
 installed_command() {
@@ -189,6 +226,7 @@ kernel_page() {
 }
 
 installs
+other_builds
 installed_command
 model_project
 cmake_project
