@@ -5,7 +5,8 @@
 
 `python -m ferrite_tvm_ffi run app.py` runs a program that lacks this import, and so does an interpreter with FERRITE_TVM_FFI=1 in
 its environment: see ferrite_tvm_ffi_switch.py. `python -m ferrite_tvm_ffi` prints the libraries in use: see ferrite_tvm_ffi_command.py.
-Values of tvm_ffi can then be pickled: see ferrite_tvm_ffi_pickle.py.
+Values of tvm_ffi can then be pickled: see ferrite_tvm_ffi_pickle.py. `help` shows the documentation of functions of modules: see
+ferrite_tvm_ffi_docs.py.
 
 A libtvm_ffi.so is found in two ways, and the import redirects both. Binaries need it by name: the dynamic loader uses
 the first library with that soname in the process, which is Ferrite's from the import on. Python code asks
@@ -170,6 +171,13 @@ def make_picklable(tvm_ffi) -> None:
     ferrite_tvm_ffi_pickle.install(tvm_ffi)
 
 
+def show_documentation(module) -> None:
+    """Make `help` show the documentation of functions of modules."""
+    import ferrite_tvm_ffi_docs  # noqa: PLC0415 - imported only when needed
+
+    ferrite_tvm_ffi_docs.install(module)
+
+
 def include_files(are_included: bool = True) -> None:
     """Make modules that are pickled from now on contain the bytes of their files, for machines that lack these files."""
     import ferrite_tvm_ffi_modules  # noqa: PLC0415 - imported only when needed
@@ -177,7 +185,8 @@ def include_files(are_included: bool = True) -> None:
     ferrite_tvm_ffi_modules.Files.are_included = are_included
 
 
-FINDER, PATCHES = Finder(), {"tvm_ffi.libinfo": point_at_ours, "tvm_ffi": make_picklable}
+FINDER = Finder()
+PATCHES = {"tvm_ffi.libinfo": point_at_ours, "tvm_ffi": make_picklable, "tvm_ffi.module": show_documentation}
 
 if __name__ == "__main__":
     import ferrite_tvm_ffi_command

@@ -79,8 +79,10 @@ def examine(ferrite) -> dict:
     others = ferrite.mapped() - {str(ferrite.LIBRARY)}
     if tvm_ffi.LIB._name != str(ferrite.LIBRARY) or others:
         return {**found, "reason": f"tvm_ffi has loaded {tvm_ffi.LIB._name}; mapped are {', '.join(ferrite.mapped())}"}
-    import ferrite_tvm_ffi_pickle  # noqa: PLC0415 - after the library
+    import ferrite_tvm_ffi_docs  # noqa: PLC0415 - after the library
+    import ferrite_tvm_ffi_pickle  # noqa: PLC0415
 
+    parts = {**ferrite_tvm_ffi_pickle.INSTALLED, **ferrite_tvm_ffi_docs.INSTALLED}
     release = ferrite.installed()
     return {
         **found,
@@ -88,8 +90,8 @@ def examine(ferrite) -> dict:
         "tvm_ffi": tvm_ffi.__version__,
         "tested": release in ferrite.TESTED,
         "serves": ".".join(map(str, ferrite.numbers(release))),
-        "added": [name for name, reason in ferrite_tvm_ffi_pickle.INSTALLED.items() if reason is None],
-        "left alone": {name: reason for name, reason in ferrite_tvm_ffi_pickle.INSTALLED.items() if reason},
+        "added": [name for name, reason in parts.items() if reason is None],
+        "left alone": {name: reason for name, reason in parts.items() if reason},
     }
 
 

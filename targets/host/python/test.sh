@@ -20,4 +20,5 @@ fi
 "$work/venv/bin/python" -m pip install --quiet "$wheel" numpy ninja 'hatchling>=1.27,<2'
 "$work/venv/bin/python" "$here/test_build.py"
 "$work/venv/bin/python" "$here/test_pickle.py"
+"$work/venv/bin/python" "$here/test_docs.py"
 PATH=$work/venv/bin:$PATH "$work/venv/bin/python" "$here/test_wheel.py" "$wheel"

@@ -1,0 +1,82 @@
+"""Tests that Python shows the documentation of functions, in an environment in which the wheel is installed. usage: test_docs.py"""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]  # the wheel's modules are there, without a library
+
+import ferrite_tvm_ffi  # noqa: E402, F401
+import numpy as np  # noqa: E402
+import tvm_ffi  # noqa: E402
+
+ROOT = HERE.parents[2]
+# `scale` has a signature and documentation; `bare` has neither, and the metadata of `odd` is damaged.
+LIBRARY = r"""
+#include "targets/host/quickstart/scale.c"
+
+TVM_FFI_DLL_EXPORT int __tvm_ffi_bare(void* self, const TVMFFIAny* arguments, int32_t count, TVMFFIAny* result) { return 0; }
+
+TVM_FFI_DLL_EXPORT int __tvm_ffi_odd(void* self, const TVMFFIAny* arguments, int32_t count, TVMFFIAny* result) { return 0; }
+
+TVM_FFI_DLL_EXPORT int __tvm_ffi__metadata_odd(void* self, const TVMFFIAny* arguments, int32_t count, TVMFFIAny* result) {
+  TVMFFIByteArray text = {"no JSON", 7};
+  return TVMFFIStringFromByteArray(&text, result);
+}
+"""
+SIGNATURE = "scale(x: Tensor([m, n], float32), factor: float = 2)"
+
+
+def shown(value) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        help(value)
+    return out.getvalue()
+
+
+class Documentation(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.path = str(Path(folder.name) / "documented.so")
+        compiler = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", ROOT, "-I", ROOT / "include", "-x", "c", "-", "-o", cls.path]
+        subprocess.run(compiler, input=LIBRARY, text=True, check=True)
+
+    def setUp(self):
+        self.module = tvm_ffi.load_module(self.path)
+
+    def test_help_shows_signature_and_documentation(self):
+        text = shown(self.module.scale)
+        self.assertIn("scale = ", text)
+        self.assertIn(SIGNATURE, text)
+        self.assertIn("Returns a new tensor, factor * x.", text)
+
+    def test_the_function_is_as_before(self):
+        self.assertIs(type(self.module.scale), tvm_ffi.Function)
+        self.assertIs(self.module.scale, self.module.scale)
+        scaled = self.module.scale(np.ones((2, 3), "float32"), 5.0)
+        self.assertEqual(np.from_dlpack(scaled).tolist(), [[5.0] * 3] * 2)
+        with self.assertRaises(AttributeError):
+            self.module.missing  # noqa: B018
+
+    def test_functions_without_documentation_have_that_of_their_class(self):
+        for name in ("bare", "odd"):
+            self.assertEqual(getattr(self.module, name).__doc__, tvm_ffi.Function.__doc__, name)
+
+    def test_a_function_outlives_its_module(self):
+        function = self.module.scale
+        del self.module
+        self.assertTrue(function.__doc__.startswith(SIGNATURE))
+        self.assertEqual(function.__name__, "scale")
+        self.assertEqual(function(np.ones((1, 1), "float32"), None).shape, (1, 1))
+
+
+if __name__ == "__main__":
+    unittest.main()
