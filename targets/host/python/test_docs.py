@@ -46,8 +46,8 @@ class Documentation(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.path = str(Path(folder.name) / "documented.so")
-        compiler = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", ROOT, "-I", ROOT / "include", "-x", "c", "-", "-o", cls.path]
-        subprocess.run(compiler, input=LIBRARY, text=True, check=True)
+        compiler = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", ROOT, "-I", ROOT / "include"]
+        subprocess.run([*compiler, "-x", "c", "-", "-o", cls.path], input=LIBRARY, text=True, check=True)
 
     def setUp(self):
         self.module = tvm_ffi.load_module(self.path)
