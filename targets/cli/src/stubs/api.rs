@@ -8,6 +8,8 @@ use crate::inspect::loaded::Descriptions;
 use crate::registered::{MemberReport, TypeReport};
 use crate::signature::{Signature, Type};
 
+use super::quote::code;
+
 /// Functions and classes of a library or a package.
 #[derive(Serialize)]
 pub struct Api {
@@ -70,6 +72,9 @@ pub struct Field {
     pub is_writable: bool,
 }
 
+/// Depth of declarations in scopes: compilers refuse what is nested much deeper.
+const DEEPEST: usize = 16;
+
 /// Name under which constructors are registered.
 pub const INIT: &str = "__ffi_init__";
 
@@ -98,9 +103,10 @@ impl Api {
         }
     }
 
-    /// Returns the parts of a global function's or class's name, without the prefix of all.
+    /// Returns the parts of a global function's or class's name, without the prefix of all. What is nested deeper than declarations
+    /// are stays one part.
     pub fn path<'a>(&self, name: &'a str) -> Vec<&'a str> {
-        name.strip_prefix(&self.prefix).unwrap_or(name).split('.').collect()
+        name.strip_prefix(&self.prefix).unwrap_or(name).splitn(DEEPEST, '.').collect()
     }
 }
 
@@ -156,8 +162,8 @@ impl Callable {
     /// Returns what the function is for, and its types, each on lines of their own.
     pub fn description(&self) -> String {
         let types = match &self.signature {
-            Some(signature) => format!("`{}{signature}`", self.name),
-            None => format!("`{}`, whose types are not known", self.name),
+            Some(signature) => format!("`{}`", code(&format!("{}{signature}", self.name))),
+            None => format!("`{}`, whose types are not known", code(&self.name)),
         };
         match &self.doc {
             Some(doc) => format!("{}\n\n{types}", doc.trim_end()),

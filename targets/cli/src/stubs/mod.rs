@@ -5,6 +5,7 @@
 //! | `api` | functions and classes that declarations are made of |
 //! | `source` | reads them from a library or a Python package, in a child process |
 //! | `names` | names that are free in a scope |
+//! | `quote` | names and documentation as comments and literals |
 //! | `python` | `.pyi` files |
 //! | `c` | headers in C89 |
 //! | `rust` | modules on `ferrite-ffi` or `ferrite-ffi-sys` |
@@ -13,6 +14,7 @@ mod api;
 mod c;
 mod names;
 mod python;
+mod quote;
 mod rust;
 mod source;
 

@@ -2,9 +2,9 @@
 
 use crate::signature::Type;
 use crate::stubs::api::{Callable, Field, INIT};
+use crate::stubs::quote::{c_comment as comment, c_literal as literal, code};
 
 use super::types::{form, is_none};
-use super::{comment, literal};
 
 /// Place where the called function is found.
 #[derive(Clone, Copy)]
@@ -151,7 +151,7 @@ impl Output {
 /// Returns the function that reads a field.
 pub fn getter(name: &str, key: &str, field: &Field) -> String {
     let doc = field.doc.as_deref().map_or(String::new(), |doc| format!("{}\n\n", doc.trim_end()));
-    let about = comment(&format!("{doc}`{}: {}`", field.name, field.value));
+    let about = comment(&format!("{doc}`{}`", code(&format!("{}: {}", field.name, field.value))));
     let result = Output::of(&field.value, false);
     let (parameter, before, after) = match result.parameter {
         Some(parameter) => (parameter, result.before, result.after),
@@ -175,7 +175,7 @@ pub fn setter(name: &str, key: &str, field: &Field) -> String {
     format!(
         "\n/*\n * Sets `{}`.\n */\nFERRITE_STUB_INLINE int {name}(TVMFFIObjectHandle self, {}value) {{\n  \
          return ferrite_stub_set_field({}, {}, self, {cell});\n}}\n",
-        comment(&field.name),
+        comment(&code(&field.name)),
         form.parameter,
         literal(key),
         literal(&field.name)

@@ -11,6 +11,7 @@ mod types;
 
 use super::api::{Api, Callable, Class};
 use super::names::{Names, identifier, is_identifier};
+use super::quote::{c_comment as comment, c_literal as literal};
 
 use calls::{Call, Target};
 
@@ -20,7 +21,7 @@ const HELPERS: &str = include_str!("helpers.h");
 /// Returns the header.
 pub fn header(api: &Api) -> String {
     let guard = format!("{}_STUBS_H_", identifier(&api.name).to_uppercase());
-    let mut names = Names::default();
+    let mut names = Names::with(&words(HELPERS).collect::<Vec<_>>());
     let mut body = String::new();
     for one in &api.exported {
         body.push_str(&exported(api, one, &mut names));
@@ -54,7 +55,12 @@ fn exported(api: &Api, one: &Callable, names: &mut Names) -> String {
 }
 
 fn members(api: &Api, class: &Class, names: &mut Names) -> String {
-    let prefix = names.take(&c_name(api, &api.path(&class.key).join("_")));
+    let prefix = loop {
+        let prefix = names.take(&c_name(api, &api.path(&class.key).join("_")));
+        if names.claim(&format!("{prefix}_KEY")) {
+            break prefix;
+        }
+    };
     let parent = class.parent.as_deref().unwrap_or("ffi.Object");
     let doc = class.doc.as_deref().map_or(String::new(), |doc| format!("\n * {}", comment(doc)));
     let key = literal(&class.key);
@@ -82,28 +88,24 @@ fn members(api: &Api, class: &Class, names: &mut Names) -> String {
     text
 }
 
-/// Returns the name of a function, which begins with the library's.
+/// Returns the name of a function, which begins with the library's, and is none that C, C++ or their headers have.
 fn c_name(api: &Api, name: &str) -> String {
-    identifier(&format!("{}_{name}", api.name))
+    let name = identifier(&format!("{}_{name}", api.name));
+    let is_reserved = name.starts_with('_')
+        || ENDS.iter().any(|end| name.ends_with(end))
+        || KEYWORDS.split_whitespace().any(|word| word == name);
+    if is_reserved { format!("stub_{name}") } else { name }
 }
 
-/// Escapes what would end a comment.
-fn comment(text: &str) -> String {
-    let text: String = text.chars().filter(|letter| *letter == '\n' || !letter.is_control()).collect();
-    text.trim().replace("*/", "* /").replace("/*", "/ *").replace('\n', "\n * ").replace(" \n", "\n")
-}
+/// Ends of names in the headers that the stubs include, such as `size_t` and `INT64_MAX`.
+const ENDS: [&str; 5] = ["_t", "_MIN", "_MAX", "_C", "_WIDTH"];
 
-/// Returns a string literal.
-fn literal(text: &str) -> String {
-    let mut out = String::from("\"");
-    for byte in text.bytes() {
-        match byte {
-            b'"' | b'\\' => out.extend(['\\', char::from(byte)]),
-            // A question mark may begin a trigraph.
-            b'?' => out.push_str("\\?"),
-            32..=126 => out.push(char::from(byte)),
-            _ => out.push_str(&format!("\\{byte:03o}")),
-        }
-    }
-    out + "\""
+/// Words of C and C++ with an underscore in them.
+const KEYWORDS: &str = "and_eq co_await co_return co_yield const_cast dynamic_cast not_eq or_eq reinterpret_cast static_assert \
+    static_cast thread_local typeof_unqual xor_eq";
+
+/// Returns the identifiers of C code.
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    let is_other = |letter: char| !(letter.is_ascii_alphanumeric() || letter == '_');
+    code.split(is_other).filter(|word| is_identifier(word))
 }

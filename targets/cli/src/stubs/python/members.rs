@@ -2,6 +2,7 @@
 
 use crate::stubs::api::{Callable, Class, Field};
 use crate::stubs::names::Names;
+use crate::stubs::quote::{self, python_doc};
 
 use super::tree::is_name;
 use super::types::{Types, Way};
@@ -23,7 +24,7 @@ pub fn class(name: &str, class: &Class, types: &mut Types<'_>) -> String {
     let mut names = Names::with(&["__init__"]);
     let mut members = Vec::new();
     if let Some(doc) = &class.doc {
-        members.push(docstring(doc));
+        members.push(python_doc(doc));
     }
     // A name declares one member.
     let fields = class.fields.iter().filter(|one| names.claim(&one.name));
@@ -41,6 +42,10 @@ pub fn class(name: &str, class: &Class, types: &mut Types<'_>) -> String {
     if members.is_empty() {
         return format!("class {name}({parent}): ...");
     }
+    // A comment is no body.
+    if members.iter().all(|member| member.starts_with('#')) {
+        members.push("...".into());
+    }
     format!("class {name}({parent}):\n{}", indented(&members.join("\n")))
 }
 
@@ -54,7 +59,7 @@ fn field(class: &Class, field: &Field, types: &mut Types<'_>) -> String {
         return format!("@{property}\n{}", body(&format!("def {name}(self) -> {value}:"), &field.doc));
     }
     match &field.doc {
-        Some(doc) => format!("{name}: {value}\n{}", docstring(doc)),
+        Some(doc) => format!("{name}: {value}\n{}", python_doc(doc)),
         None => format!("{name}: {value}"),
     }
 }
@@ -74,7 +79,7 @@ fn method(class: &Class, method: &Callable, types: &mut Types<'_>) -> String {
 /// ancestor has, whose type the member may contradict.
 fn undeclared(class: &Class, name: &str, types: &mut Types<'_>) -> Option<String> {
     if !is_name(name) {
-        return Some(format!("# No name of Python, reached by getattr: {name:?}"));
+        return Some(format!("# No name of Python, reached by getattr: {}", quote::rust_literal(name)));
     }
     if !OF_OBJECT.contains(&name) && !ancestor_has(class, name, types) {
         return None;
@@ -119,7 +124,10 @@ fn parameters(function: &Callable, receiver: &str, types: &mut Types<'_>) -> Str
 fn label(function: &Callable, index: usize) -> String {
     let names = function.names();
     let count = function.parameters().map_or(0, <[_]>::len);
-    let is_good = |name: &str| is_name(name) && names.iter().filter(|other| *other == name).count() == 1;
+    let is_numbered = |name: &str| name.strip_prefix('_').is_some_and(|rest| rest.parse::<u64>().is_ok());
+    let is_good = |name: &str| {
+        is_name(name) && !is_numbered(name) && names.iter().filter(|other| *other == name).count() == 1
+    };
     match names.get(index) {
         Some(name) if names.len() == count && is_good(name) && name != "self" => name.clone(),
         _ => format!("_{index}"),
@@ -129,22 +137,9 @@ fn label(function: &Callable, index: usize) -> String {
 /// Returns a declaration with its documentation, or with dots.
 fn body(head: &str, doc: &Option<String>) -> String {
     match doc {
-        Some(doc) => format!("{head}\n{}", indented(&docstring(doc)).trim_end()),
+        Some(doc) => format!("{head}\n{}", indented(&python_doc(doc)).trim_end()),
         None => format!("{head} ..."),
     }
-}
-
-fn docstring(text: &str) -> String {
-    let text = escaped(text.trim());
-    // A quote at the end would be part of the closing ones.
-    let gap = if text.ends_with('"') { " " } else { "" };
-    format!("\"\"\"{text}{gap}\"\"\"")
-}
-
-/// Escapes what would end a docstring.
-pub fn escaped(text: &str) -> String {
-    let text: String = text.chars().filter(|letter| *letter != '\0' && *letter != '\r').collect();
-    text.replace('\\', "\\\\").replace("\"\"\"", "\\\"\\\"\\\"")
 }
 
 fn indented(lines: &str) -> String {

@@ -13,6 +13,7 @@ mod tree;
 mod types;
 
 use super::api::Api;
+use super::quote::{line, python_escaped};
 
 use imports::Imports;
 use members::{class, function};
@@ -28,7 +29,7 @@ pub fn stub(api: &Api) -> String {
     let hidden: String = tree.hidden().map(|name| format!("\n_{name} = {name}\n")).collect();
     let head = format!(
         "\"\"\"Functions and classes of {}. Made by `ferrite stubs --python`.\"\"\"\n",
-        members::escaped(&api.origin)
+        python_escaped(&line(&api.origin))
     );
     let imports = types.imports.text();
     let gap = if imports.is_empty() { "" } else { "\n" };
@@ -37,7 +38,7 @@ pub fn stub(api: &Api) -> String {
 
 fn write_scope(out: &mut String, scope: &Scope<'_>, depth: usize, types: &mut Types<'_>) {
     for child in &scope.children {
-        let prefix = members::escaped(&child.prefix);
+        let prefix = python_escaped(&line(&child.prefix));
         put(out, depth, &format!("\nclass {}:", child.name));
         put(out, depth + 1, &format!("\"\"\"Global names that begin with `{prefix}`.\"\"\""));
         write_scope(out, child, depth + 1, types);
@@ -49,7 +50,7 @@ fn write_scope(out: &mut String, scope: &Scope<'_>, depth: usize, types: &mut Ty
         put(out, depth, &format!("\n{}", function(name, one, depth > 0, types)));
     }
     for why in &scope.unnamed {
-        put(out, depth, &format!("\n# {why}"));
+        put(out, depth, &format!("\n# {}", line(why)));
     }
 }
 

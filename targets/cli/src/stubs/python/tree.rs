@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::stubs::api::{Api, Callable, Class};
 use crate::stubs::names::{Names, identifier, is_identifier};
+use crate::stubs::quote::rust_literal;
 
 /// Words that cannot be names.
 const KEYWORDS: &str = "False None True and as assert async await break class continue def del elif else except finally for from \
-    global if import in is lambda nonlocal not or pass raise return try while with yield";
+    global if import in is lambda nonlocal not or pass raise return try while with yield __debug__";
 
 /// Returns `true` for names that a program can write.
 pub fn is_name(name: &str) -> bool {
@@ -131,11 +132,14 @@ impl<'a> Tree<'a> {
     fn add_function(&mut self, scope: &mut Scope<'a>, names: &mut Names, function: &'a Callable, name: &str) {
         let types = function.signature.as_ref().map_or("(...) -> Any".into(), ToString::to_string);
         if !is_name(name) {
+            scope.unnamed.push(format!(
+                "No name of Python, reached by getattr: {}: {types}",
+                rust_literal(&function.name)
+            ));
+        } else if !names.claim(name) {
             scope
                 .unnamed
-                .push(format!("No name of Python, reached by getattr: {:?}: {types}", function.name));
-        } else if !names.claim(name) {
-            scope.unnamed.push(format!("Another function has the name: {:?}: {types}", function.name));
+                .push(format!("Another function has the name: {}: {types}", rust_literal(&function.name)));
         } else {
             self.define(name);
             scope.functions.push((name.to_string(), function));

@@ -2,6 +2,7 @@
 
 use crate::stubs::api::{Callable, Class, Field, INIT};
 use crate::stubs::names::Names;
+use crate::stubs::quote::{code, rust_doc, rust_literal};
 
 use super::tree;
 use super::types::Types;
@@ -25,9 +26,10 @@ pub fn function(name: &str, function: &Callable, receiver: Receiver<'_>, types: 
     let has_object = !function.is_static;
     let called = match receiver {
         Receiver::Library => format!("self.{name}"),
-        Receiver::Global => format!("::ferrite::Function::global({:?})?", function.name),
+        Receiver::Global => format!("::ferrite::Function::global({})?", rust_literal(&function.name)),
         Receiver::Class(key) => {
-            format!("{}({key:?}, {:?})?", types.path("stub_helpers::method"), function.name)
+            let (key, method) = (rust_literal(key), rust_literal(&function.name));
+            format!("{}({key}, {method})?", types.path("stub_helpers::method"))
         }
     };
     let self_parameter = has_object || matches!(receiver, Receiver::Library);
@@ -54,7 +56,7 @@ pub fn function(name: &str, function: &Callable, receiver: Receiver<'_>, types: 
         Some(several) => format!("({several})"),
     };
     let head = format!("pub fn {name}({}) -> ::ferrite::Result<{result}>", parameters.join(", "));
-    format!("{}{head} {{\n    {called}.call({given})\n}}\n", doc(&function.description()))
+    format!("{}{head} {{\n    {called}.call({given})\n}}\n", rust_doc(&function.description()))
 }
 
 fn packed(
@@ -74,7 +76,7 @@ fn packed(
         ("", "args")
     };
     let head = format!("pub fn {name}({}) -> ::ferrite::Result<{result}>", parameters.join(", "));
-    format!("{}{head} {{\n{before}    {called}.call({args})\n}}\n", doc(&function.description()))
+    format!("{}{head} {{\n{before}    {called}.call({args})\n}}\n", rust_doc(&function.description()))
 }
 
 /// Returns the definition of a class, with its constructor, fields and methods, and its conversions to its ancestors.
@@ -92,15 +94,13 @@ pub fn class(name: &str, class: &Class, types: &mut Types<'_>) -> String {
         let called = tree::name(&method.name, &mut names);
         members.push_str(&format!("\n{}", function(&called, method, Receiver::Class(&class.key), types)));
     }
-    let about = doc(&class.doc.clone().unwrap_or_else(|| format!("Class `{}`.", class.key)));
-    let helper = types.path("stub_helpers::class");
+    let about = rust_doc(&class.doc.clone().unwrap_or_else(|| format!("Class `{}`.", code(&class.key))));
+    let (helper, key) = (types.path("stub_helpers::class"), rust_literal(&class.key));
     let definition = format!(
         "::ferrite::object_class!(\n{}    pub struct {name},\n    {{\n        \
          static INDEX: ::core::sync::atomic::AtomicI32 = ::core::sync::atomic::AtomicI32::new(0);\n        \
-         {helper}({:?}, &INDEX)\n    }},\n    {:?}\n);\n",
+         {helper}({key}, &INDEX)\n    }},\n    {key}\n);\n",
         indented(&about),
-        class.key,
-        class.key
     );
     let methods = if members.is_empty() {
         String::new()
@@ -114,24 +114,25 @@ pub fn class(name: &str, class: &Class, types: &mut Types<'_>) -> String {
 fn access(field: &Field, names: &mut Names, types: &Types<'_>) -> String {
     let get = tree::name(&field.name, names);
     let value = types.owned(&field.value);
+    let declared = code(&format!("{}: {}", field.name, field.value));
     let about = match &field.doc {
-        Some(doc) => format!("{}\n\n`{}: {}`", doc.trim_end(), field.name, field.value),
-        None => format!("`{}: {}`", field.name, field.value),
+        Some(doc) => format!("{}\n\n`{declared}`", doc.trim_end()),
+        None => format!("`{declared}`"),
     };
     let mut text = format!(
-        "\n{}pub fn {get}(&self) -> ::ferrite::Result<{value}> {{\n    {}(self, {:?})\n}}\n",
-        doc(&about),
+        "\n{}pub fn {get}(&self) -> ::ferrite::Result<{value}> {{\n    {}(self, {})\n}}\n",
+        rust_doc(&about),
         types.path("stub_helpers::field"),
-        field.name
+        rust_literal(&field.name)
     );
     if field.is_writable {
         text.push_str(&format!(
-            "\n{}pub fn {}(&self, value: {}) -> ::ferrite::Result<()> {{\n    {}(self, {:?}, value)\n}}\n",
-            doc(&format!("Sets `{}`.", field.name)),
+            "\n{}pub fn {}(&self, value: {}) -> ::ferrite::Result<()> {{\n    {}(self, {}, value)\n}}\n",
+            rust_doc(&format!("Sets `{}`.", code(&field.name))),
             tree::name(&format!("set_{}", field.name), names),
             types.parameter(&field.value),
             types.path("stub_helpers::set_field"),
-            field.name
+            rust_literal(&field.name)
         ));
     }
     text
@@ -148,21 +149,13 @@ fn ancestors(name: &str, class: &Class, types: &Types<'_>) -> String {
                  unsafe {{ ::ferrite::ObjectClass::from_object_unchecked(::ferrite::ObjectClass::into_object(value)) }}\n    \
                  }}\n}}\n",
                 types.path(path),
-                class.key,
-                known.key
+                code(&class.key),
+                code(&known.key)
             ));
         }
         parent = known.parent.as_deref();
     }
     text
-}
-
-/// Returns a text as a documentation comment.
-fn doc(text: &str) -> String {
-    let line = |line: &str| {
-        if line.is_empty() { "///\n".into() } else { format!("/// {}\n", super::one_line(line)) }
-    };
-    text.trim().lines().map(|one| line(one.trim_end())).collect()
 }
 
 /// Indents lines by a block.

@@ -13,6 +13,7 @@ mod types;
 
 use super::api::{Api, Callable};
 use super::names::Names;
+use super::quote::{code, rust_literal};
 
 use members::{Receiver, class, function};
 use tree::{Scope, Tree};
@@ -33,7 +34,7 @@ pub fn module(api: &Api) -> String {
     let mut out = format!(
         "//! Functions and classes of {}. Made by `ferrite stubs --rust`, for `ferrite-ffi` and `ferrite-ffi-sys`.\n\
          #![allow(dead_code, non_camel_case_types, non_snake_case, clippy::all)]\n",
-        one_line(&api.origin)
+        origin(api)
     );
     if !api.exported.is_empty() {
         put(&mut out, 0, &library(api, &mut Types { tree: &tree, depth: 0 }));
@@ -51,13 +52,13 @@ fn library(api: &Api, types: &mut Types<'_>) -> String {
         functions.iter().map(|(name, _)| format!("    {name}: ::ferrite::Function,\n")).collect();
     let found: String = functions
         .iter()
-        .map(|(name, one)| format!("            {name}: library.get({:?})?,\n", one.name))
+        .map(|(name, one)| format!("            {name}: library.get({})?,\n", rust_literal(&one.name)))
         .collect();
     let calls: String = functions
         .iter()
         .map(|(name, one)| format!("\n{}", function(name, one, Receiver::Library, types)))
         .collect();
-    let origin = one_line(&api.origin);
+    let origin = origin(api);
     format!(
         "\n/// Exported functions of {origin}. The library stays loaded.\npub struct Library {{\n{fields}}}\n\n\
          impl Library {{\n    /// Loads the library, and finds its functions.\n    ///\n    /// # Errors\n    \
@@ -77,7 +78,7 @@ fn write_scope(out: &mut String, scope: &Scope<'_>, tree: &Tree<'_>, depth: usiz
         put(out, depth, &format!("\n{}", class(name, one, &mut types)));
     }
     for child in &scope.children {
-        let prefix = one_line(&child.prefix);
+        let prefix = code(&child.prefix);
         put(
             out,
             depth,
@@ -99,6 +100,7 @@ fn put(out: &mut String, depth: usize, lines: &str) {
     }
 }
 
-fn one_line(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+/// Returns the file or the package for a line of documentation, in which it is no HTML.
+fn origin(api: &Api) -> String {
+    code(&api.origin).replace('<', "&lt;")
 }
