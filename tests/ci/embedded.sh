@@ -51,7 +51,10 @@ check_guide() {
 }
 
 about model-tool "the command that turns a model into a project: executables, inputs, workspaces, mistakes; without TVM"
-check_model-tool() { need python3 "apt-get install python3" && python3 targets/boards/model/tests.py; }
+check_model-tool() {
+  need python3 "apt-get install python3" && need cc "apt-get install gcc" && python3 targets/boards/model/tests.py &&
+    python3 targets/boards/model/hostile.py
+}
 
 about model-guide "the commands of the guide in targets/boards/model lead from an ONNX model to firmware, a program and a GPU"
 check_model-guide() {

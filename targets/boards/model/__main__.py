@@ -12,6 +12,7 @@ import compiler
 import frontend
 import plan
 import project
+import quote
 import signature
 import targets
 from executable import BUILTIN, MAGIC, Executable, Malformed
@@ -39,11 +40,6 @@ def arguments():
     parser.add_argument("--input", type=pathlib.Path, action="append", default=[], help=".npy file with an example of the next input")
     parser.add_argument("--arena", type=int, help="bytes of a board's arena, in place of the planned number")
     return parser.parse_args()
-
-
-def identifier(text):
-    name = re.sub(r"\W", "_", text)
-    return name if re.match(r"[A-Za-z_]", name) else "model_" + name
 
 
 def compiled(args):
@@ -131,14 +127,14 @@ def run(args):
         raise Failure(f"there is no file {args.file}")
     if args.file.suffix not in (*FRONTENDS, ".so"):
         raise Failure(f"{args.file} is no .onnx, .py or .so file")
-    name = args.name or identifier(args.file.stem)
+    name = quote.model_name(args.file.stem) if args.name is None else quote.checked_model_name(args.name)
     folder = args.output or pathlib.Path(f"{name}-{args.target}")
     function, inputs = (board if args.target in targets.boards() else host)(args, name, folder)
-    print(f"function     {function.name}({', '.join(map(str, inputs))})")
-    print(f"project      {folder}: run {folder}/build.sh run")
+    print(f"function     {quote.visible(signature.text(function, inputs))}")
+    print(f"project      {quote.visible(folder)}: run {quote.shell(folder / 'build.sh')} run")
 
 
 try:
     run(arguments())
 except (Failure, Malformed) as error:
-    sys.exit(f"error: {error}")
+    sys.exit(f"error: {quote.visible(error)}")

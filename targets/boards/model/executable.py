@@ -14,6 +14,9 @@ import pathlib
 import struct
 import sys
 
+import quote
+from failure import Failure
+
 MAGIC = 0xD225DE2F4214151E
 VERSION = "0.14"
 TENSOR_MAGIC = 0xDD5E40F096B4A13F
@@ -42,11 +45,16 @@ class Reader:
         return value
 
     def bytes(self, count):
+        if count > len(self.data) - self.at:
+            raise Malformed("the executable is truncated")
         self.at += count
         return self.data[self.at - count : self.at]
 
     def text(self):
-        return self.bytes(self.take("Q")).decode()
+        try:
+            return self.bytes(self.take("Q")).decode()
+        except UnicodeDecodeError:
+            raise Malformed("a name in the executable is no UTF-8") from None
 
     def words(self):
         return [self.take("q") for _ in range(self.take("Q"))]
@@ -150,6 +158,30 @@ class Executable:
         self.constants_end = reader.at
         self.offsets = reader.words()
         self.words = reader.words()
+        self.check_instructions()
+
+    def check_instructions(self):
+        """Raises Malformed unless instructions and the arguments of calls are where they should be."""
+        places = range(len(self.words))
+        for at in self.offsets:
+            is_call = at in places and self.words[at] == 1
+            count = self.words[at + 3] if is_call and at + 3 in places else 0
+            words = self.words[at + 4 : at + 4 + count] if count > 0 else []
+            if at not in places or is_call and not (
+                at + 3 in places
+                and len(words) == count
+                and self.words[at + 2] in range(len(self.functions))
+                and all(self.is_argument(word) for word in words)
+            ):
+                raise Malformed("an instruction of the executable is damaged")
+        for function in self.functions:
+            steps = function.instructions
+            if function.kind == BYTECODE and not 0 <= steps.start <= steps.stop <= len(self.offsets):
+                raise Malformed(f"the function {function.name} has no instructions")
+
+    def is_argument(self, word):
+        kind, value = (word >> 56) & 0xFF, word & (1 << 56) - 1
+        return kind < 4 and (kind != 2 or value < len(self.constants))
 
     @property
     def packed(self):
@@ -246,18 +278,18 @@ def bytes_as_c(data, name):
 
 
 def functions_as_c(executable):
-    for name in executable.kernels:
+    for name in map(quote.symbol, executable.kernels):
         yield f"int32_t __tvm_ffi_{name}(void*, void*, int32_t, void*);"
     yield "\nstatic const FerriteModelKernel kernels[] = {"
     for name in executable.kernels:
-        yield f'  {{"{name}", (TVMFFISafeCallType)__tvm_ffi_{name}}},'
+        yield f'  {{{quote.c_literal(name)}, (TVMFFISafeCallType)__tvm_ffi_{name}}},'
     yield "};\n"
     yield from builtins_as_c([executable])
 
 
 def builtins_as_c(executables):
     """Yields C code with the list of the builtins that the models of the firmware call."""
-    builtins = dict.fromkeys(name.replace(".", "_") for executable in executables for name in executable.builtins)
+    builtins = dict.fromkeys(quote.symbol(name.replace(".", "_")) for executable in executables for name in executable.builtins)
     for name in builtins:
         yield f"extern const char FerriteModelBuiltin_{name};"
     yield "const void* const FerriteModelBuiltins[] = {"
@@ -285,11 +317,12 @@ def main(arguments):
     if not paths or not only_builtins and len(arguments) != 2:
         sys.exit(__doc__)
     try:
+        name = None if only_builtins else quote.checked_model_name(arguments[1])
         data = [pathlib.Path(path).read_bytes() for path in paths]
-        lines = builtins_as_c(list(map(Executable, data))) if only_builtins else as_c(data[0], arguments[1])
+        lines = builtins_as_c(list(map(Executable, data))) if only_builtins else as_c(data[0], name)
         print("\n".join(lines))
-    except Malformed as error:
-        sys.exit(f"error: {', '.join(paths)}: {error}")
+    except (Malformed, Failure) as error:
+        sys.exit(f"error: {', '.join(paths)}: {quote.visible(error)}")
 
 
 if __name__ == "__main__":

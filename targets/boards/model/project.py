@@ -2,8 +2,11 @@
 
 import os
 import pathlib
+import re
 import shutil
 
+import quote
+import signature
 import targets
 from executable import Executable, as_c, bytes_as_c
 from failure import Failure
@@ -12,11 +15,16 @@ TEMPLATES = pathlib.Path(__file__).resolve().parent / "project"
 
 
 def fill(template, names):
-    """Returns a template with each @NAME@ replaced."""
-    text = (TEMPLATES / template).read_text()
-    for name, value in names.items():
-        text = text.replace(f"@{name}@", str(value))
-    return text
+    """Returns a template with each @NAME@ replaced, by its form for the kind of file: texts of models are quoted for it."""
+    quoted = {".c": quote.c_comment, ".h": quote.c_comment, ".md": quote.markdown, ".sh": quote.shell}[pathlib.Path(template).suffix]
+    literals = {"FUNCTION": quote.c_literal}
+
+    def value(found):
+        name = found[1]
+        return literals.get(name, quoted)(names[name])
+
+    # In one pass, so that a text with @NAME@ in it stays.
+    return re.sub(r"@([A-Z]+)@", value, (TEMPLATES / template).read_text())
 
 
 def example(tensor, array):
@@ -37,7 +45,7 @@ def inputs_as_c(name, inputs, arrays):
     yield f"DLTensor {name}_inputs[] = {{"
     for at, tensor in enumerate(inputs):
         dtype = f"{{{tensor.dtype.code}, {tensor.dtype.bits}, {tensor.dtype.lanes}}}"
-        yield f"  {{(void*)input_{at}, {{kDLCPU, 0}}, {len(tensor.shape)}, {dtype}, (int64_t*)shape_{at}, NULL, 0}}, /* {tensor} */"
+        yield f"  {{(void*)input_{at}, {{kDLCPU, 0}}, {len(tensor.shape)}, {dtype}, (int64_t*)shape_{at}, NULL, 0}}, /* {quote.c_comment(tensor)} */"
     yield "};"
 
 
@@ -57,7 +65,7 @@ def names_of(name, function, inputs, target):
         "MODEL": name.upper(),
         "FUNCTION": function.name,
         "INPUTS": len(inputs),
-        "SIGNATURE": f"{function.name}({', '.join(map(str, inputs))})",
+        "SIGNATURE": signature.text(function, inputs),
         "TARGET": target,
         "ROOT": targets.clone() or "",
     }

@@ -57,6 +57,11 @@ def inputs(executable, function):
     return [tensor(name, dtypes.get(at), shapes.get(at)) for at, name in enumerate(function.parameters)]
 
 
+def text(function, inputs):
+    """Returns a function with its inputs, as its author would write it."""
+    return f"{function.name}({', '.join(map(str, inputs))})"
+
+
 def tensor(name, dtype, extents):
     if dtype is None or extents is None:
         raise Failure(f"the input {name} is no tensor with a known shape and dtype: compile the weights into the model")

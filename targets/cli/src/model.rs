@@ -19,7 +19,8 @@ macro_rules! embedded {
 /// Files of the program and of the projects that it writes, by their paths in a clone.
 const FILES: &[(&str, &str)] = embedded! {
     "targets/boards/model/" => "model/" [
-        "__main__.py" "compiler.py" "executable.py" "failure.py" "frontend.py" "plan.py" "project.py" "signature.py" "targets.py"
+        "__main__.py" "compiler.py" "executable.py" "failure.py" "frontend.py" "plan.py" "project.py" "quote.py" "signature.py"
+        "targets.py"
     ]
     "targets/boards/model/project/" => "model/project/" [
         "board.c" "board.md" "board.sh" "device.c" "host.c" "host.h" "host.md" "host.sh" "model.h" "results.c" "results.h"
@@ -140,7 +141,8 @@ mod tests {
             for entry in std::fs::read_dir(root.join(folder)).unwrap() {
                 let path = entry.unwrap().path();
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                let is_needed = path.is_file() && !matches!(name.as_str(), "README.md" | "tests.py");
+                let is_needed =
+                    path.is_file() && !matches!(name.as_str(), "README.md" | "tests.py" | "hostile.py");
                 let is_embedded = FILES.iter().any(|(file, _)| *file == format!("{folder}/{name}"));
                 assert_eq!(is_embedded, is_needed, "{folder}/{name}");
             }

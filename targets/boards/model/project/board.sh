@@ -2,9 +2,10 @@
 # shellcheck disable=SC2154 # board.conf sets compiler, core, defines, emulator, rust_target and stack_least
 # usage: build.sh [run]      builds firmware.elf; with `run`, runs it in the emulator
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 project=$PWD
-ferrite=${FERRITE:-@ROOT@}
+root=@ROOT@
+ferrite=${FERRITE:-$root}
 boards=$ferrite/targets/boards
 mcu=$ferrite/targets/mcu
 target=${CARGO_TARGET_DIR:-$ferrite/target}

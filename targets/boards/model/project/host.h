@@ -5,7 +5,7 @@
 #include <tvm_ffi_model.h>
 
 /* @SIGNATURE@ */
-#define @MODEL@_FUNCTION "@FUNCTION@"
+#define @MODEL@_FUNCTION @FUNCTION@
 enum { @MODEL@_INPUTS = @INPUTS@ };
 
 /* Examples of the inputs: to call the model with others, set `data`. */

@@ -8,7 +8,7 @@
 #define @MODEL@_ARENA_BYTES @ARENA@
 
 /* @SIGNATURE@ */
-#define @MODEL@_FUNCTION "@FUNCTION@"
+#define @MODEL@_FUNCTION @FUNCTION@
 enum { @MODEL@_INPUTS = @INPUTS@ };
 
 /* Examples of the inputs: to call the model with others, set `data`. */
