@@ -25,6 +25,8 @@ import re
 import sys
 from pathlib import Path
 
+import ferrite_tvm_ffi_elf
+
 # Releases that the library is tested against: tests/conformance/upstream. Beyond the stable C ABI, upstream's Python code and
 # library share names of functions and layouts of classes, which change between releases. The library serves those of the last
 # release, and those of an earlier one on request. Other releases are probed.
@@ -48,8 +50,10 @@ def activate() -> None:
             " process"
         )
     release = installed()
-    if reason := misfit(release):
+    package = folder_of_theirs()
+    if reason := misfit(release, package):
         raise ImportError(f"{UPSTREAM} {release} is installed, {reason}: pip install {UPSTREAM}=={TESTED[-1]}")
+    whole(*ferrite_tvm_ffi_elf.binaries_of(package))
     serve(load(), release)
     sys.meta_path.insert(0, FINDER)
 
@@ -62,7 +66,24 @@ def installed() -> str:
         raise ImportError(f"{UPSTREAM} is not installed: pip install {UPSTREAM}=={TESTED[-1]}") from None
 
 
-def misfit(release: str) -> str | None:
+def folder_of_theirs() -> Path:
+    """Return the folder of the package tvm_ffi, which is not imported."""
+    spec = importlib.util.find_spec("tvm_ffi")
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError(f"{UPSTREAM} {installed()} is installed, but there is no package tvm_ffi: pip install {UPSTREAM}=={TESTED[-1]}")
+    return Path(spec.submodule_search_locations[0])
+
+
+def whole(*binaries: Path) -> None:
+    """Raise an ImportError if one of these files is cut: loading it would end the process."""
+    for binary in binaries:
+        try:
+            ferrite_tvm_ffi_elf.check(binary)
+        except (OSError, ValueError) as error:
+            raise ImportError(f"{binary} cannot be loaded: {error}") from None
+
+
+def misfit(release: str, package: Path) -> str | None:
     """Return why a release cannot use this library; None if it can."""
     if release in TESTED:
         return None
@@ -74,11 +95,8 @@ def misfit(release: str) -> str | None:
         return "which fits no other library than its own"
     import ferrite_tvm_ffi_probe  # noqa: PLC0415 - imported only when needed
 
-    spec = importlib.util.find_spec("tvm_ffi")
-    if spec is None or not spec.submodule_search_locations:
-        return "but there is no package tvm_ffi"
     try:
-        missing = ferrite_tvm_ffi_probe.missing(Path(spec.submodule_search_locations[0]))
+        missing = ferrite_tvm_ffi_probe.missing(package)
     except (OSError, ValueError) as error:
         return f"and what it needs cannot be read ({error})"
     return f"and needs what ferrite_tvm_ffi lacks ({', '.join(missing)})" if missing else None
@@ -118,6 +136,7 @@ def load() -> ctypes.CDLL:
         raise ImportError(f"{LIBRARY} is for Linux, and this is {sys.platform}")
     if others := mapped() - {str(LIBRARY)}:
         raise ImportError(f"{', '.join(others)} is loaded already: import ferrite_tvm_ffi before what loads it")
+    whole(LIBRARY)
     try:
         return ctypes.CDLL(str(LIBRARY), ctypes.RTLD_GLOBAL)
     except OSError as error:

@@ -15,6 +15,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from ferrite_tvm_ffi_elf import Binary, binaries_of
+
 SERVED = Path(__file__).resolve().parent / "ferrite_tvm_ffi.libs" / "served.json"
 
 
@@ -42,7 +44,7 @@ def header(package: Path, served: dict) -> Iterator[str]:
 def symbols(package: Path, served: dict) -> Iterator[str]:
     """Report missing symbols that the release's binaries import and do not define, or that its library exports to clients."""
     library = package / "lib" / "libtvm_ffi.so"
-    binaries = [path for path in [*package.glob("*.so"), *package.glob("lib/*.so")] if path != library]
+    binaries = [path for path in binaries_of(package) if path != library]
     tables = [symbol_table(path) for path in binaries]
     needed = {name for table in tables for name in table.imported} - {name for table in tables for name in table.defined}
     if library.is_file():
@@ -77,6 +79,8 @@ def parsed(path: Path) -> ast.Module:
         return ast.parse(path.read_bytes())
     except SyntaxError:
         return ast.Module(body=[], type_ignores=[])
+    except (RecursionError, MemoryError):
+        raise ValueError(f"{path} is nested too deep") from None
 
 
 def type_keys(node: ast.ClassDef) -> Iterator[str]:
@@ -109,30 +113,31 @@ class SymbolTable:
         self.defined: set[str] = set()
         self.functions: set[str] = set()  # defined functions with global binding, part of the interface
 
+    def add(self, name: str, info: int, *, is_defined: bool) -> None:
+        binding, type_ = info >> 4, info & 15
+        if not (name.startswith("TVMFFI") or "3tvm3ffi" in name):
+            return
+        if is_defined:
+            self.defined.add(name)
+            if binding == 1 and type_ == 2:
+                self.functions.add(name)
+        elif binding == 1:  # global; weak symbols may be missing
+            self.imported.add(name)
+
 
 def symbol_table(path: Path) -> SymbolTable:
-    """Read the dynamic symbols of a 64-bit little-endian ELF file; return none for other files."""
-    data, table = path.read_bytes(), SymbolTable()
-    if data[:6] != b"\x7fELF\2\1":
-        return table
-    (sections_at,) = struct.unpack_from("<Q", data, 0x28)
-    size, count = struct.unpack_from("<HH", data, 0x3A)
-    sections = [struct.unpack_from("<IIQQQQII", data, sections_at + size * index) for index in range(count)]
-    for kind, offset, length, names in ((s[1], s[4], s[5], s[6]) for s in sections):
-        if kind != 11:  # SHT_DYNSYM
-            continue
-        names_at = sections[names][4]
-        for name, info, _, section, _, _ in struct.iter_unpack("<IBBHQQ", data[offset : offset + length]):
-            start = names_at + name
-            text = data[start : data.index(b"\0", start)].decode()
-            binding, type_ = info >> 4, info & 15
-            if not (text.startswith("TVMFFI") or "3tvm3ffi" in text):
-                continue
-            if section == 0:
-                if binding == 1:  # global; weak symbols may be missing
-                    table.imported.add(text)
-            else:
-                table.defined.add(text)
-                if binding == 1 and type_ == 2:
-                    table.functions.add(text)
+    """Read the dynamic symbols of a 64-bit little-endian ELF file; return none for other files. Raises Damaged if it is cut."""
+    table = SymbolTable()
+    with Binary(path) as binary:
+        if not binary.is_elf():
+            return table
+        binary.check()
+        for symbols, names in binary.dynamic_symbols():
+            for name, info, _, section, _, _ in struct.iter_unpack("<IBBHQQ", symbols):
+                table.add(text_at(names, name), info, is_defined=section != 0)
     return table
+
+
+def text_at(names: bytes, start: int) -> str:
+    """Return a name in a table of names, whose last one ends with the table."""
+    return names[start : names.find(b"\0", start)].decode(errors="replace") if start < len(names) else ""

@@ -2,7 +2,7 @@
 # usage: test.sh [WHEEL]
 #
 # Installs the wheel (builds it first, with the command in it, if none is named) and its dependencies into a new virtual
-# environment, and runs test_build.py, test_pickle.py and test_wheel.py there. PYTHON names the interpreter.
+# environment, and runs test_wheel.py and the other tests there. PYTHON names the interpreter.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-python3}
@@ -21,4 +21,5 @@ fi
 "$work/venv/bin/python" "$here/test_build.py"
 "$work/venv/bin/python" "$here/test_pickle.py"
 "$work/venv/bin/python" "$here/test_docs.py"
+"$work/venv/bin/python" "$here/test_cut.py"
 PATH=$work/venv/bin:$PATH "$work/venv/bin/python" "$here/test_wheel.py" "$wheel"
