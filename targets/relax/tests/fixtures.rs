@@ -291,7 +291,7 @@ fn damaged_executables_of_native_code_give_errors_or_results() -> Result<()> {
             }
         }
     }
-    assert!(refused > 1000 && failed > 1000 && succeeded > 1000, "{refused} {failed} {succeeded}");
+    assert!(refused > 100 && failed > 100 && succeeded > 1000, "{refused} {failed} {succeeded}");
     Ok(())
 }
 

@@ -6,6 +6,8 @@
 //! Generated code ignores the status of these functions. After an access to a value that does not exist, an argument is None, a
 //! result is dropped, and the machine reports the error when the code returns.
 
+#[cfg_attr(feature = "all-builtins", path = "list/checked.rs")]
+#[cfg_attr(not(feature = "all-builtins"), path = "list/unchecked.rs")]
 mod list;
 
 pub(crate) use list::{ValueList, limit, take_failures};

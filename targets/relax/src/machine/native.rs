@@ -47,7 +47,8 @@ fn call(
     // SAFETY: the frame has so many registers.
     unsafe { limit(frame.registers, info.registers) };
     let machine = core::ptr::from_ref(entry.0).cast_mut();
-    let lists = [frame.registers, pools.native.constants.start(), pools.native.functions.start()];
+    let [constants, functions] = pools.native_lists();
+    let lists = [frame.registers, constants, functions];
     let [registers, constants, functions] = lists.map(|list| pointer_view(list.cast()));
     let status = code.call_packed(&[pointer_view(machine.cast()), registers, constants, functions]);
     // SAFETY: these are the starts of lists.

@@ -10,6 +10,7 @@ use ferrite_core::{Any, AnyView, Function, ObjectRef, Tensor, device, plain_bail
 
 use super::{Closure, Context, Machine, copy_tensor_to, native};
 use crate::builtins::{self, Body};
+#[cfg(feature = "all-builtins")]
 use crate::compiled::ValueList;
 use crate::executable::{Executable, FunctionInfo, FunctionKind};
 use crate::memory::Allocator;
@@ -30,10 +31,11 @@ pub(super) enum Callee {
 }
 
 /// Lists of values that native code accesses.
+#[cfg(feature = "all-builtins")]
 #[derive(Default)]
-pub(super) struct NativeLists {
-    pub constants: ValueList,
-    pub functions: ValueList,
+struct NativeLists {
+    constants: ValueList,
+    functions: ValueList,
 }
 
 /// Allocators, literals and callees of an initialized machine.
@@ -45,7 +47,8 @@ pub(super) struct Pools {
     /// Callee of each function.
     pub callees: Buffer<Callee>,
     /// Lists for native code; empty if the executable has none.
-    pub native: NativeLists,
+    #[cfg(feature = "all-builtins")]
+    native: NativeLists,
     constants: usize,
     /// Index of the machine among the literals.
     machine_at: usize,
@@ -84,7 +87,9 @@ impl Pools {
             callees.try_push(callee)?;
             literals.try_push(function)?;
         }
+        #[cfg(feature = "all-builtins")]
         let mut native = NativeLists::default();
+        #[cfg(feature = "all-builtins")]
         if functions.iter().any(|info| info.kind == FunctionKind::Compiled) {
             let (before, behind) = literals.split_at(constants);
             native = NativeLists { constants: ValueList::of(before)?, functions: ValueList::of(behind)? };
@@ -95,7 +100,15 @@ impl Pools {
         for immediate in immediates {
             literals.try_push(Any::from(*immediate))?;
         }
-        Ok(Pools { allocators, literals, callees, native, constants, machine_at })
+        Ok(Pools {
+            allocators,
+            literals,
+            callees,
+            #[cfg(feature = "all-builtins")]
+            native,
+            constants,
+            machine_at,
+        })
     }
 
     /// Updates the machine's address among the literals: the machine may have moved since its last call.
@@ -105,6 +118,14 @@ impl Pools {
         if let (Some(literal), Some(pointer)) = (self.literals.get_mut(self.machine_at), pointer) {
             *literal = pointer;
         }
+    }
+
+    /// Returns the constants and the functions, in the form that native code expects.
+    pub(super) fn native_lists(&self) -> [*mut Any; 2] {
+        #[cfg(feature = "all-builtins")]
+        return [self.native.constants.start(), self.native.functions.start()];
+        #[cfg(not(feature = "all-builtins"))]
+        [0, self.constants].map(|first| self.literals.as_ptr().wrapping_add(first).cast_mut())
     }
 
     /// Returns a function as a value; None for an unknown one.

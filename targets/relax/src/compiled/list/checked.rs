@@ -8,12 +8,11 @@ use ferrite_core::memory::{AllocError, Buffer};
 /// First half of the word before a list; the number of its values is the other.
 const MARK: u32 = u32::from_le_bytes(*b"list");
 
-/// Words before the values: one that is not 0 after a failed access, and [`MARK`] with the length. Builds without all builtins run
-/// no native code.
-const HEADER: usize = if cfg!(feature = "all-builtins") { 2 } else { 0 };
+/// Words before the values: one that is not 0 after a failed access, and [`MARK`] with the length.
+const HEADER: usize = 2;
 
 /// Additional words, so that the values start where they must.
-const PADDING: usize = if HEADER == 0 { 0 } else { 1 };
+const PADDING: usize = 1;
 
 /// Words of a value.
 const VALUE: usize = size_of::<Any>() / size_of::<u64>();
@@ -92,10 +91,8 @@ impl Drop for ValueList {
 /// The pointer must be the start of a list with as many values, fewer than 2^32.
 #[inline(always)]
 pub(crate) unsafe fn limit(start: *mut Any, len: usize) {
-    if HEADER != 0 {
-        // SAFETY: the word before the values is part of the header.
-        unsafe { start.cast::<[u32; 2]>().sub(1).write([MARK, len as u32]) };
-    }
+    // SAFETY: the word before the values is part of the header.
+    unsafe { start.cast::<[u32; 2]>().sub(1).write([MARK, len as u32]) };
 }
 
 /// Returns the number of values of a list; `None` for an array of another runtime, whose length is not known.
@@ -104,7 +101,7 @@ pub(crate) unsafe fn limit(start: *mut Any, len: usize) {
 /// The list must be one that a machine passed to native code.
 #[inline(always)]
 pub(super) unsafe fn length(list: *mut c_void) -> Option<u32> {
-    if HEADER == 0 || list.addr() & 8 == 0 {
+    if list.addr() & 8 == 0 {
         return None;
     }
     // SAFETY: a list at such an address is one of this file, or of a heap with headers of 8 bytes.
@@ -128,9 +125,6 @@ pub(super) unsafe fn note_failure(list: *mut c_void) {
 /// The pointers must be the starts of lists.
 #[inline(always)]
 pub(crate) unsafe fn take_failures(lists: [*mut Any; 3]) -> bool {
-    if HEADER == 0 {
-        return false;
-    }
     let failures = lists.map(|list| list.cast::<u64>().wrapping_sub(2));
     // SAFETY: the words are part of the lists' headers.
     let has_failed = failures.iter().fold(0, |all, failure| all | unsafe { failure.read() }) != 0;
