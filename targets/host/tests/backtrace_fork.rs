@@ -8,6 +8,7 @@ use core::ffi::c_int;
 use core::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use ferrite_core::backtrace::{self, BacktraceRequest};
 
@@ -80,6 +81,8 @@ fn forks_and_backtraces_under_a_lock_of_both_go_on() {
             frames();
             // SAFETY: as above.
             unsafe { unlock() };
+            // The lock is unfair: on a busy machine, the thread that forks would hardly ever get it.
+            thread::sleep(Duration::from_millis(1));
         }
     });
     let with_frames = (0..50).filter(|_| child_has_frames()).count();
