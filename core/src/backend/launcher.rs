@@ -54,7 +54,7 @@ pub unsafe fn run_task(
             "parallel task {} failed without raising an error: status {}",
             task_id,
             status;
-            "status {}", status
+            "task failed"
         )
     }))
 }

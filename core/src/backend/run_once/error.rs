@@ -20,7 +20,7 @@ pub(super) fn failed(status: c_int, before: Mark) -> Error {
     function::raised_since(status, before).unwrap_or_else(|| {
         plain_error!(
             RUNTIME_ERROR, "an initialiser failed without raising an error: status {}", status;
-            "status {}", status
+            "initialiser failed"
         )
     })
 }
