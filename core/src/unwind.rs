@@ -79,7 +79,7 @@ mod tests {
     impl Drop for Chain {
         fn drop(&mut self) {
             if self.0 > 0 {
-                std::panic::panic_any(Chain(self.0 - 1));
+                std::panic::resume_unwind(std::boxed::Box::new(Chain(self.0 - 1)));
             }
         }
     }
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "leaks the payloads")]
     fn payloads_whose_destructor_panics_do_not_escape() {
-        let error = catch(|| -> Result<()> { std::panic::panic_any(Chain(2)) }).unwrap_err();
+        let error = catch(|| -> Result<()> { std::panic::resume_unwind(std::boxed::Box::new(Chain(2))) }).unwrap_err();
         assert_eq!(error.message().as_bytes(), b"panic: unknown payload");
-        contain_panic(|| std::panic::panic_any(Chain(2)));
+        contain_panic(|| std::panic::resume_unwind(std::boxed::Box::new(Chain(2))));
     }
 }

@@ -87,8 +87,16 @@ pub fn rust_doc(text: &str) -> String {
 /// Returns `true` if Markdown may find a block of code or a tag in the text. A block needs a fence, or four spaces before its lines.
 fn has_markup(text: &str) -> bool {
     let begins_tag = |next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?');
-    ["```", "~~~", "    "].iter().any(|block| text.contains(block))
-        || text.split('<').skip(1).any(|rest| rest.starts_with(begins_tag))
+    let has_tag = |part: &str| part.split('<').skip(1).any(|rest| rest.starts_with(begins_tag));
+    if ["```", "~~~", "    "].iter().any(|block| text.contains(block)) {
+        return true;
+    }
+    // Types such as `Array<int>` are no tags. What a backslash or an unpaired quote delimits is not known.
+    let is_paired = |line: &str| !line.contains("``") && line.matches('`').count().is_multiple_of(2);
+    if text.contains('\\') || !text.lines().all(is_paired) {
+        return has_tag(text);
+    }
+    text.lines().any(|line| line.split('`').step_by(2).any(has_tag))
 }
 
 fn longest_run(text: &str, wanted: char) -> usize {
@@ -138,6 +146,7 @@ mod tests {
     #[test]
     fn documentation_with_code_is_no_doctest() {
         assert_eq!(rust_doc("Adds.\n\n`f(int)`"), "/// Adds.\n///\n/// `f(int)`\n");
+        assert_eq!(rust_doc("`f(Map<int, str>)`"), "/// `f(Map<int, str>)`\n");
         assert_eq!(
             rust_doc("```\npanic!()\n```"),
             "/// ````text\n/// ```\n/// panic!()\n/// ```\n/// ````\n"
@@ -148,6 +157,9 @@ mod tests {
             "~~~\npanic!()",
             "> ```rust\n> panic!()",
             "<script>x</script>",
+            "a `b\n` <script> `\n`",
+            "\\` <script> `",
+            "`` ` <script> ``",
         ] {
             assert!(
                 rust_doc(code).starts_with("/// ```text\n") || rust_doc(code).starts_with("/// ````text\n"),
