@@ -21,8 +21,11 @@ headers=(
 )
 
 below_prefix() { # below_prefix VARIABLE: prints the folder's path below PREFIX
+  # Quotes, and signs of CMake, of pkg-config and of make, have no form that all of them read.
   case ${!1} in
-    "$PREFIX"/?*) echo "${!1#"$PREFIX"/}" ;;
+    *[[:cntrl:]\"\'\\\$\#\;\`]*) die "$1=${!1} has a character that no pkg-config file or CMake package can have: \" ' \\ \$ # ; \` or a control character" ;;
+    */./* | */../* | */. | */..) die "$1=${!1} has . or .. in it" ;;
+    "$PREFIX"/?*) printf '%s\n' "${!1#"$PREFIX"/}" ;;
     *) die "$1=${!1} is not below PREFIX=$PREFIX" ;;
   esac
 }
@@ -33,9 +36,32 @@ version() { # the ABI's, as TVMFFIGetVersion returns it
   awk '/#define TVM_FFI_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", point, $3; point = "." }' include/tvm/ffi/c_api.h
 }
 
-render() { # render TEMPLATE UP: prints the template with the places of this installation; UP leads from its folder to PREFIX
-  sed -e "s,@UP@,$2,g" -e "s,@LIBDIR@,$libdir,g" -e "s,@INCLUDEDIR@,$includedir,g" -e "s,@VERSION@,$(version),g" \
-    -e "s,@SHARED@,$shared,g" -e "s,@CXX_OPTION@,$cxx_option,g" -e "s,@CXX_LIBRARY@,$cxx_library,g" "$1"
+quoted_for() { # quoted_for TEMPLATE FOLDER: files of pkg-config separate words as the shell does, CMake files have strings
+  case $1 in
+    *.pc.in) sed "s/ /\\\\ /g" <<<"$2" ;;
+    *) printf '%s\n' "$2" ;;
+  esac
+}
+
+# Prints the template with the places of this installation, in one pass: what a folder's name has in it stays as it is.
+render() { # render TEMPLATE UP: UP leads from its folder to PREFIX
+  local rest value
+  rest=$(<"$1")
+  while [[ $rest =~ @[A-Z_]+@ ]]; do
+    case ${BASH_REMATCH[0]} in
+      @UP@) value=$2 ;;
+      @LIBDIR@) value=$(quoted_for "$1" "$libdir") ;;
+      @INCLUDEDIR@) value=$(quoted_for "$1" "$includedir") ;;
+      @VERSION@) value=$(version) ;;
+      @SHARED@) value=$shared ;;
+      @CXX_OPTION@) value=$cxx_option ;;
+      @CXX_LIBRARY@) value=$cxx_library ;;
+      *) die "$1 has an unknown ${BASH_REMATCH[0]}" ;;
+    esac
+    printf '%s%s' "${rest%%"${BASH_REMATCH[0]}"*}" "$value"
+    rest=${rest#*"${BASH_REMATCH[0]}"}
+  done
+  printf '%s\n' "$rest"
 }
 
 # One of the symbols that C++ clients link: those of the feature cxx-abi.

@@ -103,6 +103,34 @@ other_builds() {
   done_with "libraries and commands of other builds are refused; the licence"
 }
 
+# Folders whose names have signs of sed, of the shell and of the templates.
+difficult_folders() {
+  local name="a,b&c d@LIBDIR@&1" stage=$work/difficult kind sign
+  local -x PKG_CONFIG_PATH="$stage/my &, prefix/$name/pkgconfig"
+  local options=("PREFIX=/my &, prefix" "LIBDIR=/my &, prefix/$name" "INCLUDEDIR=/my &, prefix/h,&@UP@" "DESTDIR=$stage" "BUILT=$work/for_c")
+  make --silent -C "$root" install "${options[@]}" CXX_ABI=no COMMAND= >/dev/null
+  echo 'int TVMFFIObjectIncRef(void*); int main(void) { return TVMFFIObjectIncRef(0) != 1; }' >"$work/difficult.c"
+  for kind in tvm_ffi tvm_ffi-static; do
+    eval "gcc -include tvm/ffi/c_api.h $(pkg-config --cflags "$kind") '$work/difficult.c' -o '$work/difficult.out' $(pkg-config --libs "$kind")"
+    LD_LIBRARY_PATH=$stage/my\ \&,\ prefix/$name "$work/difficult.out" || die "a program of $kind does not run"
+  done
+  mkdir -p "$work/difficult_cmake"
+  sed 's/find_package(.*/find_package(tvm_ffi CONFIG REQUIRED)\nset(CMAKE_SKIP_RPATH ON)/' "$here/CMakeLists.txt" >"$work/difficult_cmake/CMakeLists.txt"
+  cp "$work/difficult.c" "$work/difficult_cmake/program.c"
+  quietly difficult cmake -S "$work/difficult_cmake" -B "$work/difficult_cmake/build" -Dtvm_ffi_DIR="$stage/my &, prefix/$name/cmake/tvm_ffi"
+  quietly difficult-build cmake --build "$work/difficult_cmake/build"
+  "$work/difficult_cmake/build/program_static"
+  make --silent -C "$root" uninstall "${options[@]}" COMMAND=
+  [ -z "$(find "$stage" -type f)" ] || die "uninstall leaves files in $name"
+  for sign in '"' "'" '\' '#' ';' '`'; do
+    if PREFIX=/p LIBDIR=/p/a${sign}b INCLUDEDIR=/p/i DESTDIR=$work/refused BUILT=$work/for_c CXX_ABI=no COMMAND='' \
+      "$root/targets/host/install/install.sh" install 2>"$work/refused.log"; then die "a folder with $sign is taken"; fi
+    grep -q 'has a character' "$work/refused.log" || die "not refused: $(cat "$work/refused.log")"
+  done
+  [ ! -e "$work/refused" ] || die "files are installed in a folder with a refused name"
+  done_with "folders with signs of sed, the shell and templates in their names"
+}
+
 installed_command() {
   local share=$prefix/share
   PATH=$prefix/bin:$PATH
@@ -227,6 +255,7 @@ kernel_page() {
 
 installs
 other_builds
+difficult_folders
 installed_command
 model_project
 cmake_project
