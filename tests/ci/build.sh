@@ -191,9 +191,10 @@ check_reproducible() {
   return $found
 }
 
-about workflows "every check is in a group of its workflow, and each group has checks only"
+about workflows "every check is in a group of its workflow; actions by commit, jobs that build cannot write, dependabot and hashes are complete"
 check_workflows() {
-  workflow_has ci "${LANE_ONE[@]}" "${LANE_TWO[@]}" && workflow_has nightly "${SECOND_SET[@]}"
+  need python3 "apt-get install python3" && python3 tests/ci/supply_chain.py check &&
+    workflow_has ci "${LANE_ONE[@]}" "${LANE_TWO[@]}" && workflow_has nightly "${SECOND_SET[@]}"
 }
 
 workflow_has() { # workflow_has WORKFLOW NAME...
@@ -215,25 +216,38 @@ check_actionlint() {
 about release "the files of a release, without publishing one"
 check_release() { .ci/release "$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)"; }
 
-about deny "licences and sources of the dependencies (cargo-deny)"
-check_deny() { deny licenses sources bans; }
+about deny "licences and sources of the dependencies in every lock file (cargo-deny)"
+check_deny() { each_lock deny.toml check licenses sources bans; }
 
 about advisories "known vulnerabilities of the dependencies in every lock file (cargo-deny)"
-# The database is that of rustsec.org: fetched, or the clone that FERRITE_ADVISORY_DB names. Without either, nothing is checked, which the
-# last lines of ci.sh say.
+# The database is that of rustsec.org: fetched, or the clone that FERRITE_ADVISORY_DB names. Without either the check fails.
 check_advisories() {
-  local all one status=0 config=$target/ci/advisories.toml
+  local config=$target/ci/advisories.toml
   need cargo-deny "cargo install --locked cargo-deny" || return 1
   advisory_database "$config" || {
-    echo "skipped: no database of advisories: it cannot be fetched, and FERRITE_ADVISORY_DB names no clone of it"
-    return 0
+    echo "error: no database of advisories: it cannot be fetched, and FERRITE_ADVISORY_DB names no clone of it"
+    return 1
   }
-  all=$(workspaces) || return 1
-  for one in $all; do
-    echo "== $one"
-    [ -f "${one%Cargo.toml}Cargo.lock" ] || continue
-    cargo deny --offline --manifest-path "$one" --all-features --config "$config" check advisories || status=1
+  each_lock "$config" check --disable-fetch advisories
+}
+
+each_lock() { # each_lock CONFIG ARGUMENT...: runs cargo-deny for every lock file of the repository
+  local config=$1 lock folder status=0 locks
+  shift
+  need cargo-deny "cargo install --locked cargo-deny" && need python3 "apt-get install python3" || return 1
+  mapfile -t locks < <(git ls-files '*Cargo.lock')
+  [ ${#locks[@]} -gt 0 ] || return 1
+  for lock in "${locks[@]}"; do
+    echo "== $lock"
+    folder=$(dirname "$lock")
+    if [ ! -f "$folder/Cargo.toml" ]; then
+      # The lock file of upstream's workspace, whose manifests are downloaded.
+      folder=$target/ci/locked
+      rm -rf "$folder" && mkdir -p "$folder" && cp "$lock" "$folder" && python3 tests/ci/supply_chain.py manifest "$folder" || return 1
+    fi
+    cargo deny --manifest-path "$folder/Cargo.toml" --all-features --config "$config" "$@" || status=1
   done
+  echo "lock files: ${#locks[@]}"
   return $status
 }
 
@@ -250,7 +264,3 @@ advisory_database() { # advisory_database CONFIG: writes a configuration that fi
 
 about reviews "each dependency in Cargo.lock has a note of its review, or a reason why it has none"
 check_reviews() { need python3 "apt-get install python3" && python3 .ci/reviews_test.py && python3 .ci/reviews.py; }
-
-deny() { # deny WHAT...
-  need cargo-deny "cargo install --locked cargo-deny" && cargo deny --all-features check "$@"
-}

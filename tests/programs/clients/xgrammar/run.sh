@@ -11,13 +11,13 @@ install_client() {
   "$python" -m venv "$1" || die "Python's venv is missing: apt-get install python3-venv"
   "$1/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: -r "$here/requirements.txt" >&2
   PATH=$1/bin:$PATH "$1/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-    --no-binary xgrammar -d "$1/sources" "$(grep '^xgrammar==' "$here/requirements.txt")" >&2
+    --require-hashes --no-binary xgrammar -d "$1/sources" -r "$here/requirements-source.txt" >&2
   tar -xzf "$1"/sources/*.tar.gz -C "$1/sources" --strip-components=1
 }
 
 [ $# -eq 1 ] && [ -f "$1" ] || die "usage: run.sh WHEEL"
 open_cache
-client=$cache/xgrammar-$(cat "$here/requirements.txt" - <<<"$("$python" -VV)" | key)
+client=$cache/xgrammar-$(cat "$here"/requirements*.txt - <<<"$("$python" -VV)" | key)
 once "$client" install_client
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
