@@ -133,6 +133,11 @@ const TEXTS: &[&str] = &[
     "INT64_MAX",
     "static_assert",
     "ferrite_stub_none",
+    "none",
+    "t",
+    "MAX",
+    "cast",
+    "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.b",
     "größe",
     "数",
     "a.b.c",
@@ -174,7 +179,7 @@ fn library(folder: &Path) -> Outcome<PathBuf> {
         .replace("/* TEXTS */", &list.concat())
         .replace("/* METADATA */", &all.concat());
     std::fs::write(&source, text)?;
-    Cc::shared(folder.join("libhostile.so")).strict().source(source).link()
+    Cc::shared(folder.join("libhostile.so")).strict().args(["-Wno-overlength-strings"]).source(source).link()
 }
 
 /// Returns the file with the declarations of the library.
@@ -198,6 +203,12 @@ fn no_name_or_documentation_becomes_code() -> Outcome<()> {
     let folder = scratch("cli-stubs-hostile")?;
     let library = library(&folder)?;
     c(&declared(&library, &folder, "--c", "hostile.h")?)?;
+    // Names of helpers, types and macros that the header needs.
+    for name in ["ferrite_stub", "int64", "INT64", "static", "_"] {
+        let other = folder.join(format!("lib{name}.so"));
+        std::fs::copy(&library, &other)?;
+        c(&declared(&other, &folder, "--c", &format!("{name}.h"))?)?;
+    }
     python(&declared(&library, &folder, "--python", "hostile.pyi")?)?;
     rust(&declared(&library, &folder, "--rust", "hostile.rs")?, &folder)
 }

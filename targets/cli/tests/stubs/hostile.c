@@ -78,6 +78,6 @@ static void __attribute__((constructor)) set_up(void) {
     info = method(texts[(at + 1) % LENGTH(texts)], at);
     TVMFFITypeRegisterMethod(type, &info);
     key = texts[at];
-    (void)TVMFFITypeGetOrAllocIndex(&key, -1, 1, 0, -1, type);
+    (void)TVMFFITypeGetOrAllocIndex(&key, -1, 2, 0, -1, type);
   }
 }
