@@ -217,7 +217,7 @@ about release "the files of a release, without publishing one"
 check_release() { .ci/release "$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)"; }
 
 about deny "licences and sources of the dependencies in every lock file (cargo-deny)"
-check_deny() { each_lock deny.toml check licenses sources bans; }
+check_deny() { each_lock deny.toml licenses sources bans; }
 
 about advisories "known vulnerabilities of the dependencies in every lock file (cargo-deny)"
 # The database is that of rustsec.org: fetched, or the clone that FERRITE_ADVISORY_DB names. Without either the check fails.
@@ -228,10 +228,10 @@ check_advisories() {
     echo "error: no database of advisories: it cannot be fetched, and FERRITE_ADVISORY_DB names no clone of it"
     return 1
   }
-  each_lock "$config" check --disable-fetch advisories
+  each_lock "$config" advisories
 }
 
-each_lock() { # each_lock CONFIG ARGUMENT...: runs cargo-deny for every lock file of the repository
+each_lock() { # each_lock CONFIG WHAT...: runs cargo-deny for every lock file of the repository, without fetching the database
   local config=$1 lock folder status=0 locks
   shift
   need cargo-deny "cargo install --locked cargo-deny" && need python3 "apt-get install python3" || return 1
@@ -245,7 +245,8 @@ each_lock() { # each_lock CONFIG ARGUMENT...: runs cargo-deny for every lock fil
       folder=$target/ci/locked
       rm -rf "$folder" && mkdir -p "$folder" && cp "$lock" "$folder" && python3 tests/ci/supply_chain.py manifest "$folder" || return 1
     fi
-    cargo deny --manifest-path "$folder/Cargo.toml" --all-features --config "$config" "$@" || status=1
+    cargo fetch --quiet --manifest-path "$folder/Cargo.toml" || return 1
+    cargo deny --offline --manifest-path "$folder/Cargo.toml" --all-features --config "$config" check "$@" || status=1
   done
   echo "lock files: ${#locks[@]}"
   return $status
