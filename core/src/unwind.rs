@@ -87,7 +87,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "leaks the payloads")]
     fn payloads_whose_destructor_panics_do_not_escape() {
-        let error = catch(|| -> Result<()> { std::panic::resume_unwind(std::boxed::Box::new(Chain(2))) }).unwrap_err();
+        let error = catch(|| -> Result<()> { std::panic::resume_unwind(std::boxed::Box::new(Chain(2))) })
+            .unwrap_err();
         assert_eq!(error.message().as_bytes(), b"panic: unknown payload");
         contain_panic(|| std::panic::resume_unwind(std::boxed::Box::new(Chain(2))));
     }
