@@ -29,7 +29,7 @@ fn panic_error(payload: Payload) -> crate::error::Error {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
     let error = crate::plain_error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload"));
-    let _ = payload;
+    discard(payload);
     error
 }
 
