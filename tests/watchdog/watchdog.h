@@ -1,7 +1,7 @@
 /*
  * A watchdog for test programs that hang, however slow or busy the machine is. It counts the process's own time, not that of the wall:
  * a process that waits for a lock gets no processor time, one that spins gets much, and one that is merely starved gets little, but some.
- * watchdog.rs is the same for tests in Rust, watched.sh for commands.
+ * watchdog.rs is the same for tests in Rust, watched.py for commands.
  */
 #ifndef FERRITE_TESTS_WATCHDOG_H_
 #define FERRITE_TESTS_WATCHDOG_H_

@@ -9,6 +9,7 @@
  * library with the fixtures for it.
  */
 #include "../../robustness/alloc_fail/failing_malloc.h"
+#include "../../watchdog/watchdog.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
