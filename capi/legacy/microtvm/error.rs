@@ -93,22 +93,27 @@ pub(super) fn raising(run: impl FnOnce() -> c_int) -> c_int {
     status
 }
 
-/// Raises the error of code that failed without raising one.
+/// Raises the error of code that failed without raising one. Written without a panic, which would bring the formatting of numbers.
 #[cold]
 fn fail_silently(status: c_int) {
     // A sign, ten digits and the terminator.
     let mut digits = [0u8; 12];
-    let (mut at, mut rest) = (digits.len() - 1, status.unsigned_abs());
-    while rest > 0 {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
+    let mut rest = status.unsigned_abs();
+    let mut length = 0;
+    for digit in digits.iter_mut().rev().skip(1) {
+        *digit = match rest {
+            0 if length > 0 && status < 0 => b'-',
+            0 if length > 0 => break,
+            _ => b'0' + (rest % 10) as u8,
+        };
+        length += 1;
+        if *digit == b'-' {
+            break;
+        }
         rest /= 10;
     }
-    if status < 0 {
-        at -= 1;
-        digits[at] = b'-';
-    }
-    let mut parts = [c"a compiled function failed: status ".as_ptr(), digits[at..].as_ptr().cast()];
+    let number = digits.as_ptr().wrapping_add(digits.len() - 1 - length);
+    let mut parts = [c"a compiled function failed: status ".as_ptr(), number.cast()];
     // SAFETY: the kind and the parts are C strings, and the number of parts is that of the array.
     unsafe { TVMFFIErrorSetRaisedFromCStrParts(WITHOUT_KIND.as_ptr(), parts.as_mut_ptr(), 2) };
 }
