@@ -49,6 +49,7 @@ pub mod crossing;
 pub mod device;
 pub mod dtype;
 pub mod error;
+pub mod forks;
 pub mod globals;
 pub mod module;
 pub mod object;
@@ -59,3 +60,9 @@ pub mod shown;
 pub mod thread;
 pub mod type_keys;
 mod type_registration;
+
+/// Installs what this layer adds to the rest of the library.
+pub fn install() {
+    compiled::install();
+    forks::install();
+}

@@ -97,7 +97,7 @@ fn install_on_host() {
     #[cfg(feature = "__gpu")]
     ferrite_gpu::install();
     #[cfg(feature = "legacy")]
-    crate::legacy::compiled::install();
+    crate::legacy::install();
 }
 
 /// Registers the types and attributes that the library itself provides: its reflected classes, and attributes of

@@ -38,7 +38,7 @@ pub const CURRENT: &[StaticFunction] = &[
 type Name = Entry<AtomicU8>;
 
 /// Codes of custom types by name.
-static CODES: NameTable<AtomicU8> = NameTable::new();
+pub static CODES: NameTable<AtomicU8> = NameTable::new();
 /// Names of custom types, at the index of their codes. The entries live forever.
 static NAMES: [AtomicPtr<Name>; 256] = [const { AtomicPtr::new(ptr::null_mut()) }; 256];
 

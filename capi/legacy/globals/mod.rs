@@ -5,7 +5,7 @@
 
 mod array_bytes;
 mod containers;
-mod data_types;
+pub(super) mod data_types;
 mod device;
 mod graph;
 mod modules;

@@ -70,10 +70,15 @@ pub enum Ring {
     Host,
     /// The crate `ferrite-ffi-gpu`.
     Gpu,
+    /// The feature `legacy` of the crate `ferrite-ffi-capi`.
+    Legacy,
 }
 
+/// Number of rings.
+const RING_COUNT: usize = Ring::Legacy as usize + 1;
+
 /// Parts of each ring. A fork takes this lock before all others; it also serialises concurrent forks.
-static RINGS: Mutex<[Parts; 4]> = Mutex::new([&[]; 4]);
+static RINGS: Mutex<[Parts; RING_COUNT]> = Mutex::new([&[]; RING_COUNT]);
 
 /// Registers the parts of a ring. Repeating the call changes nothing.
 ///

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::super::imp::current_thread;
-use super::{AtFork, Parts, RINGS};
+use super::{AtFork, Parts, RING_COUNT, RINGS};
 
 /// The thread that is forking and holds the [`RINGS`] lock, or zero.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
@@ -59,12 +59,12 @@ unsafe extern "C" fn child() {
 }
 
 /// Calls `prepare` for all parts in the order of preparation.
-fn all(rings: &[Parts; 4], prepare: impl Fn(&'static dyn AtFork)) {
+fn all(rings: &[Parts; RING_COUNT], prepare: impl Fn(&'static dyn AtFork)) {
     rings.iter().rev().copied().flatten().for_each(|part| prepare(*part));
 }
 
 /// Calls `end` for all parts in the reverse order of preparation.
-fn all_reversed(rings: &[Parts; 4], end: impl Fn(&'static dyn AtFork)) {
+fn all_reversed(rings: &[Parts; RING_COUNT], end: impl Fn(&'static dyn AtFork)) {
     rings.iter().flat_map(|parts| parts.iter().rev()).for_each(|part| end(*part));
 }
 
@@ -97,7 +97,7 @@ mod tests {
         // Rings of this test, apart from the enlisted ones.
         static CORE: Parts = &[&INNER];
         static HOST: Parts = &[&OUTER];
-        let rings: [Parts; 4] = [CORE, &[], HOST, &[]];
+        let rings: [Parts; RING_COUNT] = [CORE, &[], HOST, &[], &[]];
         // SAFETY: hooks store nothing.
         unsafe {
             all(&rings, |part| part.prepare());
