@@ -184,10 +184,7 @@ fn every_lock_is_listed() -> Outcome<()> {
         ("core/src/forks.rs", &["core/src"][..]),
         ("alloc-ext/src/forks.rs", &["alloc-ext/src"]),
         ("targets/gpu/src/forks.rs", &["targets/gpu/src"]),
-        (
-            "targets/host/src/forks.rs",
-            &["targets/host/src", "targets/relax/src", "capi/src", "capi/cxx"],
-        ),
+        ("targets/host/src/forks.rs", &["targets/host/src", "targets/relax/src", "capi/src", "capi/cxx"]),
         ("capi/legacy/forks.rs", &["capi/legacy"]),
     ] {
         let listed = std::fs::read_to_string(root().join(list))?;
