@@ -4,8 +4,8 @@
 //! (see [`dtype`]) is therefore passed as a view with the other description. When the view crosses back, it is replaced by
 //! its source, so that the array stays the same object for either side.
 //!
-//! The same code can mean two types, and the elements of one be packed and of the other not. So an array with such a former
-//! type is always a view: of its bytes, or of a tensor of tvm-ffi. Programs that use both APIs may pass any tensor.
+//! One code can mean two types, of which one is packed and the other is not. An array of a type of earlier releases is therefore
+//! always a view: of its bytes, or of a tensor of tvm-ffi. Programs that use both APIs may pass any tensor.
 
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;

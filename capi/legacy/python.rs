@@ -88,7 +88,7 @@ unsafe extern "C" fn release(object: *mut c_void) {
 /// Functions that acquire and release the interpreter's lock.
 type Lock = (NonNull<c_void>, NonNull<c_void>);
 
-/// Runs `body` with the interpreter's lock if there is one.
+/// Runs `body` with the interpreter's lock, if the process has an interpreter.
 ///
 /// # Safety
 /// The functions are those of the interpreter.

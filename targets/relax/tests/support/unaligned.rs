@@ -13,7 +13,7 @@ const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 pub enum Shift {
     /// So many bytes behind an aligned address, by the data pointer.
     Pointer(usize),
-    /// The same by the byte offset.
+    /// Bytes added to the byte offset.
     Offset(usize),
 }
 
