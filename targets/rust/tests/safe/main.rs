@@ -1,0 +1,4 @@
+//! Programs without `unsafe` that once reached undefined behaviour. Each must raise an error or do what it says; the second set
+//! runs them under Miri, with both models of borrows. Those that must not compile are in `tests/programs/rust/mistakes`.
+
+#![forbid(unsafe_code)]
