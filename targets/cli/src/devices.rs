@@ -30,7 +30,7 @@ pub fn run(json: bool) -> Outcome<()> {
         let line = |found: &Found| {
             format!("{:<12} {}\n", found.device, found.name.as_deref().unwrap_or("without a name"))
         };
-        crate::print(&found.iter().map(line).collect::<String>())?;
+        crate::print_report(&found.iter().map(line).collect::<String>())?;
     }
     if found.is_empty() { Err(Failure::missing(NO_DEVICE)) } else { Ok(()) }
 }

@@ -68,7 +68,7 @@ pub fn run(json: bool) -> Outcome<()> {
     if json {
         crate::print_json(&report)?
     } else {
-        crate::print(&text(&report))?
+        crate::print_report(&text(&report))?
     }
     match report.libraries.first() {
         Some(Library { path, problem: Some(problem), .. }) => Err(Failure::negative(format!(

@@ -6,6 +6,7 @@ use crate::arguments::List;
 use crate::failure::Outcome;
 use crate::inspect::loaded;
 use crate::registered::{Registered, TypeReport, describe_type};
+use crate::visible::line;
 
 /// Names that are listed.
 #[derive(Serialize)]
@@ -37,12 +38,12 @@ pub fn run(options: &List) -> Outcome<()> {
             }
         }
     };
-    if options.json { crate::print_json(&names) } else { crate::print(&text(&names)) }
+    if options.json { crate::print_json(&names) } else { crate::print_report(&text(&names)) }
 }
 
 fn text(names: &Names) -> String {
     let mut text = String::new();
-    let mut add = |kind: &str, name: &str| text.push_str(&format!("{kind:<9} {name}\n"));
+    let mut add = |kind: &str, name: &str| text.push_str(&format!("{kind:<9} {}\n", line(name)));
     names.exported.iter().flatten().for_each(|name| add("exported", name));
     names.global_functions.iter().for_each(|name| add("global", name));
     for one in &names.types {

@@ -23,6 +23,7 @@ mod registered;
 mod signature;
 mod stubs;
 mod symbols;
+mod visible;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
             let mut stderr = std::io::stderr();
             let _ = match is_json {
                 true => writeln!(stderr, "{}", failure.json()),
-                false => writeln!(stderr, "error: {failure}"),
+                false => writeln!(stderr, "error: {}", visible::visible(&failure.to_string())),
             };
             ExitCode::from(failure.status())
         }
@@ -80,6 +81,11 @@ fn print(text: &str) -> Outcome<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes a report to standard output, without what a name in it could do to a terminal.
+fn print_report(text: &str) -> Outcome<()> {
+    print(&visible::visible(text))
 }
 
 /// Writes a value to standard output as JSON.

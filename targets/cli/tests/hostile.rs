@@ -186,15 +186,32 @@ fn library(folder: &Path) -> Outcome<PathBuf> {
 fn declared(library: &Path, folder: &Path, language: &str, name: &str) -> Outcome<PathBuf> {
     let file = folder.join(name);
     ferrite(&["stubs", language, "-o", &file.to_string_lossy()], &[library])?.success()?;
-    let text = std::fs::read_to_string(&file)?;
+    nothing_is_hidden(name, &std::fs::read_to_string(&file)?)?;
+    Ok(file)
+}
+
+/// Checks that a text has no character that is not seen, or that changes how its line is shown.
+fn nothing_is_hidden(name: &str, text: &str) -> Outcome<()> {
     let is_hidden = |letter: char| {
         letter.is_control() && letter != '\n'
             || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
     };
     match text.lines().find(|line| line.contains(is_hidden)) {
         Some(line) => Err(format!("{name} has a hidden character: {line:?}").into()),
-        None => Ok(file),
+        None => Ok(()),
     }
+}
+
+#[test]
+fn reports_do_nothing_to_a_terminal() -> Outcome<()> {
+    let library = library(&scratch("cli-reports-hostile")?)?;
+    for words in [&["list"][..], &["inspect"], &["inspect", "--run"], &["check"]] {
+        let ran = ferrite(words, &[&library])?;
+        nothing_is_hidden(words[0], &ran.stdout)?;
+        nothing_is_hidden(words[0], &ran.stderr)?;
+        assert!(!ran.stdout.is_empty(), "{words:?} {}", ran.stderr);
+    }
+    Ok(())
 }
 
 #[test]

@@ -21,7 +21,8 @@ impl Drop for Scratch {
 /// Writes rewritten copies of the files to a temporary folder.
 pub fn prepare(root: &Path, sources: &[&str]) -> io::Result<Scratch> {
     let folder = env::temp_dir().join(format!("ferrite-headers-{}", process::id()));
-    fs::create_dir_all(&folder)?;
+    // A folder that exists is not ours: what is written to it could follow a link of somebody else.
+    fs::create_dir(&folder)?;
     let mut scratch = Scratch { folder, files: Vec::new() };
     for source in sources {
         let text = fs::read_to_string(root.join(source))?;

@@ -54,7 +54,7 @@ pub fn run(options: &Bench) -> Outcome<()> {
         instructions: instructions::count(&calls, options, nanoseconds.calls)?,
         nanoseconds,
     };
-    if options.call.json { crate::print_json(&report) } else { crate::print(&text(&report)) }
+    if options.call.json { crate::print_json(&report) } else { crate::print_report(&text(&report)) }
 }
 
 fn text(report: &Report) -> String {

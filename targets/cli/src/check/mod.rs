@@ -84,7 +84,7 @@ pub fn run(options: &Check) -> Outcome<()> {
     if options.json {
         crate::print_json(&report)?
     } else {
-        crate::print(&text(&report))?
+        crate::print_report(&text(&report))?
     }
     match report.load_error {
         _ if mistakes > 0 => Err(Failure::negative(format!("{mistakes} mistakes"))),

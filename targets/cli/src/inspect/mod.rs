@@ -32,7 +32,7 @@ pub fn run(options: &Inspect) -> Outcome<()> {
     if options.run {
         loaded::add_descriptions(&options.library, &mut report)?;
     }
-    if options.json { crate::print_json(&report) } else { crate::print(&text::of(&report)) }
+    if options.json { crate::print_json(&report) } else { crate::print_report(&text::of(&report)) }
 }
 
 /// Describes the file at `path` without running it.

@@ -13,7 +13,8 @@ mod tree;
 mod types;
 
 use super::api::Api;
-use super::quote::{line, python_escaped};
+use super::quote::python_escaped;
+use crate::visible::line;
 
 use imports::Imports;
 use members::{class, function};
