@@ -23,7 +23,7 @@ for source in fuzz/fuzz_targets/*.rs; do
   cp "fuzz/target/$target/release/$name" "$OUT/"
   # An input may ask for any number of bytes.
   cp fuzz/oss-fuzz/target.options "$OUT/$name.options"
-  if [ -d "fuzz/corpus/$name" ]; then
-    (cd "fuzz/corpus/$name" && zip -q -r "$OUT/${name}_seed_corpus.zip" .)
+  if [ -f "fuzz/corpus/$name.zip" ]; then
+    cp "fuzz/corpus/$name.zip" "$OUT/${name}_seed_corpus.zip"
   fi
 done

@@ -72,9 +72,9 @@ fn a_seed_in_c_takes_the_notes_of_the_interpreter() {
 #[ignore = "needs a library in FERRITE_LIBRARY"]
 fn a_kept_input_in_c_takes_the_notes_of_the_interpreter() {
     let library = library();
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/c_symbols");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/corpus/c_symbols");
     let mut legacy = 0;
-    for entry in std::fs::read_dir(corpus).expect("the folder is there") {
+    for entry in std::fs::read_dir(corpus).expect("`fuzz/corpus.py unpack` has written the inputs") {
         let path = entry.expect("the folder is readable").path();
         let name = path.file_name().expect("a file has a name").to_string_lossy();
         let program = Program::decode(&std::fs::read(&path).expect("the file is readable"));

@@ -9,8 +9,9 @@ use ferrite_fuzz::targets;
 
 /// Returns the kept inputs of a target, by name.
 fn kept(target: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
-    let entries = std::fs::read_dir(&folder).expect("the target has kept inputs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/corpus").join(target);
+    let entries =
+        std::fs::read_dir(&folder).expect("`fuzz/corpus.py unpack` has written the inputs of the target");
     let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
     files

@@ -102,12 +102,15 @@ check_corpus() { fuzz_targets -runs=0; }
 
 about corpus-miri "CORPUS_INPUTS kept inputs, 4 unless that says otherwise, of each fuzz target that needs no C symbols, under Miri"
 check_corpus-miri() {
-  CORPUS_INPUTS=${CORPUS_INPUTS:-4} miri --manifest-path fuzz/Cargo.toml --no-default-features --features targets --test corpus \
+  fuzz/corpus.py unpack && CORPUS_INPUTS=${CORPUS_INPUTS:-4} miri --manifest-path fuzz/Cargo.toml --no-default-features --features targets --test corpus \
     -- --show-output
 }
 
+# Where `fuzz/corpus.py unpack` writes the kept inputs, by target.
+KEPT_INPUTS=fuzz/target/corpus
+
 fuzz_targets() { # fuzz_targets ARGUMENT...: of libFuzzer
-  need cargo-fuzz "cargo install --locked cargo-fuzz" && need_toolchain "$NIGHTLY" || return 1
+  need cargo-fuzz "cargo install --locked cargo-fuzz" && need_toolchain "$NIGHTLY" && fuzz/corpus.py unpack || return 1
   local one found
   # An input may ask for any number of bytes: more than this is refused, as on a machine that has no more.
   local -x ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1024
@@ -116,9 +119,9 @@ fuzz_targets() { # fuzz_targets ARGUMENT...: of libFuzzer
     echo "== $one"
     # New inputs go to the first folder, so that the kept ones stay as they are.
     found=$target/fuzz-corpus/$one
-    rm -rf "$found" && mkdir -p "$found" "fuzz/corpus/$one"
+    rm -rf "$found" && mkdir -p "$found" "$KEPT_INPUTS/$one"
     # The fixed seed makes a failure reproducible.
-    cargo "+$NIGHTLY" fuzz run --target-dir "$target/fuzz" "$one" "$found" "fuzz/corpus/$one" -- -seed=1 -timeout=60 "$@" ||
+    cargo "+$NIGHTLY" fuzz run --target-dir "$target/fuzz" "$one" "$found" "$KEPT_INPUTS/$one" -- -seed=1 -timeout=60 "$@" ||
       return 1
   done
 }
@@ -132,10 +135,10 @@ check_differential() {
   need python3 "apt-get install python3 python3-pip" && need cc "apt-get install gcc" &&
     upstream=$(tests/conformance/upstream/wheel.sh)/tvm_ffi/lib/libtvm_ffi.so &&
     cargo build --release -p ferrite-ffi-capi --features backend &&
-    cargo build --release -p ferrite-ffi-capi --features legacy --target-dir "$target/legacy" &&
+    cargo build --release -p ferrite-ffi-capi --features legacy --target-dir "$target/legacy" && fuzz/corpus.py unpack &&
     FERRITE_LIBRARY=$legacy cargo test "${fuzz[@]}" -- --include-ignored && crash_file_becomes_c "$upstream" &&
     fuzz/findings/run.sh "$upstream" "$ours" &&
-    cargo run "${fuzz[@]}" --bin differential -- "$upstream" "$ours" --runs "${DIFFERENTIAL_RUNS:-3000}" fuzz/corpus/c_symbols
+    cargo run "${fuzz[@]}" --bin differential -- "$upstream" "$ours" --runs "${DIFFERENTIAL_RUNS:-3000}" "$KEPT_INPUTS/c_symbols"
 }
 
 crash_file_becomes_c() { # crash_file_becomes_c UPSTREAM: the script writes the steps that a library has, and says which it has not
@@ -157,8 +160,8 @@ check_coverage() {
   tools=$(rustc "+$NIGHTLY" --print sysroot)/lib/rustlib/$HOST_TARGET/bin
   RUSTFLAGS="-C instrument-coverage -Z coverage-options=branch" cargo "+$NIGHTLY" build -p ferrite-ffi-capi --features backend,legacy \
     --target "$HOST_TARGET" --target-dir "$work" &&
-    cargo build --manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential" --bin differential &&
-    LLVM_PROFILE_FILE=$work/programs.profraw "$target/differential/debug/differential" --run "$library" fuzz/corpus/c_symbols 2>/dev/null &&
+    cargo build --manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential" --bin differential && fuzz/corpus.py unpack &&
+    LLVM_PROFILE_FILE=$work/programs.profraw "$target/differential/debug/differential" --run "$library" "$KEPT_INPUTS/c_symbols" 2>/dev/null &&
     "$tools/llvm-profdata" merge -sparse "$work/programs.profraw" -o "$work/programs.profdata" &&
     "$tools/llvm-cov" export --instr-profile "$work/programs.profdata" "$library" >"$work/programs.json" &&
     python3 fuzz/coverage.py "$work/programs.json" tests/conformance/exports/{symbols,backend-symbols,legacy-symbols}.txt
