@@ -134,6 +134,10 @@ def blocks(path, source):
         yield from docstrings(source)
 
 
+# Pages that walk through the code.
+WALKS = [ROOT / page for page in ("ARCHITECTURE.md", "capi/README.md", "targets/gpu/README.md")]
+
+
 def missing_files(source):
     """Yields the files that a walk through the code names and that do not exist."""
     for number, line in enumerate(source, 1):
@@ -143,7 +147,7 @@ def missing_files(source):
 
 
 def findings(path, source):
-    if path == ROOT / "ARCHITECTURE.md":
+    if path in WALKS:
         yield from missing_files(source)
     for index, block in enumerate(blocks(path, source)):
         text = block.text()
