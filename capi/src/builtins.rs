@@ -79,7 +79,8 @@ fn install() {
     context::install();
     #[cfg(feature = "cxx-abi")]
     crate::cxx::install();
-    #[cfg(feature = "host")]
+    // Miri has no frames to walk.
+    #[cfg(all(feature = "host", not(miri)))]
     ferrite_host::backtrace::install();
     #[cfg(feature = "host")]
     install_on_host();

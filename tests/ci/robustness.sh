@@ -56,10 +56,12 @@ check_valgrind() {
     ferrite_tests backend --ignored valgrind && ferrite_tests aot --ignored valgrind
 }
 
-about asan "the library itself built with the address sanitizer, under the C programs"
+about asan "the library itself built with the address sanitizer, under the C programs; programs of safe Rust under it"
 check_asan() {
   need clang "apt-get install clang" && build_asan backend || return 1
-  CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests c_programs --ignored sanitized::
+  CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests c_programs --ignored sanitized:: &&
+    RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" test -p ferrite-ffi --features relax --test safe --target "$HOST_TARGET" \
+      --target-dir "$target/asan"
 }
 
 about upstream-checked "upstream's suites with debug assertions and overflow checks in our library"
@@ -78,14 +80,15 @@ check_upstream-asan() {
     OUT=$target/upstream/asan tests/conformance/upstream/run.sh --asan "$asan_library"
 }
 
-about tsan "threads register and look up at once without a race"
+about tsan "threads register and look up at once without a race, and programs of safe Rust have none"
 check_tsan() {
   need_toolchain "$NIGHTLY" rust-src || return 1
   local tests=(cargo "+$NIGHTLY" test -Zbuild-std --target "$HOST_TARGET" --target-dir "$target/tsan")
   local -x RUSTFLAGS="-Zsanitizer=thread" CARGO_PROFILE_DEV_OPT_LEVEL=1
   # malloc returns null for sizes that fit no memory.
   local -x TSAN_OPTIONS=allocator_may_return_null=1
-  "${tests[@]}" -p ferrite-ffi-core --features std --lib && "${tests[@]}" -p ferrite-tests --test threads
+  "${tests[@]}" -p ferrite-ffi-core --features std --lib && "${tests[@]}" -p ferrite-tests --test threads &&
+    "${tests[@]}" -p ferrite-ffi --features relax --test safe
 }
 
 about loom "every interleaving of the lock-free parts"

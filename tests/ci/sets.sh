@@ -16,7 +16,7 @@ LANE_TWO=(
 
 # The second set: checks that take long.
 SECOND_SET=(
-  clippy-features msrv loom other-boards miri-core miri miri-cores upstream-checked upstream-asan cpp-checked other-releases arm64 arm32 musl windows guide
+  clippy-features msrv loom other-boards miri-core miri miri-safe miri-cores upstream-checked upstream-asan cpp-checked other-releases arm64 arm32 musl windows guide
   model-guide gpu-guide book-pages first-sessions rtos reproducible forks faults python-programs planted mutants fuzz corpus corpus-miri differential coverage feature-size gpu-checked xgrammar cutlass jax processes
   legacy-front-ends relax-tvm-tests gpu-tvm-tests kernels-torch inspected deny advisories package
   deb cinstall manylinux release actionlint

@@ -39,6 +39,15 @@ check_miri() {
     miri -p ferrite-ffi-capi --no-default-features --features std,speed,functions --lib -- while_others_count
 }
 
+about miri-safe "programs of safe Rust have no undefined behaviour: under Miri, with stacked and with tree borrows"
+check_miri-safe() {
+  local model
+  for model in "" -Zmiri-tree-borrows; do
+    echo "== ${model:--Zmiri-stacked-borrows}"
+    MIRIFLAGS=$model miri -p ferrite-ffi --features relax --test safe || return 1
+  done
+}
+
 about miri-cores "the unit tests of core as 32-bit and as big-endian code; those with threads in six more orders"
 check_miri-cores() {
   local one seed

@@ -1,5 +1,5 @@
-//! Mistakes in classes and exported functions: each program of `programs/rust/mistakes` has one, and the compiler reports one error,
-//! at the line with the comment `//~` and with the text after it.
+//! Mistakes in classes, exported functions and lifetimes: each program of `programs/rust/mistakes` has one, and the compiler
+//! reports one error, at the line with the comment `//~` and with the text after it.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{Outcome, root, scratch};
@@ -15,7 +15,7 @@ const MANIFEST: &str = "[package]\nname = \"mistakes\"\nversion = \"0.1.0\"\nedi
 
 /// Writes a package whose examples are the programs. Returns the errors that they should have.
 fn write_package(folder: &Path) -> Outcome<BTreeMap<String, Errors>> {
-    let features = "default-features = false, features = [\"macros\", \"std\", \"speed\"]";
+    let features = "default-features = false, features = [\"macros\", \"relax\"]";
     let dependency = format!("ferrite-ffi = {{ path = {:?}, {features} }}\n", root().join("targets/rust"));
     let examples = folder.join("examples");
     // Programs that are no longer there must not stay.

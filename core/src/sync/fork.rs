@@ -216,7 +216,6 @@ impl<T> AcrossFork<T> {
 #[macro_export]
 macro_rules! at_load {
     ($function:path) => {
-        #[cfg(not(miri))]
         const _: () = {
             extern "C" fn run() {
                 $function();

@@ -1,4 +1,8 @@
 //! Programs without `unsafe` that once reached undefined behaviour. Each must raise an error or do what it says; the second set
-//! runs them under Miri, with both models of borrows. Those that must not compile are in `tests/programs/rust/mistakes`.
-
+//! runs them under Miri, with both models of borrows, and the first under the thread and the address sanitizer. Those that must
+//! not compile are in `tests/programs/rust/mistakes`.
 #![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "each test's name says it")]
+#![allow(clippy::expect_used, reason = "helpers of tests")]
+
+mod calls;
