@@ -105,6 +105,12 @@ impl TypeText {
         self.key
     }
 
+    /// Returns the type parameters.
+    #[cfg(any(feature = "std", feature = "client"))]
+    pub(crate) const fn args(&self) -> &'static [&'static TypeText] {
+        self.args
+    }
+
     /// Writes the type as spelled in signatures: `int`, `Array<str>`.
     pub fn write_name(&self, out: &mut Writer<'_>) {
         out.put(self.name.as_bytes());

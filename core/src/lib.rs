@@ -148,9 +148,10 @@ pub mod __macros {
     pub use core::mem::offset_of;
 
     pub use crate::class::{
-        Class, ClassOptions, DerivedFrom, Field, FieldDefault, Frozen, Method, MethodKind, MethodResult,
-        MethodsOf, Mutable, NoMethods, NotAClass, Object, ObjectArc, ObjectMethods, ObjectRecordOf, ParentOf,
-        Probe, ProbeFallback, ZeroFallback, ZeroProbe, constructor, create, initial, method, shallow_copy,
+        Class, ClassOptions, DerivedFrom, Field, FieldDefault, Frozen, LayoutFallback, LayoutProbe, Method,
+        MethodKind, MethodResult, MethodsOf, Mutable, NoMethods, NotAClass, Object, ObjectArc, ObjectMethods,
+        ObjectRecordOf, ParentOf, Probe, ProbeFallback, ZeroFallback, ZeroProbe, constructor, create,
+        initial, method, shallow_copy,
     };
     pub use crate::convert::{AnyCompatible, IntoAny, TypeText};
     pub use crate::error::Result;

@@ -19,6 +19,7 @@
 //! Objects created by C++ code are used in place, with their own deleters, and C++ code may grow objects created here in
 //! place. Separate blocks therefore come from `malloc` on hosts.
 
+mod abi_field;
 mod array;
 mod cell;
 #[cfg(any(test, not(feature = "speed")))]

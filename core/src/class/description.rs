@@ -1,7 +1,5 @@
 //! Static descriptions of classes, fields and methods, as `derive(Object)` and `object_methods` write them.
 
-use core::sync::atomic::AtomicI32;
-
 use crate::abi::{
     TVMFFIFieldGetter, TVMFFIFieldSetter, TVMFFIObjectCreator, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
     kTVMFFIFieldFlagBitMaskHasDefault,
@@ -11,21 +9,27 @@ use crate::convert::{TypeText, Value};
 use crate::error::Result;
 use crate::function::Function;
 use crate::registration::DescribedFunction;
-use crate::sync::atomic::AtomicUsize;
+use crate::sync::atomic::{AtomicI32, AtomicUsize};
 
 use super::access::{field_getter, field_setter};
-use super::register::{NEW, UNREGISTERED};
+use super::binding::{KeyBinding, UNREGISTERED};
+use super::elsewhere::FieldLayout;
+use super::register::NEW;
 use super::{Object, ObjectRecordOf};
 
 /// Static description of a class, with the state of its registration.
 pub struct Class {
-    /// Type index, or [`UNREGISTERED`].
-    pub(super) index: AtomicI32,
+    /// The type index, by which the class has its key in this binary.
+    pub(super) binding: KeyBinding,
+    /// The type index of new objects, or [`UNREGISTERED`] while Rust code may create none.
+    pub(super) creation: AtomicI32,
     /// Progress of the registration, see `register.rs`.
     pub(super) progress: AtomicUsize,
     pub(super) key: &'static str,
     /// Size of an object in bytes.
     pub(super) size: usize,
+    /// Whether objects may be borrowed exclusively.
+    pub(super) mutable: bool,
     pub(super) options: ClassOptions,
 }
 
@@ -45,6 +49,8 @@ pub struct ClassOptions {
     pub creator: Option<TVMFFIObjectCreator>,
     /// Creates the function of `__ffi_shallow_copy__`; `None` for classes that are not copied.
     pub copy: Option<fn() -> Result<Function>>,
+    /// Whether the content has fields that are not among `fields`, so that only this binary knows them.
+    pub hides_fields: bool,
     /// Fields, without those of the parent.
     pub fields: &'static [Field],
     /// Methods, without those of the parent.
@@ -55,10 +61,12 @@ impl Class {
     /// Describes the class of `T`.
     pub const fn new<T: Object>(options: ClassOptions) -> Class {
         Class {
-            index: AtomicI32::new(UNREGISTERED),
+            binding: KeyBinding::new(),
+            creation: AtomicI32::new(UNREGISTERED),
             progress: AtomicUsize::new(NEW),
             key: T::TYPE_KEY,
             size: size_of::<ObjectRecordOf<T>>(),
+            mutable: T::MUTABLE,
             options,
         }
     }
@@ -88,6 +96,8 @@ pub struct Field {
     pub(super) setter: TVMFFIFieldSetter,
     pub(super) text: &'static TypeText,
     pub(super) default: Option<Default>,
+    /// The representation in memory, if other languages and binaries have the same.
+    pub(super) layout: Option<FieldLayout>,
 }
 
 /// The default value of a field.
@@ -128,7 +138,13 @@ impl Field {
             setter: field_setter::<T, OFFSET>,
             text: T::TYPE,
             default: None,
+            layout: None,
         }
+    }
+
+    /// Declares that the field has the layout of its type in every language.
+    pub const fn with_layout(self, layout: Option<FieldLayout>) -> Field {
+        Field { layout, ..self }
     }
 
     /// Adds `kTVMFFIFieldFlagBitMask` flags.

@@ -16,9 +16,12 @@
 //! borrowed, nor read one that Rust code may write. The same applies to a setter of a read-only field, which exists for code
 //! that creates objects.
 
+mod abi_field;
 mod access;
+mod binding;
 mod borrow;
 mod description;
+mod elsewhere;
 mod empty;
 mod keywords;
 mod method;
@@ -29,9 +32,12 @@ mod register;
 #[cfg(test)]
 mod tests;
 
+pub use abi_field::{AbiField, AbiReference, LayoutFallback, LayoutProbe};
 pub use access::create;
+pub use binding::{KeyBinding, is_bound, is_defined_in_rust};
 pub use borrow::{ObjectBorrow, ObjectBorrowMut};
 pub use description::{Class, ClassOptions, Default as FieldDefault, Field, FieldType, Method, MethodKind};
+pub use elsewhere::FieldLayout;
 pub use empty::{Empty, MakeEmpty, Probe, ProbeFallback, ZeroFallback, ZeroIsValid, ZeroProbe, initial};
 pub use method::{MethodResult, constructor, method, shallow_copy};
 pub use object_arc::{ObjectArc, ObjectRecordOf};
@@ -84,9 +90,8 @@ pub unsafe trait Object: Sized + Send + Sync + 'static {
     /// nothing if the class is registered.
     ///
     /// # Errors
-    /// TypeError if the key belongs to a class with another size or parent, so that its objects have another layout;
-    /// RuntimeError if registering a member fails because the key belongs to a class that is only partly registered;
-    /// MemoryError.
+    /// TypeError if the key belongs to a built-in type or to another class of this program or library, or if another language
+    /// or library has defined it with a layout that differs or that cannot be verified; MemoryError.
     ///
     /// # Threads
     /// Any. A thread that calls this while another one registers the class waits for it.

@@ -48,9 +48,9 @@ impl<T: Object> ObjectArc<T> {
     /// Creates an object with the given content. Registers the class if this is its first object.
     ///
     /// # Errors
-    /// The errors of [`Object::register`]; the content is then dropped.
+    /// The errors of [`Object::register`]; TypeError if another language defines the class. The content is then dropped.
     pub fn new(content: T) -> Result<ObjectArc<T>> {
-        let type_index = T::class().registered_index()?;
+        let type_index = T::class().creation_index()?;
         let mut content = MaybeUninit::new(content);
         let mut moved = false;
         let init = |record: *mut ObjectRecordOf<T>| {
@@ -77,10 +77,14 @@ impl<T: Object> ObjectArc<T> {
         &self.object
     }
 
-    /// Borrows the content for writing if this is the only reference, strong or weak, to the object.
+    /// Borrows the content for writing if this is the only reference, strong or weak, to the object. Returns `None` if another
+    /// language defines the class.
     pub fn get_mut(&mut self) -> Option<&mut T> {
+        if !T::class().creates() || !self.object.is_unique() {
+            return None;
+        }
         // SAFETY: no other reference exists, and this one is borrowed exclusively.
-        if self.object.is_unique() { Some(unsafe { &mut *self.content_ptr() }) } else { None }
+        Some(unsafe { &mut *self.content_ptr() })
     }
 
     /// Returns `true` if both references point to the same object.

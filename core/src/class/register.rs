@@ -13,14 +13,19 @@ use crate::export::metadata_text;
 use crate::function::Function;
 use crate::registration::at_load;
 use crate::sync::{critical, current_thread, pause};
+use crate::text::Lossy;
 use crate::type_table::{self, NewTypeRequest};
-use crate::{plain_error, type_index};
+use crate::{plain_ensure, plain_error, type_index};
 
 use super::access::call_creator;
+use super::binding::UNREGISTERED;
 use super::description::{Class, Default, Field, Method, MethodKind};
+use super::elsewhere;
 
-/// Placeholder for the index of a class that is not registered. No object has this type index.
-pub(super) const UNREGISTERED: i32 = -2;
+/// Flag of a field whose accessors follow the borrows of its object, as those of classes in Rust do. Upstream has no such bit.
+pub(super) const BORROWS: i64 = 1 << 62;
+/// Flag of a field of a class whose objects are borrowed exclusively.
+pub(super) const MUTABLE: i64 = 1 << 61;
 
 /// Progress of a registration that has not begun, or that failed.
 pub(super) const NEW: usize = 0;
@@ -32,7 +37,7 @@ const RUNNING: usize = 2;
 impl Class {
     /// Returns the type index. Registers the class if it is not registered. Returns an index that no object has if that
     /// fails.
-    pub(super) fn index(&self) -> i32 {
+    pub(super) fn index(&'static self) -> i32 {
         self.registered_index().unwrap_or(UNREGISTERED)
     }
 
@@ -41,11 +46,48 @@ impl Class {
     /// # Errors
     /// The errors of [`register`](Class::register).
     #[inline]
-    pub(super) fn registered_index(&self) -> Result<i32> {
-        if self.progress.load(Ordering::Acquire) != DONE {
+    pub(super) fn registered_index(&'static self) -> Result<i32> {
+        if !self.is_registered() {
             self.register()?;
         }
-        Ok(self.index.load(Ordering::Acquire))
+        Ok(self.binding.index())
+    }
+
+    /// Returns the type index of new objects. Registers the class if it is not registered.
+    ///
+    /// # Errors
+    /// The errors of [`register`](Class::register); TypeError if only another language creates objects of the class.
+    #[inline]
+    pub(super) fn creation_index(&'static self) -> Result<i32> {
+        if !self.is_registered() {
+            self.register()?;
+        }
+        match self.creation.load(Ordering::Acquire) {
+            UNREGISTERED => Err(self.not_created_here()),
+            index => Ok(index),
+        }
+    }
+
+    #[cold]
+    fn not_created_here(&self) -> crate::Error {
+        plain_error!(
+            TYPE_ERROR,
+            "Objects of class `{}` are created by the language that defines it: call its constructor",
+            self.key;
+            "`{}` is not made here",
+            self.key
+        )
+    }
+
+    /// Returns `true` if the registration is complete.
+    #[inline]
+    pub(super) fn is_registered(&self) -> bool {
+        self.progress.load(Ordering::Acquire) == DONE
+    }
+
+    /// Returns `true` if Rust code may create and change objects of the class, which is registered.
+    pub(super) fn creates(&self) -> bool {
+        self.creation.load(Ordering::Acquire) != UNREGISTERED
     }
 
     /// Registers the class and its ancestors, unless they are registered. If another thread registers the class, waits until
@@ -55,7 +97,7 @@ impl Class {
     /// # Errors
     /// The errors of [`Object::register`](super::Object::register). A later call resumes the registration.
     #[cold]
-    pub fn register(&self) -> Result<()> {
+    pub fn register(&'static self) -> Result<()> {
         let me = current_thread().map_or(RUNNING, |thread| thread.get().max(RUNNING));
         let mut round = 0;
         loop {
@@ -82,20 +124,19 @@ impl Class {
     }
 
     /// Registers the class when the library that defines it is loaded. A failure is logged.
-    pub fn register_at_load(&self) {
+    pub fn register_at_load(&'static self) {
         at_load(self.key, || self.register());
     }
 
-    /// Returns the type index, which the type table assigns on the first call.
-    fn allocate_index(&self) -> Result<i32> {
-        let known = self.index.load(Ordering::Acquire);
+    /// Returns the type index, which the type table assigns on the first call. Decides whether this class defines the type: it
+    /// does if nobody else has registered the key.
+    fn allocate_index(&'static self) -> Result<i32> {
+        let known = self.binding.index();
         if known != UNREGISTERED {
             return Ok(known);
         }
-        let parent_type_index = match self.options.parent {
-            Some(parent) => parent().registered_index()?,
-            None => type_index::OBJECT,
-        };
+        let parent_type_index = self.parent_index()?;
+        let is_new = type_table::key_to_index(self.key.as_bytes()).is_none();
         let index = type_table::get_or_alloc_index(&NewTypeRequest {
             type_key: self.key.as_bytes(),
             static_type_index: -1,
@@ -104,42 +145,66 @@ impl Class {
             child_slots_can_overflow: true,
             parent_type_index,
         })?;
-        self.check_ancestor(index, parent_type_index)?;
-        self.index.store(index, Ordering::Release);
+        plain_ensure!(
+            type_index::is_dynamic(index),
+            TYPE_ERROR,
+            "The type key `{}` belongs to a built-in type",
+            self.key;
+            "`{}` is built in",
+            self.key
+        );
+        self.binding.bind(index, self.key.as_bytes())?;
+        if let Err(error) = self.check_ancestor(index) {
+            self.binding.unbind();
+            return Err(error);
+        }
+        if is_new && !has_members(index) {
+            self.creation.store(index, Ordering::Release);
+        }
         Ok(index)
     }
 
+    /// Returns the type index of the parent, which it registers.
+    fn parent_index(&self) -> Result<i32> {
+        self.options.parent.map_or(Ok(type_index::OBJECT), |parent| parent().registered_index())
+    }
+
     /// Checks that a type found by its key has the parent of this class.
-    fn check_ancestor(&self, index: i32, parent: i32) -> Result<()> {
+    pub(super) fn check_ancestor(&self, index: i32) -> Result<()> {
+        let parent = self.parent_index()?;
         let fits = type_table::depth(index) == Some(self.depth()) && type_table::is_instance(index, parent);
-        if fits { Ok(()) } else { Err(self.conflict("parent")) }
-    }
-
-    /// Creates the error for a key that belongs to another class.
-    #[cold]
-    fn conflict(&self, what: &str) -> crate::Error {
-        plain_error!(
+        plain_ensure!(
+            fits,
             TYPE_ERROR,
-            "The class `{}` is registered already, with another {}",
+            "The class `{}` is defined elsewhere with another parent: it is no class of depth {} that descends from `{}`",
             self.key,
-            what;
-            "another `{}` exists",
+            self.depth(),
+            Lossy(type_table::type_key_of(parent));
+            "`{}` has another parent",
             self.key
-        )
+        );
+        Ok(())
     }
 
-    /// Registers fields, methods, attributes and metadata, unless the type has metadata. Members that a failed registration
-    /// added are skipped.
-    fn register_members(&self) -> Result<()> {
+    /// Registers the members of the class, or verifies those that another binary or language has registered.
+    fn register_members(&'static self) -> Result<()> {
         let index = self.allocate_index()?;
-        let found = type_table::members(index);
-        if let Some(size) = found.total_size {
-            // The class is defined elsewhere, as in C++: this description only binds to it.
-            let fits = size == 0 || size as usize == self.size;
-            return if fits { Ok(()) } else { Err(self.conflict("size")) };
+        if self.creates() {
+            return self.define(index);
         }
+        // Another class may have the key if this one is not that of the objects.
+        let creates = elsewhere::verify(self, index).inspect_err(|_| self.binding.unbind())?;
+        if creates {
+            self.creation.store(index, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Registers fields, methods, attributes and metadata. Members that a failed registration added are skipped.
+    fn define(&'static self, index: i32) -> Result<()> {
+        let found = type_table::members(index);
         let options = &self.options;
-        options.fields.iter().skip(found.fields).try_for_each(|field| field.register(index))?;
+        options.fields.iter().skip(found.fields).try_for_each(|field| field.register(index, self.mutable))?;
         let methods = options.methods.iter().filter(|method| method.kind != MethodKind::Hook);
         methods.skip(found.methods).try_for_each(|method| method.register(index))?;
         options.methods.iter().try_for_each(|method| method.register_attr(index))?;
@@ -152,6 +217,15 @@ impl Class {
         };
         // SAFETY: the doc is static.
         unsafe { type_table::register_metadata(index, &metadata)? };
+        // Another binary may have begun to define the same key at the same time.
+        plain_ensure!(
+            type_table::members(index).fields == options.fields.len(),
+            TYPE_ERROR,
+            "The class `{}` is being defined elsewhere, too",
+            self.key;
+            "another `{}` exists",
+            self.key
+        );
         self.register_constructors(index)
     }
 
@@ -179,6 +253,16 @@ impl Class {
     }
 }
 
+/// Returns `true` if a class in Rust defined a field, so that objects always have a value of its type.
+pub(super) fn is_of_rust(field: &TVMFFIFieldInfo) -> bool {
+    field.flags & BORROWS != 0
+}
+
+/// Returns `true` if anyone has registered members of a type.
+fn has_members(index: i32) -> bool {
+    type_table::members(index) != type_table::Members { fields: 0, methods: 0, total_size: None }
+}
+
 /// Registers the constructor that takes the fields, unless the type has a constructor.
 fn register_init(register: &Function, index: i32) -> Result<()> {
     if type_table::attr(index, b"__ffi_init__").is_none() {
@@ -196,7 +280,7 @@ fn register_once(index: i32, name: &[u8], value: impl FnOnce() -> Result<Any>) -
 }
 
 impl Field {
-    fn register(&self, type_index: i32) -> Result<()> {
+    fn register(&self, type_index: i32, is_mutable: bool) -> Result<()> {
         let metadata = metadata_text(&|out| self.text.write_schema(out))?;
         let default = match self.default {
             None => Any::NONE,
@@ -207,14 +291,14 @@ impl Field {
             name: bytes(self.name.as_bytes()),
             doc: bytes(self.doc.as_bytes()),
             metadata: bytes(metadata.as_bytes()),
-            flags: i64::from(self.flags),
+            flags: i64::from(self.flags) | BORROWS | if is_mutable { MUTABLE } else { 0 },
             size: self.size as i64,
             alignment: self.alignment as i64,
             offset: self.offset as i64,
             getter: Some(self.getter),
             setter: self.setter as *mut core::ffi::c_void,
             default_value_or_factory: *default.as_raw(),
-            field_static_type_index: static_type_index(self.text),
+            field_static_type_index: self.layout.map_or(type_index::ANY, |_| static_type_index(self.text)),
         };
         // SAFETY: strings and default outlive the call; the setter is a C function, as the flags say.
         unsafe { type_table::register_field(type_index, &info) }
@@ -262,11 +346,14 @@ fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
 ///
 /// # Upstream
 /// `TypeToFieldStaticTypeIndex` in `type_traits.h`.
-fn static_type_index(text: &TypeText) -> i32 {
+pub(super) fn static_type_index(text: &TypeText) -> i32 {
     match text.key() {
         "int" => type_index::INT,
         "float" => type_index::FLOAT,
         "bool" => type_index::BOOL,
+        "void*" => type_index::OPAQUE_PTR,
+        "DataType" => type_index::DATA_TYPE,
+        "Device" => type_index::DEVICE,
         "ffi.Function" => type_index::FUNCTION,
         "ffi.Tensor" => type_index::TENSOR,
         "ffi.Array" => type_index::ARRAY,

@@ -21,6 +21,7 @@ static NOTE: Class = Class::new::<Note>(ClassOptions {
     child_slots: 0,
     creator: Some(create::<Note>),
     copy: Some(shallow_copy::<Note>),
+    hides_fields: false,
     fields: FIELDS,
     methods: METHODS,
 });
@@ -186,6 +187,7 @@ mod slow {
         child_slots: 0,
         creator: None,
         copy: None,
+        hides_fields: false,
         fields: &[],
         methods: &[Method {
             name: "one",

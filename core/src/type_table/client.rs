@@ -151,6 +151,18 @@ pub fn members(type_index: i32) -> Members {
     })
 }
 
+/// Returns the fields of a type, without those of its ancestors. An unregistered type has none.
+pub(crate) fn fields(type_index: i32) -> &'static [TVMFFIFieldInfo] {
+    // SAFETY: fields live as long as the process (ABI).
+    type_info(type_index).map_or(&[], |info| unsafe { array(info.fields, info.num_fields) })
+}
+
+/// Returns the metadata of a registered field.
+pub(crate) fn metadata_of(field: &TVMFFIFieldInfo) -> &[u8] {
+    // SAFETY: the metadata of registered members lives as long as the process (ABI).
+    unsafe { field.metadata.as_slice() }
+}
+
 /// Returns the number of ancestors of a type, or `None` if it is not registered.
 pub fn depth(type_index: i32) -> Option<i32> {
     type_info(type_index).map(|info| info.type_depth)
@@ -175,7 +187,7 @@ pub fn find_method(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIMethod
 }
 
 /// Compares the name of a registered member.
-fn is_named(member: &TVMFFIByteArray, name: &[u8]) -> bool {
+pub(crate) fn is_named(member: &TVMFFIByteArray, name: &[u8]) -> bool {
     // SAFETY: names of registered members live as long as the process (ABI).
     unsafe { member.as_slice() == name }
 }

@@ -85,6 +85,11 @@ pub fn members(type_index: i32) -> Members {
     })
 }
 
+/// Returns the fields of a type, without those of its ancestors. An unregistered type has none.
+pub(crate) fn fields(type_index: i32) -> &'static [TVMFFIFieldInfo] {
+    type_info(type_index).map_or(&[], TypeEntry::fields)
+}
+
 /// Finds a field by name: of the type itself, or of its nearest ancestor that has one.
 pub fn find_field(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIFieldInfo> {
     find_member(type_index, |entry| entry.fields().iter().find(|field| is_named(&field.name, name)))
@@ -95,8 +100,15 @@ pub fn find_method(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIMethod
     find_member(type_index, |entry| entry.methods().iter().find(|method| is_named(&method.name, name)))
 }
 
+/// Returns the metadata of a registered field.
+#[cfg(any(feature = "std", feature = "client"))]
+pub(crate) fn metadata_of(field: &TVMFFIFieldInfo) -> &[u8] {
+    // SAFETY: the metadata of registered members lives forever.
+    unsafe { field.metadata.as_slice() }
+}
+
 /// Compares the name of a registered member.
-fn is_named(member: &TVMFFIByteArray, name: &[u8]) -> bool {
+pub(crate) fn is_named(member: &TVMFFIByteArray, name: &[u8]) -> bool {
     // SAFETY: names of registered members live forever.
     unsafe { member.as_slice() == name }
 }

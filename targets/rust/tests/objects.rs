@@ -331,7 +331,7 @@ fn classes_whose_zeros_are_no_values_are_final() -> Result<()> {
 }
 
 #[test]
-fn a_key_of_a_class_with_another_layout_is_refused() -> Result<()> {
+fn a_key_of_another_class_is_refused() -> Result<()> {
     #[derive(Object)]
     #[repr(C)]
     #[object(key = "test.Counter", mutable)]
@@ -342,7 +342,7 @@ fn a_key_of_a_class_with_another_layout_is_refused() -> Result<()> {
     Counter::register()?;
     assert_eq!(
         error_of(Impostor::register()),
-        "The class `test.Counter` is registered already, with another size"
+        "The type key `test.Counter` belongs to another class of this program or library"
     );
     assert!(Impostor { value: 1, more: 2 }.into_arc().is_err());
     // Objects of the other class are no instances.

@@ -40,6 +40,7 @@ const FIRST_CAPACITY: usize = 4;
 ///
 /// # Upstream
 /// `Array<T>` in `include/tvm/ffi/container/array.h`.
+#[repr(transparent)]
 pub struct Array<T = Any> {
     object: ArrayObject,
     types: PhantomData<T>,

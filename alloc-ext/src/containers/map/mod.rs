@@ -35,6 +35,7 @@ pub use object::{MapEntries, MapObject};
 ///
 /// # Upstream
 /// `Map<K, V>` in `include/tvm/ffi/container/map.h`.
+#[repr(transparent)]
 pub struct Map<K = Any, V = Any> {
     object: MapObject,
     types: PhantomData<(K, V)>,

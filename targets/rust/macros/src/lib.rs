@@ -104,6 +104,16 @@ use proc_macro2::TokenStream as TokenStream2;
 /// }
 /// ```
 ///
+/// # Type keys
+/// Within one program or library a type key belongs to one struct, and those of built-in types to none: the registration of
+/// another one is a TypeError. Where another binary or language has defined the class before, the struct is compared with the
+/// fields, offsets, sizes and types that reflection shows there, and a difference is a TypeError, as is a field with `skip`:
+///
+/// | The class is defined | Fields | Objects |
+/// |---|---|---|
+/// | in Rust, by another binary | numbers, `Any`, strings, containers, references to objects, and `Option`s of references | mutable in both, or in neither |
+/// | in C++, C or Python | numbers, `Any`, and `Option`s of references; read-only in both | are read here, and created there |
+///
 /// # Aliasing
 /// Objects are shared between languages, so they have a borrow state that is checked at run time, as in `RefCell`: see the
 /// module `class` of `ferrite-ffi-core`. A `&mut self` method that is called while another method of the same object runs, from

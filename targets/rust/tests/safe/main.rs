@@ -6,3 +6,4 @@
 #![allow(clippy::expect_used, reason = "helpers of tests")]
 
 mod calls;
+mod keys;

@@ -117,7 +117,7 @@ impl Field {
         });
         quote! {
             // SAFETY: the field is there.
-            unsafe { #new(#name, #doc) }.with_flags(#flags)#default
+            unsafe { #new(#name, #doc) }.with_layout(#items::LayoutProbe::<#ty>::LAYOUT).with_flags(#flags)#default
         }
     }
 }

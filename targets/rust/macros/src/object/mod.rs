@@ -91,7 +91,7 @@ impl Class<'_> {
         quote! {
             const _: () = {
                 #[allow(unused_imports)]
-                use #items::{NoMethods as _, NotAClass as _, ProbeFallback as _, ZeroFallback as _};
+                use #items::{LayoutFallback as _, NoMethods as _, NotAClass as _, ProbeFallback as _, ZeroFallback as _};
 
                 #parent_checks
 
@@ -163,14 +163,14 @@ impl Class<'_> {
         let (class, items, options) = (&self.item.ident, &self.items, &self.options);
         let doc = attribute::doc(&self.item.attrs);
         let (structural, is_final, slots) = (options.structural, options.is_final, options.child_slots);
-        let (mut parent, mut plain) = (quote!(None), quote!(true));
+        let (mut parent, mut plain, mut hides) = (quote!(None), quote!(true), quote!(false));
         let mut fields = Vec::new();
         for field in &self.fields {
             let ty = &field.ty;
             match field.role {
                 Role::Parent => parent = quote!(Some(#items::ParentOf::<#ty>::CLASS)),
                 Role::Reflected => fields.push(field.description(class, items)),
-                Role::Skipped => {}
+                Role::Skipped => hides.extend(quote!(|| ::core::mem::size_of::<#ty>() != 0)),
             }
             if !matches!(field.role, Role::Parent) {
                 plain.extend(quote!(&& #items::ZeroProbe::<#ty>::ZERO));
@@ -187,6 +187,7 @@ impl Class<'_> {
                 child_slots: #slots,
                 creator: if <#class as #items::Object>::HAS_EMPTY { Some(#items::create::<#class>) } else { None },
                 copy: if <#class as #items::Object>::COPIES { Some(#items::shallow_copy::<#class>) } else { None },
+                hides_fields: #hides,
                 fields: FIELDS,
                 methods: #items::MethodsOf::<#class>::METHODS,
             })

@@ -1,0 +1,123 @@
+//! Bindings of type indices to classes: within one binary, a type key belongs to one Rust class.
+
+use core::ptr;
+use core::sync::atomic::Ordering;
+
+use crate::abi::TVMFFIObject;
+use crate::error::{Error, Result};
+use crate::sync::atomic::{AtomicI32, AtomicPtr};
+use crate::sync::critical;
+use crate::{plain_error, type_table};
+
+use super::register::is_of_rust;
+
+/// Index of a class that is not bound. No object has this type index.
+pub(super) const UNREGISTERED: i32 = -2;
+
+/// The type index of a class that this binary defines, or none. Bindings are in a list, which only grows.
+pub struct KeyBinding {
+    index: AtomicI32,
+    /// The binding that was listed before; this binding itself if it is the first. Null before it is listed.
+    next: AtomicPtr<KeyBinding>,
+}
+
+/// The binding that was listed last. Changes in critical sections.
+static LAST: AtomicPtr<KeyBinding> = AtomicPtr::new(ptr::null_mut());
+
+impl KeyBinding {
+    /// Creates a binding to no index.
+    pub const fn new() -> KeyBinding {
+        KeyBinding { index: AtomicI32::new(UNREGISTERED), next: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Returns the type index, or one that no object has.
+    #[inline]
+    pub fn index(&self) -> i32 {
+        self.index.load(Ordering::Acquire)
+    }
+
+    /// Binds the class to the index of its key. Allocates nothing.
+    ///
+    /// # Errors
+    /// TypeError if another class of this binary is bound to the index.
+    pub fn bind(&'static self, index: i32, key: &[u8]) -> Result<()> {
+        let is_free = critical(|| {
+            let is_free = !find(|other| other.index() == index && !ptr::eq(other, self));
+            if is_free {
+                self.list();
+                self.index.store(index, Ordering::Release);
+            }
+            is_free
+        });
+        if is_free { Ok(()) } else { Err(belongs_to_another(key)) }
+    }
+
+    /// Binds a class whose objects only the library creates, and which has no [`Class`](super::Class), to the index of its key.
+    ///
+    /// # Errors
+    /// TypeError if a class in Rust, of this binary or of another one, has the key.
+    pub fn bind_reserved(&'static self, index: i32, key: &[u8]) -> Result<()> {
+        let is_empty = type_table::members(index).total_size == Some(size_of::<TVMFFIObject>() as i32);
+        if is_empty || type_table::fields(index).iter().any(is_of_rust) {
+            return Err(belongs_to_another(key));
+        }
+        self.bind(index, key)
+    }
+
+    /// Adds the binding to the list unless it is there. The caller is in a critical section.
+    fn list(&'static self) {
+        if self.next.load(Ordering::Relaxed).is_null() {
+            let this = ptr::from_ref(self).cast_mut();
+            let last = LAST.load(Ordering::Relaxed);
+            self.next.store(if last.is_null() { this } else { last }, Ordering::Relaxed);
+            LAST.store(this, Ordering::Release);
+        }
+    }
+
+    /// Ends the binding of a class that did not register, so that another class may have the key.
+    pub(super) fn unbind(&self) {
+        self.index.store(UNREGISTERED, Ordering::Release);
+    }
+}
+
+impl Default for KeyBinding {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cold]
+pub(super) fn belongs_to_another(key: &[u8]) -> Error {
+    plain_error!(
+        TYPE_ERROR,
+        "The type key `{}` belongs to another class of this program or library",
+        key;
+        "another class is `{}`",
+        key
+    )
+}
+
+/// Returns `true` if a class of this binary other than `except` is bound to the type index.
+pub fn is_bound(index: i32, except: Option<&KeyBinding>) -> bool {
+    critical(|| find(|other| other.index() == index && !except.is_some_and(|except| ptr::eq(except, other))))
+}
+
+/// Returns `true` if a class in Rust, of this binary or of another one, defines the type or is bound to it, so that its content
+/// need not be made of the fields that reflection shows.
+pub fn is_defined_in_rust(index: i32) -> bool {
+    is_bound(index, None) || type_table::fields(index).iter().any(is_of_rust)
+}
+
+/// Searches the list. The caller is in a critical section.
+fn find(is_it: impl Fn(&'static KeyBinding) -> bool) -> bool {
+    let mut at: *const KeyBinding = LAST.load(Ordering::Acquire);
+    // SAFETY: null or the address of a binding, which is borrowed forever where it is listed.
+    while let Some(binding) = unsafe { at.as_ref() } {
+        if is_it(binding) {
+            return true;
+        }
+        let next = binding.next.load(Ordering::Relaxed);
+        at = if ptr::eq(next, at) { ptr::null() } else { next };
+    }
+    false
+}
