@@ -14,9 +14,11 @@ use ferrite_core::{plain_bail, type_index, type_table};
 use super::enums::{enum_class, is_enum};
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::walk::{
-    Children, ChildrenKind, Entered, Fold, Hooks, IdentityMap, MaybeOwned, fold, for_each_field,
-    prefetch_next,
+    Children, ChildrenKind, Entered, Fold, Hooks, IdentityMap, MaybeOwned, ensure_unshared, fold,
+    for_each_field, prefetch_next,
 };
+
+const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
 
 /// Returns a deep copy of a value.
 ///
@@ -29,8 +31,8 @@ use crate::walk::{
 /// keep up to 16 KiB alive.
 ///
 /// # Errors
-/// InternalError for an object whose type lacks the hook, such as a function or tensor; errors of hooks, getters and
-/// setters; ValueError beyond the maximum depth of [`crate::walk`]; MemoryError.
+/// InternalError for an object whose type lacks the hook, such as a function or tensor; RuntimeError for a hook whose copy has
+/// other references; errors of hooks, getters and setters; ValueError beyond the maximum depth of [`crate::walk`]; MemoryError.
 ///
 /// # Examples
 /// ```
@@ -53,7 +55,7 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
     let mut copier = Copier {
         borrowed: PhantomData,
         copies: IdentityMap::default(),
-        hooks: Hooks::new("__ffi_shallow_copy__"),
+        hooks: Hooks::new(SHALLOW_COPY),
         enum_class: enum_class(),
         has_placeholders: false,
         entries: Buffer::new(),
@@ -357,15 +359,19 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the result of a shallow-copy hook if it has the type of the original, which the field setters require; TypeError
-/// otherwise.
+/// Returns the result of a shallow-copy hook if its fields may be set: it has the type of the original, else a TypeError, and no
+/// other references, else a RuntimeError.
 fn checked_copy(copy: Any, expected: i32) -> Result<Any> {
     if copy.type_index() == expected {
+        if let Some(object) = copy.as_object() {
+            ensure_unshared(object, SHALLOW_COPY)?;
+        }
         return Ok(copy);
     }
     plain_bail!(
         TYPE_ERROR,
-        "__ffi_shallow_copy__ of `{}` made a value of type `{}`",
+        "{} of `{}` made a value of type `{}`",
+        SHALLOW_COPY,
         type_table::type_key_of(expected),
         type_table::type_key_of(copy.type_index())
     )

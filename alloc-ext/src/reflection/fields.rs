@@ -14,6 +14,8 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{error, plain_bail, plain_ensure, plain_error, type_index};
 
+use crate::walk::ensure_unshared;
+
 /// A field in the type table.
 #[derive(Clone, Copy)]
 pub(super) struct RegisteredField(&'static TVMFFIFieldInfo);
@@ -110,8 +112,9 @@ impl RegisteredField {
 /// Creates an object with unset fields, by the native creator of its type, otherwise by the type's `__ffi_new__`.
 ///
 /// # Errors
-/// RuntimeError for a type that has neither; MemoryError, also if the library's own types could not be registered; errors of
-/// the creator; InternalError if the creator returns no object or an object of another type.
+/// RuntimeError for a type that has neither, and for an object with other references, whose fields could not be set; MemoryError,
+/// also if the library's own types could not be registered; errors of the creator; InternalError if the creator returns no object
+/// or an object of another type.
 ///
 /// # Upstream
 /// `CreateEmptyObject` in `reflection/creator.h`.
@@ -124,6 +127,7 @@ pub(crate) fn create_empty(entry: &TypeEntry) -> Result<ObjectRef> {
         entry.type_key(),
         type_table::type_key_of(object.type_index())
     );
+    ensure_unshared(&object, "The creator")?;
     Ok(object)
 }
 

@@ -10,6 +10,7 @@ use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{Function, plain_ensure, type_index};
 
+use super::FINAL;
 use super::fields::{RegisteredField, fields_of, type_of};
 use super::init::make_init;
 use super::storage::Storage;
@@ -18,8 +19,8 @@ use super::storage::Storage;
 /// type.
 ///
 /// # Errors
-/// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, and for a size that is too small for
-/// the fields; RuntimeError if the type already has one of the three attributes; MemoryError. On failure nothing is registered.
+/// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, for a final type, and for a size that is too
+/// small for the fields; RuntimeError if the type already has one of the three attributes; MemoryError. On failure nothing is registered.
 ///
 /// # Upstream
 /// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which accepts any type and does not check the size.
@@ -91,14 +92,22 @@ impl FieldClass {
     /// Returns the class for a type whose fields have been registered.
     ///
     /// # Errors
-    /// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, and for a size that is too small for
-    /// the fields.
+    /// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, for a final type, and for a size that is
+    /// too small for the fields.
     pub(super) fn of(type_index: i32, total_size: i32) -> Result<FieldClass> {
         let entry = type_of(type_index)?;
         plain_ensure!(
             type_index >= type_index::DYN_OBJECT_BEGIN,
             VALUE_ERROR,
             "The type `{}` is not made of fields",
+            entry.type_key()
+        );
+        // Zeros are no valid content of some classes, and nobody may derive from those either.
+        let is_final = type_table::attr(type_index, FINAL).try_get::<bool>()?.unwrap_or_default();
+        plain_ensure!(
+            !is_final,
+            VALUE_ERROR,
+            "The type `{}` is final: only its own code makes objects of it",
             entry.type_key()
         );
         FieldClass::new(entry, total_size)

@@ -11,6 +11,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::function::{Function, checked, failure_unmarked};
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::text::Lossy;
 use ferrite_core::type_table::TypeEntry;
 use ferrite_core::{plain_bail, plain_error, type_index, type_table};
 
@@ -43,14 +44,14 @@ impl Field {
         self.info.field_static_type_index
     }
 
-    /// Returns the value of the field. The type of `object` must have the field.
+    /// Returns the value of the field. The type of `object` must have the field, hence not public.
     ///
     /// # Errors
     /// Errors of the getter; RuntimeError if the field has no getter; TypeError if `object` is not an object.
     ///
     /// # Upstream
     /// `FieldGetter` in `reflection/accessor.h`.
-    pub fn get(self, object: &Any) -> Result<Any> {
+    pub(crate) fn get(self, object: &Any) -> Result<Any> {
         let mut value = Any::NONE;
         self.read(self.owner(object)?, &mut value)?;
         Ok(value)
@@ -61,7 +62,7 @@ impl Field {
     /// # Errors
     /// Errors of the getter; RuntimeError if the field has no getter. `place` is None after an error.
     #[inline]
-    pub fn read(self, object: &ObjectRef, place: &mut Any) -> Result<()> {
+    pub(crate) fn read(self, object: &ObjectRef, place: &mut Any) -> Result<()> {
         *place = Any::NONE;
         let Some(getter) = self.info.getter else { return Err(self.unreadable()) };
         let place = ptr::from_mut(place).cast::<TVMFFIAny>();
@@ -82,11 +83,13 @@ impl Field {
     }
 
     /// Returns `true` if the field can be written.
-    pub fn has_setter(self) -> bool {
+    pub(crate) fn has_setter(self) -> bool {
         !self.info.setter.is_null()
     }
 
-    /// Writes the field, even if it is read-only for users. The type of `object` must have the field.
+    /// Writes the field, even if it is read-only for users. The type of `object` must have the field, and nothing but this walk may
+    /// reach the object, which [`ensure_unshared`] checked when it was made: content of classes that never change is read without
+    /// a borrow. Hence not public.
     ///
     /// # Errors
     /// Errors of the setter, for example for a value of the wrong type; RuntimeError if the field has no setter; TypeError if
@@ -94,7 +97,7 @@ impl Field {
     ///
     /// # Upstream
     /// `FieldSetter` in `reflection/accessor.h`.
-    pub fn set(self, object: &Any, value: &Any) -> Result<()> {
+    pub(crate) fn set(self, object: &Any, value: &Any) -> Result<()> {
         let address = self.address_in(self.owner(object)?);
         let setter = self.info.setter;
         if setter.is_null() {
@@ -117,14 +120,14 @@ impl Field {
         self.info.flags & i64::from(kTVMFFIFieldFlagBitMaskHasDefault) != 0
     }
 
-    /// Writes the default value, or the result of the default factory. The type of `object` must have the field.
+    /// Writes the default value, or the result of the default factory, on the conditions of [`Field::set`].
     ///
     /// # Errors
     /// Errors of the factory; errors of [`Field::set`].
     ///
     /// # Upstream
     /// `SetFieldToDefault` in `reflection/accessor.h`.
-    pub fn set_default(self, object: &Any) -> Result<()> {
+    pub(crate) fn set_default(self, object: &Any) -> Result<()> {
         // SAFETY: the type table never frees the defaults of fields.
         let default = unsafe { AnyView::from_raw(self.info.default_value_or_factory) };
         if self.info.flags & i64::from(kTVMFFIFieldFlagBitMaskDefaultFromFactory) != 0 {
@@ -155,6 +158,29 @@ unsafe fn function_of(setter: *mut c_void) -> Function {
         let object = core::ptr::NonNull::new_unchecked(setter.cast());
         Function::from_object_unchecked(ObjectRef::borrow_raw(object))
     }
+}
+
+/// Returns an error unless the caller has the only reference, strong or weak, to a new object whose fields it will set. A hook
+/// may return an object that others read at the same time.
+///
+/// # Errors
+/// RuntimeError for an object with other references. It names the class and the hook that made the object.
+pub(crate) fn ensure_unshared(object: &ObjectRef, hook: &str) -> Result<()> {
+    if object.is_unique() { Ok(()) } else { Err(shared(object, hook)) }
+}
+
+#[cold]
+fn shared(object: &ObjectRef, hook: &str) -> Error {
+    let key = Lossy(type_table::type_key_of(object.type_index()));
+    plain_error!(
+        RUNTIME_ERROR,
+        "{} of `{}` returned an object that has other references, so that its fields cannot be set",
+        hook,
+        key;
+        "{} of `{}` made no new object",
+        hook,
+        key
+    )
 }
 
 /// Iterator over the fields of a type: inherited fields first, from the root down, in registration order within each type.

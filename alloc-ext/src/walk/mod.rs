@@ -37,6 +37,7 @@ pub use children::{Children, ChildrenKind};
 pub use elements::elements_of_array;
 pub use elements::{Elements, rest_of};
 pub use entries::Entries;
+pub(crate) use field::ensure_unshared;
 pub use field::{Field, Fields, for_each_field};
 pub use fold::{Entered, Fold, MAX_DEPTH, NextChild, fold, reserve_frame};
 pub use hooks::Hooks;

@@ -12,7 +12,9 @@ use crate::reflection::StructuralMutator;
 use crate::structural::native;
 use crate::structural::walker;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Field, Fields};
+use crate::walk::{Field, Fields, ensure_unshared};
+
+const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
 
 /// Outcome of starting the default mutation of a value that is not a container.
 pub enum Begun {
@@ -32,7 +34,7 @@ pub struct FieldsBody {
     field: Option<Field>,
     /// Value of the current field.
     value: Any,
-    /// Shallow copy that receives changes.
+    /// Shallow copy that receives changes. There is no other reference to it.
     copy: Any,
     is_changed: bool,
     kind: Option<StructuralKind>,
@@ -46,7 +48,7 @@ impl FieldsBody {
     ///
     /// # Errors
     /// Errors of the mutator and of the type's shallow copy; TypeError if the type has none, or it does not return a distinct
-    /// object of the same type; InternalError for an unregistered type.
+    /// object of the same type; RuntimeError if the copy has other references; InternalError for an unregistered type.
     pub fn begin(mutator: &StructuralMutator, value: AnyView<'_>) -> Result<Begun> {
         let Some(entry) = type_table::type_info(value.type_index()) else {
             plain_bail!(INTERNAL_ERROR, "There is no type with index {}", value.type_index());
@@ -152,9 +154,9 @@ fn has_identity(kind: Option<StructuralKind>) -> bool {
 }
 
 fn shallow_copy(value: AnyView<'_>) -> Result<Any> {
-    let hook = type_table::attr(value.type_index(), b"__ffi_shallow_copy__");
+    let hook = type_table::attr(value.type_index(), SHALLOW_COPY.as_bytes());
     if hook.type_index() != type_index::FUNCTION {
-        plain_bail!(TYPE_ERROR, "__ffi_shallow_copy__ must be an ffi.Function");
+        plain_bail!(TYPE_ERROR, "{} must be an ffi.Function", SHALLOW_COPY);
     }
     let copy = native::call_function(&hook.get()?, &[value])?;
     if copy.type_index() != value.type_index() || is_same(copy.view(), value) {
@@ -162,6 +164,9 @@ fn shallow_copy(value: AnyView<'_>) -> Result<Any> {
             TYPE_ERROR,
             "Shallow copy callback must return a distinct object with the same type as its input"
         );
+    }
+    if let Some(object) = copy.as_object() {
+        ensure_unshared(object, SHALLOW_COPY)?;
     }
     Ok(copy)
 }
