@@ -12,6 +12,7 @@ use ferrite_alloc_ext::structural::equal::{self, Options};
 use ferrite_alloc_ext::structural::visit;
 use ferrite_alloc_ext::{containers::Tuple, dataclass, graph, json};
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
@@ -216,5 +217,7 @@ unsafe extern "C-unwind" fn visit_context_symbols(callback: &Option<Function>) {
 
 fn visit_symbol(callback: &Function, name: &CStr, address: *mut c_void) -> Result<()> {
     let name = String::from_bytes(name.to_bytes())?;
+    // SAFETY: the callback, whose caller knows the slots of these names, gets what they hold.
+    let address = unsafe { OpaquePtr::new(address) };
     callback.call_packed(&[AnyView::from(&name), AnyView::from(&address)]).map(drop)
 }

@@ -38,6 +38,9 @@ static MODULE: CxxClass = CxxClass { vptr: module_slots::VPTR, ops: foreign::OPS
 
 /// Installs the C++ runtime hooks and the operations of C++ modules in the inner crates.
 pub(crate) fn install() {
-    cxx::install(&RUNTIME);
-    cxx_class::install(&MODULE);
+    // SAFETY: the runtime and the virtual table of this build, which is linked with a C++ runtime.
+    unsafe {
+        cxx::install(&RUNTIME);
+        cxx_class::install(&MODULE);
+    }
 }

@@ -72,7 +72,9 @@ pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(name: *const c_char, 
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
-        system_lib::register(name, boundary::non_null(ptr, arg(2, "ptr"))?.as_ptr())
+        let ptr = boundary::non_null(ptr, arg(2, "ptr"))?;
+        // SAFETY: contract of the crate.
+        unsafe { system_lib::register(name, ptr.as_ptr()) }
     })
 }
 

@@ -24,13 +24,19 @@ use super::shown::{Shown, Space};
 use super::{argument, error};
 
 /// Context symbol `__TVMFuncCall`: the address of [`TVMFuncCall`].
-pub const FUNC_CALL: ContextSymbol = ContextSymbol::new(c"__TVMFuncCall", TVMFuncCall as *const c_void);
+pub const FUNC_CALL: ContextSymbol =
+    // SAFETY: the function of that name.
+    unsafe { ContextSymbol::new(c"__TVMFuncCall", TVMFuncCall as *const c_void) };
 /// Context symbol `__TVMAPISetLastError`: the address of [`TVMAPISetLastError`].
 pub const SET_LAST_ERROR: ContextSymbol =
-    ContextSymbol::new(c"__TVMAPISetLastError", TVMAPISetLastError as *const c_void);
+    // SAFETY: the function of that name.
+    unsafe { ContextSymbol::new(c"__TVMAPISetLastError", TVMAPISetLastError as *const c_void) };
 /// Context symbol `__TVMBackendGetFuncFromEnv`: the address of [`TVMBackendGetFuncFromEnv`].
 pub const GET_FUNC_FROM_ENV: ContextSymbol =
-    ContextSymbol::new(c"__TVMBackendGetFuncFromEnv", TVMBackendGetFuncFromEnv as *const c_void);
+    // SAFETY: the function of that name.
+    unsafe {
+        ContextSymbol::new(c"__TVMBackendGetFuncFromEnv", TVMBackendGetFuncFromEnv as *const c_void)
+    };
 
 /// A compiled function in the calling convention of TVM 0.7 to 0.20.
 type PackedFunction = unsafe extern "C" fn(
@@ -46,7 +52,8 @@ static SUPPORT: Support = Support { make_function };
 
 /// Enables loading of libraries compiled by these releases. Takes one atomic store.
 pub fn install() {
-    packed::install(&SUPPORT);
+    // SAFETY: the function makes functions as the contract says.
+    unsafe { packed::install(&SUPPORT) };
 }
 
 /// Creates a function object that calls a symbol of a library and keeps its module alive.

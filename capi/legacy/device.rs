@@ -39,11 +39,11 @@ pub unsafe extern "C" fn TVMSetStream(
     handle: TVMStreamHandle,
 ) -> c_int {
     boundary::status(|| match backend_of(device_type)? {
-        Some(backend) => {
+        // SAFETY: contract of the crate.
+        Some(backend) => unsafe {
             stream::set(stream::DeviceKey::new(device_type, device_id), handle)?;
-            // SAFETY: contract of the crate.
-            unsafe { backend.set_stream(device_id, handle) }
-        }
+            backend.set_stream(device_id, handle)
+        },
         None => Ok(()),
     })
 }

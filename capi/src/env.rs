@@ -29,7 +29,8 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
 ) -> c_int {
     let device = DeviceKey::new(device_type, device_id);
     if boundary::FAST_PATHS
-        && let Some(original) = stream::set_inline(device, stream)
+        // SAFETY: the caller's promise.
+        && let Some(original) = unsafe { stream::set_inline(device, stream) }
     {
         // SAFETY: contract of the crate.
         unsafe { boundary::write_optional(opt_out_original_stream, original) };
@@ -51,7 +52,8 @@ unsafe extern "C" fn set_stream_slow(
     opt_out_original_stream: *mut TVMFFIStreamHandle,
 ) -> c_int {
     boundary::status(|| {
-        let original = stream::set(device, stream)?;
+        // SAFETY: the caller's promise.
+        let original = unsafe { stream::set(device, stream)? };
         // SAFETY: contract of the crate.
         unsafe { boundary::write_optional(opt_out_original_stream, original) };
         Ok(())

@@ -56,7 +56,8 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
         // SAFETY: contract of the crate.
         let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
         let symbol = boundary::non_null(symbol, arg(2, "symbol"))?;
-        context::register(name, symbol.as_ptr())
+        // SAFETY: the caller's promise.
+        unsafe { context::register(name, symbol.as_ptr()) }
     })
 }
 
@@ -76,6 +77,7 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
         // SAFETY: contract of the crate.
         let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
         let symbol = boundary::non_null(symbol, arg(2, "symbol"))?;
-        system_lib::register(name, symbol.as_ptr())
+        // SAFETY: the caller's promise.
+        unsafe { system_lib::register(name, symbol.as_ptr()) }
     })
 }

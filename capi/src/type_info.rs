@@ -113,7 +113,8 @@ pub unsafe extern "C" fn TVMFFITypeRegisterAttr(
             let value = boundary::reference(attr_value, arg(3, "attr_value"))?;
             (boundary::bytes(attr_name, arg(2, "attr_name"))?, AnyView::from_raw(*value))
         };
-        type_table::register_attr(type_index, name, value)
+        // SAFETY: contract of the crate: an address is a hook of the attribute.
+        unsafe { type_table::register_attr_unchecked(type_index, name, value) }
     })
 }
 

@@ -1,11 +1,10 @@
 //! Conversions between Rust types and [`Any`], and the description of type mismatches in errors.
 
-use core::ffi::c_void;
-
 mod integer;
 mod key;
 #[cfg(feature = "alloc")]
 mod map;
+mod pointer;
 mod sequence;
 #[cfg(all(test, feature = "std"))]
 mod tests_of_std;
@@ -16,6 +15,7 @@ mod value;
 pub use key::KeyOf;
 #[cfg(feature = "serde")]
 pub(crate) use map::{entries_of, map_of};
+pub use pointer::OpaquePtr;
 pub(crate) use sequence::of_slice as slice_into_any;
 pub use value::{Described, FromAny, FromView, IntoAny, Param, Value};
 
@@ -203,7 +203,7 @@ macro_rules! any_from {
     )*};
 }
 
-any_from!(i64, u64, i32, u32, i16, u16, i8, u8, isize, usize, f64, f32, bool, (), *mut c_void);
+any_from!(i64, u64, i32, u32, i16, u16, i8, u8, isize, usize, f64, f32, bool, ());
 
 impl<T: AnyCompatible> From<Option<T>> for Any {
     fn from(value: Option<T>) -> Any {
@@ -330,27 +330,6 @@ unsafe impl AnyCompatible for () {
     }
 }
 
-// SAFETY: an opaque pointer is not followed and not owned.
-unsafe impl AnyCompatible for *mut c_void {
-    any_texts!("void*", "void*");
-
-    fn view(&self) -> AnyView<'_> {
-        if self.is_null() { AnyView::NONE } else { AnyView::pointer(type_index::OPAQUE_PTR, *self) }
-    }
-
-    fn into_any(self) -> Any {
-        owned(self.view())
-    }
-
-    fn try_from_view(view: AnyView<'_>) -> Result<Option<*mut c_void>> {
-        Ok(match view.type_index() {
-            type_index::OPAQUE_PTR => Some(view.payload_pointer()),
-            type_index::NONE => Some(core::ptr::null_mut()),
-            _ => None,
-        })
-    }
-}
-
 // SAFETY: an Any owns the object of its cell.
 unsafe impl AnyCompatible for Any {
     any_texts!("Any", "Any");
@@ -425,8 +404,10 @@ mod tests {
 
     #[test]
     fn none_is_a_null_pointer_and_back() -> Result<()> {
-        assert!(Any::NONE.get::<*mut c_void>()?.is_null());
-        assert!(Any::new(core::ptr::null_mut::<c_void>()).is_none());
+        assert!(Any::NONE.get::<*mut core::ffi::c_void>()?.is_null());
+        assert_eq!(Any::NONE.get::<OpaquePtr>()?, OpaquePtr::NULL);
+        assert!(Any::new(OpaquePtr::NULL).is_none());
+        assert!(Any::from(8i64).get::<*mut core::ffi::c_void>().is_err());
         Ok(())
     }
 }

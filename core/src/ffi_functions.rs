@@ -128,6 +128,7 @@ pub fn kwargs_object() -> ObjectRef {
 mod tests {
     use super::*;
     use crate::abi::TVMFFIAny;
+    use crate::convert::OpaquePtr;
     use core::ffi::c_int;
 
     fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
@@ -194,8 +195,9 @@ mod tests {
             unsafe { result.write(Any::from(7i64).into_raw()) };
             0
         }
-        let address = seven as *mut c_void;
-        let null = core::ptr::null_mut::<c_void>();
+        // SAFETY: the function has the signature of a safe call.
+        let address = unsafe { OpaquePtr::new(seven as *mut c_void) };
+        let null = OpaquePtr::NULL;
         let made = call("ffi.FunctionFromExternC", &[(&null).into(), (&address).into(), (&null).into()])?;
         assert_eq!(made.get::<Function>()?.call_packed(&[])?.get::<i64>()?, 7);
         let error =

@@ -8,6 +8,7 @@ use std::vec::Vec;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
@@ -116,8 +117,12 @@ unsafe extern "C" fn hash_and_spoil(_: *const TVMFFIAny) -> TVMFFIAny {
 }
 
 fn register(type_index: i32, hash: *mut c_void, equal: *mut c_void) -> Result<()> {
-    type_table::register_attr(type_index, b"__any_hash__", AnyView::from(&hash))?;
-    type_table::register_attr(type_index, b"__any_equal__", AnyView::from(&equal))
+    // SAFETY: the functions have the signatures of these attributes.
+    unsafe {
+        let (hash, equal) = (OpaquePtr::new(hash), OpaquePtr::new(equal));
+        type_table::register_attr_unchecked(type_index, b"__any_hash__", AnyView::from(&hash))?;
+        type_table::register_attr_unchecked(type_index, b"__any_equal__", AnyView::from(&equal))
+    }
 }
 
 #[test]

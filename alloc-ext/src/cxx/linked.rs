@@ -25,7 +25,10 @@ static RUNTIME: AtomicPtr<CxxRuntime> = AtomicPtr::new(ptr::null_mut());
 ///
 /// # Threads
 /// Any thread; one atomic store.
-pub fn install(runtime: &'static CxxRuntime) {
+///
+/// # Safety
+/// `call_hook` must return an owned value, or the plain number that a hook before 0.1.15 returns.
+pub unsafe fn install(runtime: &'static CxxRuntime) {
     RUNTIME.store(ptr::from_ref(runtime).cast_mut(), Ordering::Release);
 }
 

@@ -6,7 +6,7 @@ use core::ptr;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFITypeMetadata};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::big_int::from_native_bytes;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::{AnyCompatible, OpaquePtr};
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::object_alloc::{self, ObjectRecord};
@@ -124,6 +124,12 @@ pub(crate) fn add_hook(type_index: i32, column: &str, hook: &Function) -> Result
 
 pub(crate) fn int(value: i64) -> Any {
     Any::from(value)
+}
+
+/// Creates an opaque pointer, which nothing may follow.
+pub(crate) fn address(value: usize) -> Any {
+    // SAFETY: the tests that use it do not follow the address.
+    unsafe { OpaquePtr::new(ptr::without_provenance_mut(value)) }.into_any()
 }
 
 /// Creates an integer of 128 bits from its high word.

@@ -163,7 +163,8 @@ pub unsafe fn set_current(device: Device, stream: *mut c_void) -> Result<*mut c_
         // SAFETY: the caller guarantees the stream.
         unsafe { backend.set_stream(device.id(), stream)? };
     }
-    of_thread::set(of_thread::DeviceKey::new(device.device_type(), device.id()), stream)
+    // SAFETY: as above.
+    unsafe { of_thread::set(of_thread::DeviceKey::new(device.device_type(), device.id()), stream) }
 }
 
 /// Returns the current stream of this thread for a device; null for the default stream.

@@ -15,7 +15,8 @@ static WORKSPACES: DeviceWorkspaces = DeviceWorkspaces { allocate: allocate_work
 /// # Threads
 /// Any; an atomic store.
 pub fn install() {
-    install_device_workspaces(&WORKSPACES);
+    // SAFETY: the workspaces are memory of the back end.
+    unsafe { install_device_workspaces(&WORKSPACES) };
 }
 
 /// Allocates a workspace on a device.

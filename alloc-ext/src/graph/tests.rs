@@ -13,7 +13,7 @@ use ferrite_core::string::{Bytes, String};
 use super::decode::from_tree;
 use super::{from_json_graph, from_json_graph_string, reader, to_json_graph, to_json_graph_string};
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, MapObject};
-use crate::dataclass::testing::array;
+use crate::dataclass::testing::{address, array};
 use crate::json::Tree;
 use crate::reflection::VisitInterrupt;
 use crate::{dataclass, json, reflection};
@@ -155,7 +155,7 @@ fn values_without_a_form_are_refused() -> Result<()> {
         error.message_bytes(),
         b"Type `ffi.Function` does not support ToJSONGraph (no native creator or __ffi_new__ type attr)"
     );
-    let error = refused(&Any::from(core::ptr::without_provenance_mut::<core::ffi::c_void>(8)));
+    let error = refused(&address(8));
     assert_eq!(
         (error.kind_bytes(), error.message_bytes()),
         (&b"RuntimeError"[..], &b"Cannot serialize type `void*`"[..])

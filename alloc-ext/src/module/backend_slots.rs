@@ -14,16 +14,20 @@ use super::context::ContextSymbol;
 
 /// Context symbol `__TVMBackendAllocWorkspace`: the C form of [`alloc_workspace`].
 pub const ALLOC_WORKSPACE: ContextSymbol =
-    ContextSymbol::new(c"__TVMBackendAllocWorkspace", alloc as *const c_void);
+    // SAFETY: a function with the signature of that symbol.
+    unsafe { ContextSymbol::new(c"__TVMBackendAllocWorkspace", alloc as *const c_void) };
 /// Context symbol `__TVMBackendFreeWorkspace`: the C form of [`free_workspace`].
 pub const FREE_WORKSPACE: ContextSymbol =
-    ContextSymbol::new(c"__TVMBackendFreeWorkspace", free as *const c_void);
+    // SAFETY: a function with the signature of that symbol.
+    unsafe { ContextSymbol::new(c"__TVMBackendFreeWorkspace", free as *const c_void) };
 /// Context symbol `__TVMBackendParallelLaunch`: the C form of [`parallel_launch`].
 pub const PARALLEL_LAUNCH: ContextSymbol =
-    ContextSymbol::new(c"__TVMBackendParallelLaunch", launch as *const c_void);
+    // SAFETY: a function with the signature of that symbol.
+    unsafe { ContextSymbol::new(c"__TVMBackendParallelLaunch", launch as *const c_void) };
 /// Context symbol `__TVMBackendParallelBarrier`: the C form of [`parallel_barrier`].
 pub const PARALLEL_BARRIER: ContextSymbol =
-    ContextSymbol::new(c"__TVMBackendParallelBarrier", barrier as *const c_void);
+    // SAFETY: a function with the signature of that symbol.
+    unsafe { ContextSymbol::new(c"__TVMBackendParallelBarrier", barrier as *const c_void) };
 
 /// Implements `TVMBackendAllocWorkspace`. Returns null and raises an error on failure.
 extern "C" fn alloc(

@@ -26,7 +26,10 @@ unsafe impl Sync for ContextSymbol {}
 
 impl ContextSymbol {
     /// Creates a symbol that stores `address`, usually of a C function, in the slot `name`.
-    pub const fn new(name: &'static CStr, address: *const c_void) -> Self {
+    ///
+    /// # Safety
+    /// The address must have the type that libraries with such a slot expect, and stay valid until the process ends.
+    pub const unsafe fn new(name: &'static CStr, address: *const c_void) -> Self {
         ContextSymbol { name, address }
     }
 }
@@ -39,7 +42,18 @@ pub struct ContextTable {
 
 /// Wrapper of registered addresses. Returns the address to store in the slot: the registered address, or the address of a
 /// function that forwards to it.
-pub struct Wrap(pub fn(name: &CStr, registered: *mut c_void) -> *mut c_void);
+pub struct Wrap(fn(name: &CStr, registered: *mut c_void) -> *mut c_void);
+
+impl Wrap {
+    /// Creates a wrapper from its function.
+    ///
+    /// # Safety
+    /// The result of the function must have the type that libraries with a slot `name` expect, provided that the registered address
+    /// has.
+    pub const unsafe fn new(wrap: fn(name: &CStr, registered: *mut c_void) -> *mut c_void) -> Wrap {
+        Wrap(wrap)
+    }
+}
 
 static BUILTIN: AtomicPtr<ContextTable> = AtomicPtr::new(ptr::null_mut());
 static WRAP: AtomicPtr<Wrap> = AtomicPtr::new(ptr::null_mut());
@@ -81,9 +95,12 @@ fn builtin() -> &'static [ContextSymbol] {
 /// # Errors
 /// MemoryError.
 ///
+/// # Safety
+/// The address must have the type that libraries with such a slot expect, and stay valid until the process ends.
+///
 /// # Upstream
 /// `TVMFFIEnvModRegisterContextSymbol`.
-pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
+pub unsafe fn register(name: &[u8], address: *mut c_void) -> Result<()> {
     symbol_table::set(&REGISTERED, name, address).map(drop)
 }
 
@@ -139,16 +156,22 @@ mod tests {
 
     #[test]
     fn slots_of_a_library_are_filled() -> Result<()> {
+        // SAFETY: no library follows the addresses.
         static TABLE: ContextTable = ContextTable {
-            symbols: &[
-                ContextSymbol::new(c"ctx_known", (&raw const FIRST).cast()),
-                ContextSymbol::new(c"ctx_replaced", (&raw const FIRST).cast()),
-            ],
+            symbols: &unsafe {
+                [
+                    ContextSymbol::new(c"ctx_known", (&raw const FIRST).cast()),
+                    ContextSymbol::new(c"ctx_replaced", (&raw const FIRST).cast()),
+                ]
+            },
         };
         install_builtin(&TABLE);
-        register(b"ctx_replaced", address(&FIRST))?;
-        register(b"ctx_own", address(&FIRST))?;
-        register(b"ctx_replaced", address(&SECOND))?;
+        // SAFETY: as above.
+        unsafe {
+            register(b"ctx_replaced", address(&FIRST))?;
+            register(b"ctx_own", address(&FIRST))?;
+            register(b"ctx_replaced", address(&SECOND))?;
+        }
         let slots = [(); 3].map(|()| Cell::new(ptr::null_mut()));
         let names = [c"ctx_known", c"ctx_replaced", c"ctx_own"];
         let symbols: Vec<_> = names.into_iter().zip(slots.iter().map(slot_address)).collect();

@@ -28,9 +28,13 @@ pub(crate) static MODULES: NameTable<Module> = NameTable::new();
 /// # Threads
 /// Any thread, also before `main`.
 ///
+/// # Safety
+/// The symbol must be null, or have the type that its name implies for a [`Library`], and stay valid until the process ends: modules call
+/// it.
+///
 /// # Upstream
 /// `TVMFFIEnvModRegisterSystemLibSymbol`.
-pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
+pub unsafe fn register(name: &[u8], address: *mut c_void) -> Result<()> {
     if symbol_table::set(&SYMBOLS, name, address)? != address {
         plain_warn!("Warning:SystemLib symbol {} get overriden to a different address", name);
     }
@@ -100,6 +104,11 @@ mod tests {
     use super::*;
     use core::cell::Cell;
     use core::ptr;
+
+    fn register(name: &[u8], address: *mut c_void) -> Result<()> {
+        // SAFETY: the symbols of these tests have the types of their names.
+        unsafe { super::register(name, address) }
+    }
 
     #[test]
     fn names_are_looked_up_with_and_without_prefix() -> Result<()> {

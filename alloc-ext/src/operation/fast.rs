@@ -176,7 +176,8 @@ macro_rules! static_operation {
             // SAFETY: a function's safe call gets arguments by the safe call convention.
             unsafe { $crate::operation::$serve::<This>(args, count, result) }
         }
-        ferrite_core::builtins::StaticFunction::new(CALLEE, call)
+        // SAFETY: the function above is such a safe call.
+        unsafe { ferrite_core::builtins::StaticFunction::new(CALLEE, call) }
     }};
 }
 pub(crate) use static_operation;

@@ -2,6 +2,7 @@
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
+use ferrite_core::convert::OpaquePtr;
 
 use ferrite_core::abi::{
     TVMFFIFieldInfo, TVMFFIFieldSetter, TVMFFIObject, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
@@ -81,6 +82,8 @@ impl RegisteredField {
         if self.has_flag(kTVMFFIFieldFlagBitSetterIsFunctionObj) {
             // SAFETY: registration checked that the setter is a function object, and keeps it alive.
             let setter = unsafe { Function::from_object_unchecked(ObjectRef::borrow_raw(setter.cast())) };
+            // SAFETY: setters take the address of the field, which the caller guarantees.
+            let address = unsafe { OpaquePtr::new(address) };
             return setter.call_packed(&[AnyView::from(&address), value]).map(drop);
         }
         // SAFETY: by its flags, the setter is a C function of this type.

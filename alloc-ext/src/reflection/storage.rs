@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use ferrite_core::abi::{DLDataType, DLDevice, TVMFFIAny, TVMFFIFieldGetter, TVMFFIFieldInfo};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::FromAny;
+use ferrite_core::convert::{FromAny, OpaquePtr};
 use ferrite_core::error::Result;
 use ferrite_core::function::checked;
 use ferrite_core::object::ObjectRef;
@@ -50,7 +50,7 @@ pub(super) fn make_getter(type_index: i32) -> Result<i64> {
         type_index::INT => field::get::<i64>,
         type_index::BOOL => get_bool,
         type_index::FLOAT => field::get::<f64>,
-        type_index::OPAQUE_PTR => field::get::<*mut c_void>,
+        type_index::OPAQUE_PTR => field::get::<OpaquePtr>,
         type_index::DATA_TYPE => field::get::<DLDataType>,
         type_index::DEVICE => field::get::<DLDevice>,
         type_index::ANY | type_index::NONE => field::get::<Any>,
@@ -98,7 +98,7 @@ unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
             type_index::INT => put::<i64>(field, &value),
             type_index::BOOL => value.get::<bool>().map(|value| field.cast::<u8>().write(u8::from(value))),
             type_index::FLOAT => put::<f64>(field, &value),
-            type_index::OPAQUE_PTR => put::<*mut c_void>(field, &value),
+            type_index::OPAQUE_PTR => put::<OpaquePtr>(field, &value),
             type_index::DATA_TYPE => put::<DLDataType>(field, &value),
             type_index::DEVICE => put::<DLDevice>(field, &value),
             type_index::ANY | type_index::NONE => {
@@ -144,8 +144,10 @@ mod tests {
 
     fn round_trip<T>(type_index: i32, mut field: T, value: Any) -> Result<Any> {
         let address: *mut c_void = (&raw mut field).cast();
+        // SAFETY: the field has the type that the setter is for.
+        let place = unsafe { OpaquePtr::new(address) };
         let setter = make_setter(type_index, 0, as_is as *const () as usize as i64)?;
-        setter.call_packed(&[(&address).into(), value.view()])?;
+        setter.call_packed(&[(&place).into(), value.view()])?;
         let getter = make_getter(type_index)? as usize as *const c_void;
         let mut result = *AnyView::NONE.as_raw();
         // SAFETY: the address is that of a getter, and the field has its storage.

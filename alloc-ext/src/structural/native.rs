@@ -4,7 +4,7 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, Described};
+use ferrite_core::convert::{AnyCompatible, Described, OpaquePtr};
 use ferrite_core::error::{Error, Result, kind};
 use ferrite_core::function::Function;
 use ferrite_core::object::ObjectClass;
@@ -22,11 +22,18 @@ pub type NativeHook = unsafe extern "C" fn(walker: *mut TVMFFIObject, value: TVM
 ///
 /// # Errors
 /// MemoryError.
-pub fn install(type_index: i32, column: &str, hook: NativeHook) -> Result<()> {
+///
+/// # Safety
+/// Pointers in the column must be native hooks, and this one must accept the values that the column's hooks get.
+pub unsafe fn install(type_index: i32, column: &str, hook: NativeHook) -> Result<()> {
     if !type_table::attr(type_index, column.as_bytes()).is_none() {
         return Ok(());
     }
-    type_table::register_attr(type_index, column.as_bytes(), AnyView::from(&(hook as *mut c_void)))
+    // SAFETY: the caller guarantees that the column has such hooks, and the function is part of the program.
+    unsafe {
+        let hook = OpaquePtr::new(hook as *mut c_void);
+        type_table::register_attr_unchecked(type_index, column.as_bytes(), AnyView::from(&hook))
+    }
 }
 
 /// Runs `body` and returns its result or error as a cell. A panic becomes an InternalError.
@@ -137,7 +144,8 @@ mod tests {
     #[test]
     fn hooks_are_pointers_or_functions() -> Result<()> {
         let walker = ListObject::with_capacity(0)?;
-        let pointer = refuse as *mut c_void;
+        // SAFETY: the function is a native hook.
+        let pointer = unsafe { OpaquePtr::new(refuse as *mut c_void) };
         let hook = AnyView::from(&pointer);
         // SAFETY: the hook uses neither argument.
         let outcome = unsafe { call_hook("__s_visit__", hook, &walker, AnyView::NONE) };

@@ -2,6 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 use core::{ptr, slice};
+use ferrite_core::convert::OpaquePtr;
 
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIFieldInfo, TVMFFITypeInfo, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
@@ -107,6 +108,8 @@ impl Field {
         if self.info.flags & is_function != 0 {
             // SAFETY: by the flag, the setter is a function object, which the type table never frees.
             let function = unsafe { function_of(setter) };
+            // SAFETY: setters take the address of the field, which the object has.
+            let address = unsafe { OpaquePtr::new(address) };
             return function.call_packed(&[AnyView::from(&address), value.view()]).map(drop);
         }
         // SAFETY: without the flag the setter is a function of this type (ABI).

@@ -12,16 +12,21 @@ use crate::function::TVMFFIFunctionCall;
 use crate::init_once::TVMFFIHandleInitOnce;
 use crate::module::TVMFFIEnvModLookupFromImports;
 
+/// Creates the context symbol `__NAME` of a C function `NAME`.
+macro_rules! symbol {
+    ($name:literal, $function:ident) => {
+        // SAFETY: the function of that name.
+        unsafe { ContextSymbol::new($name, $function as *const c_void) }
+    };
+}
+
 /// Table of the context symbols, in the order of TVM's own runtime.
 static TABLE: ContextTable = ContextTable {
     symbols: &[
-        ContextSymbol::new(c"__TVMFFIFunctionCall", TVMFFIFunctionCall as *const c_void),
-        ContextSymbol::new(c"__TVMFFIErrorSetRaisedFromCStr", TVMFFIErrorSetRaisedFromCStr as *const c_void),
-        ContextSymbol::new(
-            c"__TVMFFIEnvModLookupFromImports",
-            TVMFFIEnvModLookupFromImports as *const c_void,
-        ),
-        ContextSymbol::new(c"__TVMFFIHandleInitOnce", TVMFFIHandleInitOnce as *const c_void),
+        symbol!(c"__TVMFFIFunctionCall", TVMFFIFunctionCall),
+        symbol!(c"__TVMFFIErrorSetRaisedFromCStr", TVMFFIErrorSetRaisedFromCStr),
+        symbol!(c"__TVMFFIEnvModLookupFromImports", TVMFFIEnvModLookupFromImports),
+        symbol!(c"__TVMFFIHandleInitOnce", TVMFFIHandleInitOnce),
         #[cfg(feature = "legacy")]
         crate::legacy::compiled::FUNC_CALL,
         #[cfg(feature = "legacy")]

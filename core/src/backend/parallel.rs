@@ -15,7 +15,10 @@ static LAUNCHER: AtomicPtr<Launcher> = AtomicPtr::new(ptr::null_mut());
 /// Installs the launcher of parallel launches. Without one, a launch runs as one task on the calling thread.
 ///
 /// Install it before the first launch: a running launch must not reach a barrier of another launcher.
-pub fn install_launcher(launcher: &'static Launcher) {
+///
+/// # Safety
+/// The functions must do what [`Launcher`] says: compiled code expects that all its tasks have run.
+pub unsafe fn install_launcher(launcher: &'static Launcher) {
     LAUNCHER.store(ptr::from_ref(launcher).cast_mut(), Ordering::Release);
 }
 

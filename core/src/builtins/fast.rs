@@ -23,7 +23,10 @@ pub struct StaticFunction {
 
 impl StaticFunction {
     /// Creates a static function from its name and types, and a safe call that ignores its handle.
-    pub const fn new(callee: &'static Callee<'static>, safe_call: TVMFFISafeCallType) -> Self {
+    ///
+    /// # Safety
+    /// The function must be a safe call (ABI) and accept any handle.
+    pub const unsafe fn new(callee: &'static Callee<'static>, safe_call: TVMFFISafeCallType) -> Self {
         Self { callee, safe_call }
     }
 
@@ -85,7 +88,8 @@ macro_rules! function_of_body {
             // SAFETY: a function's safe call gets arguments by the safe call convention.
             unsafe { $crate::builtins::call($run, args, count, result) }
         }
-        $crate::builtins::StaticFunction::new($callee, call)
+        // SAFETY: the function above is such a safe call.
+        unsafe { $crate::builtins::StaticFunction::new($callee, call) }
     }};
 }
 

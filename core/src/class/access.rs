@@ -9,7 +9,7 @@ use crate::convert::{FromAny, IntoAny};
 use crate::error::Result;
 use crate::function::checked;
 use crate::object::{ObjectClass, ObjectRef};
-use crate::{raised_error, unwind};
+use crate::{plain_error, raised_error, unwind};
 
 use super::borrow::{claim, share, unclaim, unshare};
 use super::{Object, ObjectArc};
@@ -119,13 +119,15 @@ pub unsafe extern "C" fn create<T: Object>(result: *mut TVMFFIObjectHandle) -> c
 /// Calls a creator and returns the object.
 ///
 /// # Errors
-/// The error that the creator raised.
+/// The error that the creator raised; RuntimeError if it made no object.
 pub(super) fn call_creator(creator: TVMFFIObjectCreator) -> Result<ObjectRef> {
     let mut handle = ptr::null_mut();
-    // SAFETY: creators of class descriptions accept any valid address, and leave an owned object there.
-    unsafe {
-        checked(|| creator(&mut handle))?;
-        Ok(ObjectRef::from_raw(NonNull::new_unchecked(handle.cast())))
+    // SAFETY: creators accept any valid address.
+    checked(|| unsafe { creator(&mut handle) })?;
+    match NonNull::new(handle.cast()) {
+        // SAFETY: creators leave an owned object there.
+        Some(object) => Ok(unsafe { ObjectRef::from_raw(object) }),
+        None => Err(plain_error!(RUNTIME_ERROR, "A creator made no object"; "no object")),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Initial values of fields, with which an object is created before its fields are set by name.
 
-use core::ffi::c_void;
 use core::marker::PhantomData;
 
 use crate::any::Any;
+use crate::convert::OpaquePtr;
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::plain_error;
@@ -118,7 +118,7 @@ zero_is_valid!(
     f64,
     f32,
     bool,
-    *mut c_void,
+    OpaquePtr,
     Any,
     Option<ObjectRef>
 );

@@ -53,7 +53,8 @@ impl ObjectRef {
         if has(kTVMFFIFieldFlagBitSetterIsFunctionObj) {
             // The flag says that the setter is a function, which the record keeps alive.
             let setter = AnyView::pointer(type_index::FUNCTION, info.setter).get::<Function>()?;
-            return setter.call_packed(&[AnyView::from(&address), value]).map(drop);
+            let address = AnyView::pointer(type_index::OPAQUE_PTR, address);
+            return setter.call_packed(&[address, value]).map(drop);
         }
         // SAFETY: without the flag, the setter is a C function, which accepts the address of the field.
         unsafe {

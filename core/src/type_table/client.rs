@@ -9,7 +9,7 @@ use crate::abi::{
 use crate::any::AnyView;
 use crate::error::Result;
 use crate::function::{check_status, take_raised};
-use crate::type_index;
+use crate::{plain_ensure, type_index};
 
 #[path = "client_attr_column.rs"]
 mod attr_column;
@@ -119,8 +119,28 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
 /// Sets an attribute of a type. The value is retained forever.
 ///
 /// # Errors
-/// The errors of the loaded library's `TVMFFITypeRegisterAttr`.
+/// TypeError for an address, which the library calls if the attribute is a hook: see [`register_attr_unchecked`]; the errors of the
+/// loaded library's `TVMFFITypeRegisterAttr`.
 pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
+    plain_ensure!(
+        value.type_index() != type_index::OPAQUE_PTR,
+        TYPE_ERROR,
+        "The attribute `{}` is an address, which only unsafe code registers",
+        name
+    );
+    // SAFETY: the value is no address.
+    unsafe { register_attr_unchecked(type_index, name, value) }
+}
+
+/// Sets an attribute of a type as [`register_attr`] does. The value may be an address.
+///
+/// # Errors
+/// The errors of the loaded library's `TVMFFITypeRegisterAttr`.
+///
+/// # Safety
+/// An address must be that of a function with the signature of the attribute, such as `__any_hash__` or `__s_visit__`, and stay valid
+/// until the process ends.
+pub unsafe fn register_attr_unchecked(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
     let name = TVMFFIByteArray::from_slice(name);
     // SAFETY: name and value are valid for the call, which copies and retains them.
     check_status(unsafe { client::TVMFFITypeRegisterAttr(type_index, &name, value.as_raw()) })

@@ -14,7 +14,7 @@ use crate::abi::{
 };
 use crate::any::{Any, AnyView};
 use crate::error::{Error, Result};
-use crate::type_index::{FUNCTION, NONE};
+use crate::type_index::{FUNCTION, NONE, OPAQUE_PTR};
 use crate::{__error_site, __template, plain_bail, plain_ensure, refcount, upstream_release};
 
 use super::arena::{Arena, NoMemory};
@@ -170,12 +170,34 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
 /// itself registered the attribute for the type, `value` is ignored.
 ///
 /// # Errors
-/// InternalError for an unknown type; RuntimeError if the type already has the attribute; ValueError for a null raw
-/// string; MemoryError. On failure no value is changed.
+/// TypeError for an address, which the library calls if the attribute is a hook: see [`register_attr_unchecked`]; InternalError for
+/// an unknown type; RuntimeError if the type already has the attribute; ValueError for a null raw string; MemoryError. On failure
+/// no value is changed.
 ///
 /// # Upstream
 /// `TVMFFITypeRegisterAttr`, which does not check whether the type is known.
 pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
+    plain_ensure!(
+        value.type_index() != OPAQUE_PTR,
+        TYPE_ERROR,
+        "The attribute `{}` is an address, which only unsafe code registers",
+        name;
+        "unsafe `{}`",
+        name
+    );
+    // SAFETY: the value is no address.
+    unsafe { register_attr_unchecked(type_index, name, value) }
+}
+
+/// Sets an attribute of a type as [`register_attr`] does. The value may be an address.
+///
+/// # Errors
+/// The errors of [`register_attr`], but no TypeError.
+///
+/// # Safety
+/// An address must be that of a function with the signature of the attribute, such as `__any_hash__` or `__s_visit__`, and stay valid
+/// until the process ends.
+pub unsafe fn register_attr_unchecked(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
     ensure_provided();
     let column = columns::get_or_make(name)?;
     if type_index == NONE || library_members::has_attr(type_index, column) {

@@ -36,7 +36,9 @@ use arena::Arena;
 pub use attr_column::{AttrColumn, attr, attr_column};
 pub use entry::TypeEntry;
 pub use key_hash::type_key_hash;
-pub use members::{register_attr, register_field, register_metadata, register_method};
+pub use members::{
+    register_attr, register_attr_unchecked, register_field, register_metadata, register_method,
+};
 #[cfg(feature = "std")]
 pub use provided::{TypeProvider, provide};
 pub use provided::{ensure_provided, is_provided, lacks_provided};

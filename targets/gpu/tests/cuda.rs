@@ -14,6 +14,7 @@ use ferrite_alloc_ext::device::{self, Attribute, Backend};
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Bytes, Function, String, Tensor};
 use ferrite_gpu::cuda::{Cuda, CudaHost};
@@ -39,7 +40,8 @@ fn call<'a>(kernel: &Function, args: &[AnyView<'a>]) -> Result<Any> {
 }
 
 fn set_stream(stream: *mut c_void) -> Result<*mut c_void> {
-    stream::set(stream::DeviceKey::new(2, 0), stream)
+    // SAFETY: the tests keep their streams while they are set.
+    unsafe { stream::set(stream::DeviceKey::new(2, 0), stream) }
 }
 
 fn empty(elements: i64, device: DLDevice) -> Result<Tensor> {
@@ -514,7 +516,8 @@ fn the_primary_context_is_shared_with_other_libraries() -> Result<()> {
         let create = driver.function::<unsafe extern "C" fn(*mut u64, u32) -> i32>(c"cuStreamCreate");
         assert_eq!((allocate(&mut memory, 256), create(&mut foreign_stream, 0)), (0, 0));
     }
-    let pointer = Any::from(ptr::without_provenance_mut::<c_void>(memory as usize));
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let pointer = Any::from(unsafe { OpaquePtr::new(ptr::without_provenance_mut(memory as usize)) });
     set_stream(ptr::without_provenance_mut(foreign_stream as usize))?;
     call(&kernel, &[data(&x).view(), pointer.view(), 1i64.into(), 64i64.into()])?;
     call(&kernel, &[pointer.view(), data(&y).view(), 1i64.into(), 64i64.into()])?;
@@ -644,7 +647,8 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
     let encode = global("runtime.cuTensorMapEncodeTiled")?;
     let mut map = TensorMap([0; 17]);
     let x = empty(4096, HERE)?;
-    let place = Any::from(ptr::from_mut(&mut map).cast::<c_void>());
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let place = Any::from(unsafe { OpaquePtr::new(ptr::from_mut(&mut map).cast()) });
     let address = data(&x);
     let text = String::new("float16")?;
     let shape = [64i64, 32, 128, 64, 16, 1, 1, 0, 3, 2, 0];
@@ -682,10 +686,13 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
         numbers[at] = number;
         refused(with(None, &numbers), "ValueError");
     }
-    let misaligned = Any::from(ptr::from_mut(&mut map.0[1]).cast::<c_void>());
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let misaligned = Any::from(unsafe { OpaquePtr::new(ptr::from_mut(&mut map.0[1]).cast()) });
     refused(with(Some((0, misaligned.view())), &shape), "ValueError");
-    refused(with(Some((0, Any::from(null()).view())), &shape), "ValueError");
-    let odd = Any::from(ptr::without_provenance_mut::<c_void>(x.dl_tensor().data.addr() + 8));
+    refused(with(Some((0, Any::from(OpaquePtr::NULL).view())), &shape), "ValueError");
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let odd =
+        Any::from(unsafe { OpaquePtr::new(ptr::without_provenance_mut(x.dl_tensor().data.addr() + 8)) });
     refused(with(Some((3, odd.view())), &shape), "ValueError");
     for rank in [0i64, 6, -1, i64::MAX] {
         refused(with(Some((2, rank.into())), &shape), "ValueError");
@@ -706,7 +713,7 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
     wait()?;
     assert_eq!(host.as_slice::<i64>()?[0], x.dl_tensor().data.addr() as i64);
     refused(call(&kernel, &[(&out).into(), misaligned.view()]), "ValueError");
-    refused(call(&kernel, &[(&out).into(), Any::from(null()).view()]), "TypeError");
+    refused(call(&kernel, &[(&out).into(), Any::from(OpaquePtr::NULL).view()]), "TypeError");
     refused(call(&kernel, &[(&out).into(), (&out).into()]), "TypeError");
     assert!(session.driver.calls(c"cuTensorMapEncodeTiled") >= 2);
     Ok(())

@@ -17,6 +17,7 @@ use ferrite_alloc_ext::device::{self, Attribute, Backend, Device, Graph};
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::abi::DLDevice;
 use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Function, String, Tensor};
 use ferrite_gpu::cuda::Cuda;
@@ -87,13 +88,15 @@ fn work_on_streams() -> Result<()> {
     let stream = Stream::new()?;
     // SAFETY: both streams belong to the device.
     unsafe { Cuda.order_streams(0, null(), stream.0)? };
-    let previous = stream::set(stream::DeviceKey::new(2, 0), stream.0)?;
+    // SAFETY: the stream is alive while it is set.
+    let previous = unsafe { stream::set(stream::DeviceKey::new(2, 0), stream.0)? };
     let worked = (|| {
         let workspace = alloc_workspace(2, 0, 5000)?;
         // SAFETY: the workspace is freed once.
         unsafe { free_workspace(2, 0, workspace) }
     })();
-    stream::set(stream::DeviceKey::new(2, 0), previous)?;
+    // SAFETY: it was set before.
+    unsafe { stream::set(stream::DeviceKey::new(2, 0), previous)? };
     worked?;
     stream.free()
 }
@@ -112,7 +115,8 @@ fn launch_with_attributes() -> Result<()> {
     kernel.call_packed(&[(&x).into(), (&x).into(), 16i64.into(), 64i64.into(), 16i64.into()])?;
     assert_eq!(values_of(&x)?, [2.0; 1024]);
     let mut map = TensorMap([0; 16]);
-    let place = Any::from(ptr::from_mut(&mut map).cast::<c_void>());
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let place = Any::from(unsafe { OpaquePtr::new(ptr::from_mut(&mut map).cast()) });
     let mut args: Vec<AnyView<'_>> = vec![place.view()];
     let (float, address) = (String::new("float32")?, data(&x));
     args.extend([(&float).into(), 1i64.into(), address.view()]);

@@ -28,7 +28,8 @@ fn write(values: &[f32], to: &Tensor) -> Result<()> {
 /// Adds two to `x` by way of a workspace.
 fn add_through_workspace(kernel: &Function, x: &Tensor, y: &Tensor) -> Result<()> {
     let workspace = alloc_workspace(2, 0, 256)?;
-    let pointer = Any::from(workspace.as_ptr());
+    // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
+    let pointer = Any::from(unsafe { ferrite_core::convert::OpaquePtr::new(workspace.as_ptr()) });
     kernel.call_packed(&[data(x).view(), pointer.view(), 1i64.into(), 64i64.into()])?;
     kernel.call_packed(&[pointer.view(), data(y).view(), 1i64.into(), 64i64.into()])?;
     // SAFETY: the workspace is freed once.

@@ -5,11 +5,11 @@
 #[path = "support/cuda.rs"]
 mod cuda_support;
 
-use core::ffi::c_void;
 use core::ptr;
 
 use cuda_support::*;
 use ferrite_alloc_ext::device;
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Function, String, Tensor};
 
@@ -46,7 +46,8 @@ fn a_tile_is_copied_by_a_tensor_map() -> Result<()> {
     let x = numbers(&(0..512).collect::<Vec<_>>())?;
     let out = numbers(&[0; 256])?;
     let mut map = TensorMap([0; 16]);
-    let place = Any::from(ptr::from_mut(&mut map).cast::<c_void>());
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let place = Any::from(unsafe { OpaquePtr::new(ptr::from_mut(&mut map).cast()) });
     let (text, address) = (String::new("float16")?, data(&x));
     let mut args: Vec<AnyView<'_>> = vec![place.view(), (&text).into(), 2i64.into(), address.view()];
     args.extend([64i64, 32, 128, 64, 16, 1, 1, 0, 0, 2, 0].iter().map(|number| AnyView::from(*number)));

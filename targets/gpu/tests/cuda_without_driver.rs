@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ferrite_alloc_ext::device::{Attribute, Backend};
 use ferrite_alloc_ext::module::Module;
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::{Bytes, Function, String};
 use ferrite_gpu::cuda::Cuda;
@@ -134,7 +135,7 @@ fn a_missing_driver_is_an_error_of_what_needs_it() -> Result<()> {
     }
     let module = load(PTX)?;
     let kernel = module.get_function(&String::new("add_one_kernel")?, false)?.expect("a kernel");
-    let pointer = ferrite_core::Any::from(core::ptr::null_mut::<core::ffi::c_void>());
+    let pointer = ferrite_core::Any::from(OpaquePtr::NULL);
     let launched = kernel.call_packed(&[pointer.view(), pointer.view(), 1i64.into(), 64i64.into()]).map(drop);
     let set = Function::find_global("__tvm_set_device")?
         .expect("a default")

@@ -11,6 +11,7 @@ use ferrite_alloc_ext::device::{self, Attribute, Backend, Region};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::DLDevice;
 use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Bytes, Function, String, Tensor};
 use ferrite_gpu::rocm::{Rocm, RocmHost};
@@ -431,7 +432,8 @@ fn streams_are_used_by_global_functions() -> Result<()> {
     global("runtime.TVMSetStream")?.call_packed(&[
         10i64.into(),
         0i64.into(),
-        Any::from(second as *mut c_void).view(),
+        // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+        Any::from(unsafe { OpaquePtr::new(second as *mut c_void) }).view(),
     ])?;
     add_one(&kernel, &y, &z, 1)?;
     if let Some(stand_in) = session.stand_in {

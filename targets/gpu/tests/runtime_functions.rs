@@ -6,6 +6,7 @@ use core::ptr::NonNull;
 
 use ferrite_alloc_ext::device::{self, Attribute, Backend, Region};
 use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::tensor::Element;
 use ferrite_core::{Any, AnyView, Function, Shape, String, Tensor, plain_bail};
@@ -165,7 +166,7 @@ fn other_runtimes_get_the_devices_that_they_have() -> Result<()> {
     let own = device::empty(&[4], f32::DTYPE, DLDevice { device_type: HEXAGON, device_id: 0 })?;
     let here = Tensor::from_slice(&[0f32; 4], &[4])?;
     let copy = |tensor: &Tensor| {
-        let null = Any::from(core::ptr::null_mut::<c_void>());
+        let null = Any::from(OpaquePtr::NULL);
         global("runtime.TVMTensorCopyToBytes")?.call_packed(&[tensor.into(), null.view(), 16i64.into()])
     };
     Function::set_global("runtime.TVMTensorCopyToBytes", &forty_two()?, false)?;

@@ -8,6 +8,7 @@ use ferrite_alloc_ext::device::{self, Attribute, Backend};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::{Any, AnyView, Bytes, Function, String, Tensor};
 use ferrite_gpu::module::DeviceModule;
@@ -90,7 +91,8 @@ fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
 }
 
 fn data(tensor: &Tensor) -> Any {
-    Any::from(tensor.dl_tensor().data)
+    // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
+    Any::from(unsafe { ferrite_core::convert::OpaquePtr::new(tensor.dl_tensor().data) })
 }
 
 fn add(kernel: &Function, x: &Tensor, y: &Tensor, n: i64, blocks: i64) -> Result<Any> {
@@ -371,7 +373,8 @@ fn bad_arguments_are_errors() -> Result<()> {
     let text = refused(call(&[px.view(), AnyView::NONE, one, one, one]), "ValueError");
     assert_eq!(text, "Kernel argument #1 is null");
     let mut other = [0u64; 16];
-    let other = Any::from((&raw mut other).cast::<c_void>());
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let other = Any::from(unsafe { OpaquePtr::new((&raw mut other).cast()) });
     let text = refused(call(&[other.view(), py.view(), one, one, one]), "ValueError");
     assert_eq!(text, "Kernel argument #0 is memory of another device");
     let host = Tensor::from_slice(&[0f32; 8], &[8])?;
@@ -564,7 +567,8 @@ fn devices_are_used_by_global_functions() -> Result<()> {
     global("runtime.TVMTensorCopyFromTo")?.call_packed(&[(&x).into(), (&y).into()])?;
     assert_eq!(values_of(&y)?, [1.0, 2.0]);
     let mut bytes = [0f32; 2];
-    let place = Any::from((&raw mut bytes).cast::<c_void>());
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let place = Any::from(unsafe { OpaquePtr::new((&raw mut bytes).cast()) });
     refused(
         global("runtime.TVMTensorCopyToBytes")?.call_packed(&[(&x).into(), place.view(), 4i64.into()]),
         "ValueError",

@@ -35,7 +35,10 @@ fn use_device() -> Result<()> {
     // SAFETY: all tensors are live.
     unsafe { device::copy_tensor(host.dl_tensor(), x.dl_tensor(), null)? };
     for k in 0..3i64 {
-        let (px, py) = (Any::from(x.dl_tensor().data), Any::from(y.dl_tensor().data));
+        // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
+        let [px, py] = [&x, &y].map(|tensor| {
+            Any::from(unsafe { ferrite_core::convert::OpaquePtr::new(tensor.dl_tensor().data) })
+        });
         let (blocks, threads) = (16i64, 64i64);
         let arguments =
             [px.view(), py.view(), 2.0f64.into(), k.into(), 1024i64.into(), blocks.into(), threads.into()];

@@ -76,7 +76,8 @@ use worker::Team;
 /// # Threads
 /// May be called from any thread. Takes one atomic store. Later calls have no effect.
 pub fn install() {
-    parallel::install_launcher(&LAUNCHER);
+    // SAFETY: the functions of this module launch and wait.
+    unsafe { parallel::install_launcher(&LAUNCHER) };
 }
 
 static LAUNCHER: Launcher = Launcher { launch, barrier };

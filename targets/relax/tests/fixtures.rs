@@ -330,8 +330,11 @@ fn a_system_library_is_found_by_its_prefix() -> Result<()> {
         stream.extend(part);
     }
     let bin = [&(stream.len() as u64).to_le_bytes()[..], &stream].concat().leak();
-    system_lib::register(b"chain_system___tvm_ffi__library_bin", bin.as_mut_ptr().cast())?;
-    system_lib::register(b"__tvm_ffi_add", add_one as *mut c_void)?;
+    // SAFETY: the first is an embedded binary, which is never freed, and the second a safe-call function.
+    unsafe {
+        system_lib::register(b"chain_system___tvm_ffi__library_bin", bin.as_mut_ptr().cast())?;
+        system_lib::register(b"__tvm_ffi_add", add_one as *mut c_void)?;
+    }
     let model = Model::from_system_library("chain_system_")?;
     let x = Tensor::from_slice(&[0f32, 1.0, 2.0, 3.0], &[4])?;
     let y: Tensor = model.call_packed("main", &[AnyView::from(&x)])?.get()?;

@@ -13,7 +13,10 @@ macro_rules! table {
         }
 
         static TABLE: SymbolTable = SymbolTable {
-            symbols: &[$($(#[$when])? Symbol::new(name(concat!(stringify!($name), "\0")), $name as *const _)),*],
+            // SAFETY: the functions of these names.
+            symbols: &unsafe {
+                [$($(#[$when])? Symbol::new(name(concat!(stringify!($name), "\0")), $name as *const _)),*]
+            },
         };
     };
 }

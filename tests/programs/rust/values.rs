@@ -26,7 +26,8 @@ fn main() -> Result<()> {
         value.structural_walk(WalkOrder::Pre, |n: i64| u8::try_from(n - 3).map(drop).map_err(Into::into));
     println!("{}", error.map(drop).unwrap_err());
 
-    assert!(stream::set(DeviceKey::new(2, 0), 8 as *mut _)?.is_null());
+    // SAFETY: nothing uses the device.
+    assert!(unsafe { stream::set(DeviceKey::new(2, 0), 8 as *mut _)? }.is_null());
     println!("{:?}", stream::get(DeviceKey::new(2, 0)));
     assert!(env::tensor_alloc::get().is_none());
     env::context::check_signals()

@@ -15,15 +15,17 @@ pub use scope::scope;
 
 /// Sets the current stream of this thread for a device. Returns the previous stream, or null.
 ///
-/// The stream is neither used nor owned.
+/// The stream is neither used here nor owned.
 ///
 /// # Errors
 /// Errors of the library; MemoryError. After an error the stream is unchanged.
 ///
+/// # Safety
+/// The stream must be null or a stream of the device, and stay valid while it is set: kernels and copies of the device use it.
+///
 /// # Upstream
 /// `TVMFFIEnvSetStream`.
-#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the library keeps the address, and does not follow it")]
-pub fn set(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void> {
+pub unsafe fn set(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void> {
     device.check()?;
     let (device_type, device_id) = device.parts();
     let mut original = ptr::null_mut();

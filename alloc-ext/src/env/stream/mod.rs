@@ -18,7 +18,7 @@ pub use scope::scope;
 
 /// Sets the current stream of this thread for a device. Returns the previous stream, or null.
 ///
-/// The stream is neither used nor owned. On bare metal, all threads share one stream per device.
+/// The stream is neither used here nor owned. On bare metal, all threads share one stream per device.
 ///
 /// # Examples
 /// ```
@@ -28,9 +28,12 @@ pub use scope::scope;
 /// # fn main() -> ferrite_core::Result<()> {
 /// let gpu = DeviceKey::new(2, 0);
 /// let handle = ptr::without_provenance_mut(8);
-/// assert!(stream::set(gpu, handle)?.is_null());
-/// assert_eq!(stream::get(gpu), handle);
-/// assert_eq!(stream::set(gpu, ptr::null_mut())?, handle);
+/// // SAFETY: nothing uses the device in between.
+/// unsafe {
+///     assert!(stream::set(gpu, handle)?.is_null());
+///     assert_eq!(stream::get(gpu), handle);
+///     assert_eq!(stream::set(gpu, ptr::null_mut())?, handle);
+/// }
 /// # Ok(())
 /// # }
 /// ```
@@ -39,17 +42,24 @@ pub use scope::scope;
 /// ValueError if the device type or id is negative or above 16777215; MemoryError; RuntimeError if the thread is ending.
 /// After an error the stream is unchanged.
 ///
+/// # Safety
+/// The stream must be null or a stream of the device, and stay valid while it is set: kernels and copies of the device use it. In
+/// programs with devices, `device::Stream::scope` borrows a stream instead.
+///
 /// # Upstream
 /// `TVMFFIEnvSetStream`, which allocates as many entries as the largest id.
-pub fn set(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void> {
+pub unsafe fn set(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void> {
     device.check()?;
     imp::replace(device, stream)
 }
 
 /// Fast path of [`set`] for the device in the thread's inline slot. Returns `None` and changes nothing if another device
 /// occupies it. Needs no range check: the device passed it when it got the slot.
+///
+/// # Safety
+/// The requirements of [`set`].
 #[inline]
-pub fn set_inline(device: DeviceKey, stream: *mut c_void) -> Option<*mut c_void> {
+pub unsafe fn set_inline(device: DeviceKey, stream: *mut c_void) -> Option<*mut c_void> {
     imp::replace_inline(device, stream)
 }
 
@@ -69,7 +79,8 @@ mod tests {
     use core::ptr;
 
     fn set(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<*mut c_void> {
-        super::set(DeviceKey::new(device_type, device_id), stream)
+        // SAFETY: no device uses the streams of these tests.
+        unsafe { super::set(DeviceKey::new(device_type, device_id), stream) }
     }
 
     fn get(device_type: i32, device_id: i32) -> *mut c_void {

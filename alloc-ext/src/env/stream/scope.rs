@@ -1,5 +1,4 @@
 //! Streams that are current during a call.
-#![forbid(unsafe_code)]
 
 use core::ffi::c_void;
 
@@ -17,7 +16,8 @@ use super::{DeviceKey, set};
 ///
 /// # fn main() -> ferrite_core::Result<()> {
 /// let gpu = DeviceKey::new(2, 1);
-/// let current = stream::scope(gpu, ptr::without_provenance_mut(8), || stream::get(gpu).addr())?;
+/// // SAFETY: nothing uses the device in between.
+/// let current = unsafe { stream::scope(gpu, ptr::without_provenance_mut(8), || stream::get(gpu).addr())? };
 /// assert_eq!((current, stream::get(gpu)), (8, ptr::null_mut()));
 /// # Ok(())
 /// # }
@@ -26,11 +26,14 @@ use super::{DeviceKey, set};
 /// # Errors
 /// Errors of [`set`].
 ///
+/// # Safety
+/// The requirements of [`set`], until `body` returns.
+///
 /// # Upstream
 /// `tvm_ffi.use_torch_stream` of the Python package.
-#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the stream's address is kept, not followed")]
-pub fn scope<R>(device: DeviceKey, stream: *mut c_void, body: impl FnOnce() -> R) -> Result<R> {
-    let _restored = Restored { device, earlier: set(device, stream)? };
+pub unsafe fn scope<R>(device: DeviceKey, stream: *mut c_void, body: impl FnOnce() -> R) -> Result<R> {
+    // SAFETY: the caller guarantees the stream while it is set.
+    let _restored = Restored { device, earlier: unsafe { set(device, stream)? } };
     Ok(body())
 }
 
@@ -43,7 +46,8 @@ struct Restored {
 impl Drop for Restored {
     fn drop(&mut self) {
         // The device has a place for its stream now, so that this fails only in a thread that is ending, with its streams.
-        let _ = set(self.device, self.earlier);
+        // SAFETY: the stream was set before, so the code that set it guarantees it.
+        let _ = unsafe { set(self.device, self.earlier) };
     }
 }
 
@@ -52,6 +56,11 @@ mod tests {
     use super::*;
     use crate::env::stream::get;
     use core::ptr;
+
+    fn scope<R>(device: DeviceKey, stream: *mut c_void, body: impl FnOnce() -> R) -> Result<R> {
+        // SAFETY: no device uses the streams of these tests.
+        unsafe { super::scope(device, stream, body) }
+    }
 
     #[test]
     fn scopes_nest_and_restore_after_errors_and_panics() {

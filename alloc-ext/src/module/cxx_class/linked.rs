@@ -24,7 +24,10 @@ static CLASS: AtomicPtr<CxxClass> = AtomicPtr::new(ptr::null_mut());
 ///
 /// # Threads
 /// Any thread; one atomic store.
-pub fn install(class: &'static CxxClass) {
+///
+/// # Safety
+/// The virtual table must be that of `tvm::ffi::ModuleObj`.
+pub unsafe fn install(class: &'static CxxClass) {
     CLASS.store(ptr::from_ref(class).cast_mut(), Ordering::Release);
 }
 

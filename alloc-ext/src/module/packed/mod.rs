@@ -44,7 +44,10 @@ static SUPPORT: AtomicPtr<Support> = AtomicPtr::new(ptr::null_mut());
 ///
 /// # Threads
 /// Any thread; one atomic store.
-pub fn install(support: &'static Support) {
+///
+/// # Safety
+/// Functions that `make_function` returns must own a reference to the module.
+pub unsafe fn install(support: &'static Support) {
     SUPPORT.store(ptr::from_ref(support).cast_mut(), Ordering::Release);
 }
 

@@ -24,8 +24,11 @@ pub fn install() -> Result<()> {
         (&CONTAINERS[..], mutate as NativeHook, maybe_inplace_mutate as NativeHook),
     ] {
         for type_index in types {
-            native::install(*type_index, MUTATE, mutate_hook)?;
-            native::install(*type_index, MAYBE_INPLACE_MUTATE, inplace_hook)?;
+            // SAFETY: the functions are the hooks of the columns, for these types.
+            unsafe {
+                native::install(*type_index, MUTATE, mutate_hook)?;
+                native::install(*type_index, MAYBE_INPLACE_MUTATE, inplace_hook)?;
+            }
         }
     }
     Ok(())

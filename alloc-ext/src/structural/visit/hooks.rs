@@ -26,16 +26,16 @@ static VISIT_CONTAINER: NativeHook = visit_container;
 /// The registrations for `kStructuralVisit` in `structural_visit.cc`.
 pub fn install() -> Result<()> {
     for index in [type_index::ARRAY, type_index::LIST, type_index::MAP, type_index::DICT] {
-        native::install(index, COLUMN, VISIT_CONTAINER)?;
+        // SAFETY: the function visits containers.
+        unsafe { native::install(index, COLUMN, VISIT_CONTAINER)? };
     }
     Ok(())
 }
 
 /// Returns `true` if a hook is this library's container hook, which implements the default visit.
 pub(super) fn is_own(hook: AnyView<'_>) -> bool {
-    // Compares payloads: a 32-bit address is not the low half of the payload on all targets.
     let own = VISIT_CONTAINER as *mut c_void;
-    hook.type_index() == type_index::OPAQUE_PTR && hook.payload_bits() == AnyView::from(&own).payload_bits()
+    hook.type_index() == type_index::OPAQUE_PTR && hook.get::<*mut c_void>().is_ok_and(|hook| hook == own)
 }
 
 /// Visit hook of containers: visits the elements or map values. Returns None, an interrupt, or an error object.
@@ -69,6 +69,7 @@ pub(super) unsafe fn visitor_of(visitor: *mut TVMFFIObject) -> Result<Structural
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrite_core::convert::OpaquePtr;
     use ferrite_core::type_table;
 
     #[test]
@@ -76,7 +77,7 @@ mod tests {
         install()?;
         let hook = |index| type_table::attr(index, COLUMN.as_bytes());
         assert!(is_own(hook(type_index::ARRAY)) && is_own(hook(type_index::DICT)));
-        assert!(!is_own(hook(type_index::STR)) && !is_own(AnyView::from(&core::ptr::null_mut())));
+        assert!(!is_own(hook(type_index::STR)) && !is_own(AnyView::from(&OpaquePtr::NULL)));
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of structural walks and visits: interrupts, definition regions, hooks and error contexts.
 
 use core::ffi::c_void;
+use ferrite_core::convert::OpaquePtr;
 use std::sync::Arc;
 use std::vec::Vec;
 
@@ -241,8 +242,11 @@ fn hooks_say_what_is_inside_their_types() -> Result<()> {
         Function::from_typed(|visitor: StructuralVisitor, _: Any| visit(&visitor, AnyView::from(5i64)))?;
     add_hook(by_function, "__s_visit__", &hook)?;
     let by_pointer = node_type("test.visit.ByPointer", TREE, [0, 0])?;
-    let pointer = visit_six as *mut c_void;
-    type_table::register_attr(by_pointer, b"__s_visit__", AnyView::from(&pointer))?;
+    // SAFETY: the function is a visit hook.
+    unsafe {
+        let pointer = OpaquePtr::new(visit_six as *mut c_void);
+        type_table::register_attr_unchecked(by_pointer, b"__s_visit__", AnyView::from(&pointer))?;
+    }
     let root = array(&[pair(by_function, int(1), int(2))?, pair(by_pointer, int(3), int(4))?])?;
     assert_eq!(regions_in(&root)?, [(5, 0), (6, 0)]);
     let wrong = node_type("test.visit.Wrong", TREE, [0, 0])?;

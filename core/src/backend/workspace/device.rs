@@ -22,7 +22,10 @@ static INSTALLED: AtomicPtr<DeviceWorkspaces> = AtomicPtr::new(ptr::null_mut());
 
 /// Installs the workspace functions of all devices except the CPU. Without them, workspaces on such devices are a
 /// ValueError.
-pub fn install_device_workspaces(workspaces: &'static DeviceWorkspaces) {
+///
+/// # Safety
+/// `allocate` must return memory of that size on the device, which is the caller's until `free`: compiled code uses it.
+pub unsafe fn install_device_workspaces(workspaces: &'static DeviceWorkspaces) {
     INSTALLED.store(ptr::from_ref(workspaces).cast_mut(), Ordering::Release);
 }
 

@@ -59,14 +59,14 @@ mod raised {
 
     /// Runs `body` with access to the slot of the raised error. The slot is null or owns a strong reference.
     #[inline]
-    pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
+    pub(crate) fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
         let slot = platform::raised_slot().cast();
         // SAFETY: the platform returns the address of a pointer, which is only accessed in critical sections.
         critical(|| body(unsafe { Cell::from_mut(&mut *slot) }))
     }
 }
 #[cfg(not(feature = "client"))]
-pub use raised::with_raised;
+pub(crate) use raised::with_raised;
 
 #[doc(hidden)]
 pub use crate::sync::Mutex as __Mutex;

@@ -1,4 +1,5 @@
 //! Per-thread state in thread-local storage.
+#![cfg_attr(feature = "client", allow(dead_code, reason = "the loaded library has the raised error"))]
 
 extern crate std;
 
@@ -89,14 +90,14 @@ pub fn swap_asking_for_error(asks: bool) -> bool {
 /// If there is no memory to register the slot, or the thread has run its destructors, an error that nobody takes is
 /// never released.
 #[inline]
-pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
+pub(crate) fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
     with_numbered_raised(|slot, _| body(slot))
 }
 
 /// Runs `body` with access to the slot of this thread's raised error, as [`with_raised`] does, and to the number of the error that the
 /// thread raised last, initially 0.
 #[inline]
-pub fn with_numbered_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>, &Cell<usize>) -> R) -> R {
+pub(crate) fn with_numbered_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>, &Cell<usize>) -> R) -> R {
     RAISED.with(|slot| {
         // SAFETY: the slot is in a thread-local without a destructor, and `release` accepts its address.
         unsafe { slot.at_end.is_registered(ptr::from_ref(slot).cast()) };

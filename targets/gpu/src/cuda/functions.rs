@@ -1,9 +1,8 @@
 //! Global functions for CUDA, used by TVM's Python package and generated code.
 
-use core::ffi::c_void;
-
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::builtins::StaticFunction;
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::device::kind;
 use ferrite_core::error::Result;
 use ferrite_core::{String, static_function};
@@ -32,7 +31,8 @@ fn free_memory() -> Result<String> {
     String::format(format_args!("Current CUDA memory is {free} bytes free out of {total} bytes on device"))
 }
 
-fn current_stream() -> Result<*mut c_void> {
+fn current_stream() -> Result<OpaquePtr> {
     let device = platform::current_device()?.id;
-    Ok(stream::get(stream::DeviceKey::new(kind::CUDA, device)))
+    // SAFETY: the code that set the stream guarantees that it is valid while it is set.
+    Ok(unsafe { OpaquePtr::new(stream::get(stream::DeviceKey::new(kind::CUDA, device))) })
 }

@@ -3,7 +3,8 @@
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use ferrite_core::Any;
+use ferrite_core::AnyView;
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
 use ferrite_core::global_table;
 use ferrite_core::memory::Buffer;
@@ -62,7 +63,9 @@ impl Module {
         }
         let module = Module { device, handle };
         if let Some(init) = global_table::get(NVSHMEM_INIT)? {
-            init.call_packed(&[Any::from(handle).view()])?;
+            // SAFETY: the function takes a module of CUDA.
+            let handle = unsafe { OpaquePtr::new(handle) };
+            init.call_packed(&[AnyView::from(&handle)])?;
         }
         Ok(module)
     }

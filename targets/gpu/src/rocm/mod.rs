@@ -27,6 +27,7 @@ use core::time::Duration;
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
 use ferrite_core::builtins::StaticFunction;
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, device::kind, plain_ensure, static_function};
 
@@ -48,8 +49,9 @@ pub struct Rocm;
 pub const FUNCTIONS: &[StaticFunction] = &[static_function!("runtime.get_rocm_stream", current_stream)];
 
 /// Returns the calling thread's stream on its current device.
-fn current_stream() -> Result<*mut c_void> {
-    Ok(stream::current(platform()?.current_device()?))
+fn current_stream() -> Result<OpaquePtr> {
+    // SAFETY: the code that set the stream guarantees that it is valid while it is set.
+    Ok(unsafe { OpaquePtr::new(stream::current(platform()?.current_device()?)) })
 }
 
 impl Driver for Rocm {

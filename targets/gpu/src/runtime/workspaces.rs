@@ -36,8 +36,10 @@ type Free = unsafe extern "C" fn(c_int, c_int, *mut c_void) -> c_int;
 /// Installs the dispatch of workspace functions between the runtimes.
 pub(crate) fn install() {
     static WORKSPACES: DeviceWorkspaces = DeviceWorkspaces { allocate, free };
-    static WRAP: Wrap = Wrap(wrap);
-    install_device_workspaces(&WORKSPACES);
+    // SAFETY: the results are registered addresses, or functions of the same types.
+    static WRAP: Wrap = unsafe { Wrap::new(wrap) };
+    // SAFETY: the functions of one runtime allocate and free.
+    unsafe { install_device_workspaces(&WORKSPACES) };
     context::install_wrap(&WRAP);
 }
 

@@ -53,7 +53,10 @@ static GIVEN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// Selects a loader by its `vkGetInstanceProcAddr`, for programs that link or wrap one. The system's `libvulkan.so.1` is
 /// then not opened. Must be called before the first use of a device.
-pub fn use_loader(get: vk::PFN_vkGetInstanceProcAddr) {
+///
+/// # Safety
+/// The function must be a `vkGetInstanceProcAddr` until the process ends: the functions that it returns are called.
+pub unsafe fn use_loader(get: vk::PFN_vkGetInstanceProcAddr) {
     GIVEN.store(get as *mut c_void, Ordering::Release);
 }
 

@@ -16,6 +16,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use ferrite_alloc_ext::device::{self, Attribute, Backend as _};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::DLDevice;
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, Bytes, Function, String, Tensor};
 use ferrite_gpu::cuda::Cuda;
@@ -199,7 +200,9 @@ pub fn wait() -> Result<()> {
 
 pub fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let mut values = vec![0f32; tensor.shape().iter().product::<i64>() as usize];
-    let (target, bytes) = (Any::from(values.as_mut_ptr().cast::<c_void>()), (values.len() * 4) as i64);
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let (target, bytes) =
+        (Any::from(unsafe { OpaquePtr::new(values.as_mut_ptr().cast()) }), (values.len() * 4) as i64);
     match global("runtime.TVMTensorCopyToBytes")?.call_packed(&[tensor.into(), target.view(), bytes.into()]) {
         Ok(_) => Ok(values),
         Err(error) => {

@@ -15,6 +15,7 @@ use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_alloc_ext::env::stream;
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::DLDevice;
+use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, Bytes, Function, Tensor};
 use ferrite_gpu::module::DeviceModule;
@@ -146,7 +147,8 @@ pub fn code_object_with(from: &str, to: &str) -> Result<Vec<u8>> {
 
 /// Sets the calling thread's stream on device 0.
 pub fn set_stream(handle: *mut c_void) {
-    stream::set(stream::DeviceKey::new(10, 0), handle).expect("a stream");
+    // SAFETY: the tests keep their streams while they are set.
+    unsafe { stream::set(stream::DeviceKey::new(10, 0), handle) }.expect("a stream");
 }
 
 /// Waits for the calling thread's stream on a device.
@@ -179,7 +181,9 @@ pub fn on(device: DLDevice, values: &[f32]) -> Result<Tensor> {
 
 pub fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let mut values = vec![0f32; tensor.shape().iter().product::<i64>() as usize];
-    let (target, bytes) = (Any::from(values.as_mut_ptr().cast::<c_void>()), (values.len() * 4) as i64);
+    // SAFETY: the function that gets the address finds there what it documents, or refuses it.
+    let (target, bytes) =
+        (Any::from(unsafe { OpaquePtr::new(values.as_mut_ptr().cast()) }), (values.len() * 4) as i64);
     let copied =
         global("runtime.TVMTensorCopyToBytes")?.call_packed(&[tensor.into(), target.view(), bytes.into()]);
     settled(tensor.device(), copied)?;

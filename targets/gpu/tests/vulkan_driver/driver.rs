@@ -333,5 +333,6 @@ pub fn install(look: Look) {
     let real: *mut c_void = library.function(c"vkGetInstanceProcAddr").expect("a loader").as_ptr();
     LOADER.store(real.expose_provenance(), SeqCst);
     LOOK.store(LOOKS.iter().position(|each| *each == look).expect("a look") as u32, SeqCst);
-    ferrite_gpu::vulkan::use_loader(function);
+    // SAFETY: the function wraps that of the loader.
+    unsafe { ferrite_gpu::vulkan::use_loader(function) };
 }

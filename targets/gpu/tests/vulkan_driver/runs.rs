@@ -73,7 +73,9 @@ fn kernel(flags: u32, code: &[u8]) -> Result<Function> {
 }
 
 fn launch(kernel: &Function, x: &Tensor, y: &Tensor, n: i64) -> Result<()> {
-    let (x, y) = (Any::from(x.dl_tensor().data), Any::from(y.dl_tensor().data));
+    // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
+    let [x, y] = [x, y]
+        .map(|tensor| Any::from(unsafe { ferrite_core::convert::OpaquePtr::new(tensor.dl_tensor().data) }));
     kernel.call_packed(&[x.view(), y.view(), n.into(), 2i64.into()]).map(drop)
 }
 

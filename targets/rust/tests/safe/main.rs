@@ -3,6 +3,7 @@
 //! not compile are in `tests/programs/rust/mistakes`.
 #![forbid(unsafe_code)]
 
+mod addresses;
 mod calls;
 mod hooks;
 mod keys;

@@ -71,6 +71,7 @@ impl AtEnd {
     }
 
     /// Lets a destroyed value be used and registered again.
+    #[cfg_attr(feature = "client", allow(dead_code, reason = "only the slot of the raised error is renewed"))]
     pub fn renew(&self) {
         self.state.set(State::New);
     }

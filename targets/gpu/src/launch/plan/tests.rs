@@ -2,6 +2,7 @@ use std::vec::Vec;
 
 use ferrite_core::Tensor;
 use ferrite_core::abi::DLTensor;
+use ferrite_core::convert::OpaquePtr;
 
 use super::*;
 
@@ -25,9 +26,11 @@ fn convert(plan: &LaunchPlan, arguments: &[AnyView<'_>]) -> Result<(Vec<u64>, Wo
 }
 
 fn pointer(address: usize) -> AnyView<'static> {
-    let pointer: *mut core::ffi::c_void = core::ptr::without_provenance_mut(address);
     // SAFETY: the cell contains the pointer itself, which is never dereferenced.
-    unsafe { AnyView::from_raw(*ferrite_core::Any::from(pointer).as_raw()) }
+    unsafe {
+        let pointer = OpaquePtr::new(core::ptr::without_provenance_mut(address));
+        AnyView::from_raw(*ferrite_core::Any::from(pointer).as_raw())
+    }
 }
 
 #[test]

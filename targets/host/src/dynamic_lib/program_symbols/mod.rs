@@ -24,7 +24,10 @@ unsafe impl Sync for Symbol {}
 
 impl Symbol {
     /// Creates a symbol.
-    pub const fn new(name: &'static CStr, address: *const c_void) -> Symbol {
+    ///
+    /// # Safety
+    /// The address must be that of a function of this name, and stay valid until the process ends: libraries call it.
+    pub const unsafe fn new(name: &'static CStr, address: *const c_void) -> Symbol {
         Symbol { name, address }
     }
 
@@ -93,10 +96,13 @@ mod tests {
     #[test]
     fn offered_symbols_are_shown_once() {
         static TABLE: SymbolTable = SymbolTable {
-            symbols: &[
-                Symbol::new(c"ferrite_test_two", two as *const c_void),
-                Symbol::new(c"ferrite_test_again", two as *const c_void),
-            ],
+            // SAFETY: nothing else has these names.
+            symbols: &unsafe {
+                [
+                    Symbol::new(c"ferrite_test_two", two as *const c_void),
+                    Symbol::new(c"ferrite_test_again", two as *const c_void),
+                ]
+            },
         };
         offer(&TABLE);
         assert!(found(c"ferrite_test_two").is_null());
@@ -113,7 +119,9 @@ mod tests {
 
     #[test]
     fn symbols_that_the_process_shows_stay() {
-        static TABLE: SymbolTable = SymbolTable { symbols: &[Symbol::new(c"malloc", two as *const c_void)] };
+        // SAFETY: the process shows the symbol already, so that this one is not used.
+        static TABLE: SymbolTable =
+            SymbolTable { symbols: &[unsafe { Symbol::new(c"malloc", two as *const c_void) }] };
         assert!(is_shown(&TABLE));
         offer(&TABLE);
         show();
