@@ -22,7 +22,7 @@ check_planted() { need python3 "apt-get install python3" && tests/robustness/pla
 about python-programs "PROGRAMS generated Python programs, 2000 unless that says otherwise, do the same with upstream's library and ours"
 check_python-programs() {
   local library=$target/cxx-abi/release/libtvm_ffi.so run=tests/robustness/python/run.sh status=0
-  host_library release && need python3 "apt-get install python3 python3-pip python3-venv" || return 1
+  host_library release && need python3 "apt-get install python3 python3-pip python3-venv" && need cc "apt-get install gcc" || return 1
   damage_is_found 's/IndexError/IndexErroX/' && damage_is_found 's/\xb9\x79\x37\x9e/\xb8\x79\x37\x9e/g' || status=1
   $run "$library" findings || status=1
   $run "$library" --programs "${PROGRAMS:-2000}" --seconds 3600 || status=1

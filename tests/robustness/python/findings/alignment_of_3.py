@@ -5,9 +5,10 @@ import numpy as np
 import tvm_ffi
 
 aligned = 0
-for _ in range(100):
+arrays = [np.arange(1000 + count) for count in range(100)]  # at addresses with each remainder
+for array in arrays:
     try:
-        tvm_ffi.from_dlpack(np.arange(1000), require_alignment=3)
+        tvm_ffi.from_dlpack(array, require_alignment=3)
         aligned += 1
     except RuntimeError:
         pass
