@@ -65,12 +65,27 @@ static int fails_without_memory(void) {
   return cnn_create(&model) != 0 && raised_is("MemoryError", "bytes") && FerriteMemoryUsed() == used;
 }
 
-int main(void) {
-  TVMFFIObjectHandle model;
-  int ok = fails_without_memory();
-  print_row_start("too little memory");
+/* A picture at an odd address is an error that names the argument, and the model goes on. */
+static int refuses_unaligned(TVMFFIObjectHandle model) {
+  static float pictures[PIXELS + 1];
+  char* picture = (char*)pictures + 1;
+  size_t i;
+  for (i = 0; i < PIXELS * sizeof(float); ++i) picture[i] = ((const char*)cnn_f32_x)[i];
+  return classify(model, (const float*)(const void*)picture) < 0 &&
+         raised_is("ValueError", "argument 0 is not aligned to 4") &&
+         classify(model, cnn_f32_x) == (int)cnn_f32_label[0];
+}
+
+static int print_result(const char* what, int ok) {
+  print_row_start(what);
   print_text(ok ? "ok" : "FAILED");
   print_row_end();
+  return ok;
+}
+
+int main(void) {
+  TVMFFIObjectHandle model;
+  int ok = print_result("too little memory", fails_without_memory());
   if (FerriteMemoryAdd((char*)arena + SMALL_ARENA_BYTES, sizeof(arena) - SMALL_ARENA_BYTES) != 0 ||
       workspace_start() != 0 || cnn_create(&model) != 0) {
     print_raised();
@@ -80,5 +95,6 @@ int main(void) {
   print_measure("pool", FerriteMemoryHighWater());
   workspace_print();
   print_stack();
+  ok &= print_result("input not aligned", refuses_unaligned(model));
   return ok ? 0 : 1;
 }

@@ -1,10 +1,12 @@
-//! Tests what kernels get when the tensors of a caller are not aligned, at every entry to the machine.
+//! Tests what kernels get when the tensors of a caller are not aligned, at every entry to the machine, or those that a function
+//! returns to the model.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod support;
 #[path = "support/unaligned.rs"]
 mod unaligned;
 
+use core::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
 use ferrite_alloc_ext::containers::ArrayObject;
@@ -12,9 +14,10 @@ use ferrite_core::abi::{DLDevice, DLTensor, TVMFFIAny};
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::{Any, AnyView, Function, String as Text, Tensor, type_index};
+use ferrite_core::{Any, AnyView, Function, Shape, String as Text, Tensor, type_index};
+use ferrite_relax::compiled::{move_from_packed_return, set_packed_arg};
 use ferrite_relax::machine::Machine;
-use ferrite_relax::memory::{Allocator, Kind};
+use ferrite_relax::memory::{Allocator, Kind, Storage};
 use support::*;
 use unaligned::{SHIFTS, Shift, shifted, shifted_value};
 
@@ -256,5 +259,158 @@ fn a_kernel_that_is_called_by_name_refuses_what_is_not_aligned() -> Result<()> {
     assert_eq!(texts(result), ("ValueError".into(), text.into()));
     let nested = shifted_value(&ArrayObject::from_slice(&[x.clone().into()])?.into(), Shift::Pointer(8))?;
     assert_eq!(texts(machine.call(fill, &[AnyView::from(&x), nested.view()])).1, text);
+    Ok(())
+}
+
+/// How a model calls the function that returns a tensor.
+#[derive(Clone, Copy, Debug)]
+enum Caller {
+    Bytecode,
+    /// Bytecode, through the builtin that calls closures.
+    Builtin,
+    /// Bytecode, with an instrument around each call.
+    Instrumented,
+    /// Native code, played by a function of the test.
+    Native,
+}
+
+const CALLERS: [Caller; 4] = [Caller::Bytecode, Caller::Builtin, Caller::Instrumented, Caller::Native];
+
+/// Creates a machine whose `main(give, f)` calls the first function, and passes its result to the second.
+fn chain(caller: Caller) -> Result<Machine> {
+    let first = match caller {
+        Caller::Builtin => call(2, 0, &[MACHINE, 0]),
+        _ => call(2, 1, &[0]),
+    };
+    let mut main = bytecode("main", &["give", "f"], 4, vec![first, call(3, 2, &[1, 2]), ret(2)]);
+    if matches!(caller, Caller::Native) {
+        (main.kind, main.body) = (2, Vec::new());
+    }
+    let functions = [packed("vm.builtin.invoke_closure"), packed("first"), packed("second"), main];
+    let machine = Machine::new(load(&executable(&functions, &[]))?);
+    let first = Function::from_packed(|args| args[0].get::<Function>()?.call_packed(&[]))?;
+    let second = Function::from_packed(|args| args[0].get::<Function>()?.call_packed(&args[1..]))?;
+    let code = Function::from_packed(native_main)?;
+    let resolve = move |name: &[u8]| {
+        Ok(Some(match name {
+            b"first" => first.clone(),
+            b"second" => second.clone(),
+            _ => code.clone(),
+        }))
+    };
+    machine.initialize_on_cpu(Kind::Pooled, &resolve)?;
+    if matches!(caller, Caller::Instrumented) {
+        machine.set_instrument(Some(Function::from_packed(|_| Ok(Any::NONE))?))?;
+    }
+    Ok(machine)
+}
+
+/// Does what TVM's code of `main` does: the arguments are in registers 0 and 1, the result is in register 2.
+fn native_main(args: &[AnyView<'_>]) -> Result<Any> {
+    let list: *mut c_void = args[1].get()?;
+    let mut cells = [TVMFFIAny::NONE; 2];
+    let cell = cells.as_mut_ptr();
+    // SAFETY: the list is that of the registers, and the cells have an argument and a result.
+    unsafe {
+        set_packed_arg(list, 0, cell, 0)?;
+        let function: Function = AnyView::from_raw(cells[0]).get()?;
+        cells[1] = function.call_packed(&[])?.into_raw();
+        // Generated code ignores the status.
+        let _ = move_from_packed_return(list, 2, cells.as_mut_ptr(), 1);
+        set_packed_arg(list, 1, cells.as_mut_ptr(), 0)?;
+        set_packed_arg(list, 2, cells.as_mut_ptr(), 1)?;
+        AnyView::from_raw(cells[0]).get::<Function>()?.call_packed(&[AnyView::from_raw(cells[1])])
+    }
+}
+
+/// Returns a function without arguments that returns a value.
+fn giver(value: Any) -> Result<Function> {
+    Function::from_packed(move |_| Ok(value.clone()))
+}
+
+#[test]
+fn results_of_functions_that_a_model_calls_are_aligned() -> Result<()> {
+    for (caller, shift) in CALLERS.iter().flat_map(|caller| SHIFTS.map(|shift| (*caller, shift))) {
+        let (context, machine) = (format!("{caller:?} {shift:?}"), chain(caller)?);
+        let seen: Seen = Arc::default();
+        let log = seen.clone();
+        let second = Function::from_packed(move |args| {
+            let parts = args[0].try_get::<ArrayObject>()?;
+            let parts = parts.as_ref().map(|parts| parts.as_slice()[1].view());
+            record(&log, TensorRef::from_view(&parts.unwrap_or(args[0])).expect("a tensor"));
+            Ok(Any::NONE)
+        })?;
+        let given: Any = shifted(&floats()?, shift)?.into();
+        let tuple: Any = ArrayObject::from_slice(&[7i64.into(), given.clone()])?.into();
+        for value in [given.clone(), tuple] {
+            let give = giver(value)?;
+            for _ in 0..2 {
+                machine.call(main_of(&machine), &[AnyView::from(&give), AnyView::from(&second)])?;
+                expect_aligned(&seen, 1, &context);
+            }
+        }
+        // What the function returned is as it was.
+        let unchanged = shifted(&floats()?, shift)?;
+        let [now, before] =
+            [&given.get::<Tensor>()?, &unchanged].map(|tensor| tensor.dl_tensor().byte_offset);
+        assert_eq!(now, before, "{context}");
+    }
+    Ok(())
+}
+
+#[test]
+fn aligned_results_and_those_in_storages_are_used_in_place() -> Result<()> {
+    for caller in CALLERS {
+        let machine = chain(caller)?;
+        let place = Arc::new(Mutex::new((0, 0)));
+        let log = place.clone();
+        let second = Function::from_packed(move |args| {
+            let tensor = TensorRef::from_view(&args[0]).expect("a tensor");
+            *log.lock().unwrap() = (tensor.data_ptr().addr(), tensor.byte_offset());
+            Ok(Any::NONE)
+        })?;
+        let block = Allocator::new(DLDevice { device_type: 1, device_id: 78 }, Kind::Naive)?.allocate(256)?;
+        let storage = Storage::new(block)?;
+        let (shape, dtype) = (Shape::from_slice(&[2, 3])?, floats()?.dtype());
+        let args = [AnyView::from(&storage), 16i64.into(), AnyView::from(&shape), AnyView::from(&dtype)];
+        let placed = ferrite_relax::builtins::find(b"vm.builtin.alloc_tensor").expect("a builtin");
+        for tensor in [floats()?, (placed.body)(&args)?.get::<Tensor>()?] {
+            let give = giver(tensor.clone().into())?;
+            machine.call(main_of(&machine), &[AnyView::from(&give), AnyView::from(&second)])?;
+            let raw = tensor.dl_tensor();
+            assert_eq!(*place.lock().unwrap(), (raw.data.addr(), raw.byte_offset), "{caller:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_model_that_writes_to_a_result_needs_an_aligned_one() -> Result<()> {
+    let text = "A tensor that a function returned to main must be aligned to 64 bytes, because the function writes to it";
+    for caller in CALLERS {
+        let (machine, fill) = (chain(caller)?, Function::from_packed(overwrite)?);
+        let call = |tensor: &Tensor| {
+            let give = giver(tensor.clone().into())?;
+            machine.call(main_of(&machine), &[AnyView::from(&give), AnyView::from(&fill)])
+        };
+        let ones = [f32::from_bits(0x0101_0101); 6];
+        let aligned = floats()?;
+        for _ in 0..2 {
+            let result = call(&shifted(&floats()?, Shift::Pointer(4))?);
+            assert_eq!(texts(result), ("ValueError".into(), text.into()), "{caller:?}");
+            call(&aligned)?;
+            assert_eq!(aligned.as_slice::<f32>()?, ones);
+        }
+        let view = shifted(&floats()?, Shift::Offset(64))?;
+        call(&view)?;
+        assert_eq!(view.as_slice::<f32>()?, ones);
+        // The owner of a result may change it: the model has a copy.
+        let (kept, released) = (shifted(&floats()?, Shift::Pointer(8))?, giver(Any::NONE)?);
+        let mine = kept.clone();
+        let change = Function::from_packed(move |_| overwrite(&[AnyView::from(&mine)]))?;
+        let give = giver(kept.into())?;
+        machine.call(main_of(&machine), &[AnyView::from(&give), AnyView::from(&change)])?;
+        machine.call(main_of(&machine), &[AnyView::from(&give), AnyView::from(&released)])?;
+    }
     Ok(())
 }

@@ -10,7 +10,7 @@
 #[cfg_attr(not(feature = "all-builtins"), path = "list/unchecked.rs")]
 mod list;
 
-pub(crate) use list::{ValueList, limit, take_failures};
+pub(crate) use list::{ValueList, limit, set_machine, take_failures};
 
 use core::ffi::c_void;
 use core::mem;
@@ -19,6 +19,8 @@ use ferrite_core::Any;
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::{plain_ensure, plain_error, type_index};
+
+use crate::machine::result_needs_a_look;
 
 /// Returns the address of an element; `None` if the list is one of this crate, and does not have it.
 ///
@@ -92,10 +94,10 @@ pub unsafe fn reset_item(list: *mut c_void, index: i32) -> Result<()> {
 }
 
 /// Moves the result of a call into an element, and releases the element's old value. The result's cell is None afterwards. The
-/// result is released if the list has no such element.
+/// result is released if the list has no such element. Tensors that kernels cannot use are copied if the list is one of this crate.
 ///
 /// # Errors
-/// Same errors as [`set_packed_arg`].
+/// Same errors as [`set_packed_arg`]; MemoryError.
 ///
 /// # Safety
 /// The lists must have the given elements, except for those of this crate. The result must be an owned value.
@@ -109,12 +111,40 @@ pub unsafe fn move_from_packed_return(
     unsafe {
         let from = argument(args, arg)?;
         let to = place(list, index)?;
+        // An owned value is looked at where it is.
+        if result_needs_a_look(&*from.cast::<Any>())
+            && let Some(to) = to
+        {
+            return move_usable(list, to, from);
+        }
         let value = from.replace(TVMFFIAny::NONE);
         // A result that borrows would be a text of C, which functions do not return.
         debug_assert!(value.type_index != type_index::RAW_STR);
         let value = Any::from_raw(value);
         let Some(to) = to else { return Err(out_of_range(index)) };
         drop(mem::replace(&mut *to.cast::<Any>(), value));
+    }
+    Ok(())
+}
+
+/// Moves a result into an element of a list, with tensors that kernels can use. The result's cell is None afterwards.
+///
+/// # Safety
+/// The element must be one of the list; both must be owned values. A list of this crate must be one that a machine passed to native
+/// code that still runs.
+#[cold]
+#[inline(never)]
+unsafe fn move_usable(list: *mut c_void, element: *mut TVMFFIAny, from: *mut TVMFFIAny) -> Result<()> {
+    // SAFETY: contract of this function; a list with a length is one of this crate.
+    unsafe {
+        let result = mem::take(&mut *from.cast::<Any>());
+        let machine = if list::length(list).is_some() { list::machine(list) } else { None };
+        let result = match machine {
+            // The code ignores the error, which the machine returns in its place.
+            Some(machine) => machine.align_result(result).inspect_err(|_| list::note_failure(list))?,
+            None => result,
+        };
+        drop(mem::replace(&mut *element.cast::<Any>(), result));
     }
     Ok(())
 }

@@ -139,15 +139,8 @@ impl CallFrame<'_> {
         let Some(allocator) = self.entry.pools()?.allocators.last().copied() else { return Ok(()) };
         // SAFETY: the frame has as many registers, which are this call's until it ends.
         let inputs = unsafe { core::slice::from_raw_parts_mut(self.registers, count) };
-        let copies = inputs::replace(inputs, allocator)?;
-        let frames = &mut self.entry.state().frames;
-        if let Some(frame) = frames.innermost()
-            && !copies.is_empty()
-        {
-            frame.copies = copies;
-            frames.with_copies += 1;
-        }
-        Ok(())
+        let copies = inputs::replace(inputs, inputs::Origin::Arguments, allocator)?;
+        self.entry.keep_copies(copies)
     }
 
     /// Takes the copies of inputs out of the frame.
@@ -157,6 +150,39 @@ impl CallFrame<'_> {
         let copies = frames.innermost().map(|frame| core::mem::take(&mut frame.copies)).unwrap_or_default();
         frames.with_copies -= usize::from(!copies.is_empty());
         copies
+    }
+}
+
+#[cfg(feature = "all-builtins")]
+impl Entry<'_> {
+    /// Returns a result of a function that the innermost call made, with tensors that kernels can use.
+    ///
+    /// # Errors
+    /// MemoryError; ValueError for tuples that are nested too deep.
+    #[cold]
+    pub(super) fn align_result(&self, result: Any) -> Result<Any> {
+        let Some(allocator) = self.pools()?.allocators.last().copied() else { return Ok(result) };
+        let mut result = [result];
+        let copies = inputs::replace(&mut result, inputs::Origin::Result, allocator)?;
+        self.keep_copies(copies)?;
+        let [result] = result;
+        Ok(result)
+    }
+
+    /// Adds copies to the frame of the innermost call.
+    fn keep_copies(&self, copies: Buffer<inputs::InputCopy>) -> Result<()> {
+        let frames = &mut self.state().frames;
+        let Some(frame) = frames.innermost() else { return Ok(()) };
+        if copies.is_empty() {
+            return Ok(());
+        }
+        frame.copies.try_reserve(copies.len())?;
+        let is_first = frame.copies.is_empty();
+        for copy in copies {
+            frame.copies.try_push(copy)?;
+        }
+        frames.with_copies += usize::from(is_first);
+        Ok(())
     }
 }
 

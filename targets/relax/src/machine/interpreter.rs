@@ -10,7 +10,7 @@ use super::frame::CallFrame;
 use super::pools::{Callee, Pools};
 #[cfg(feature = "std")]
 use super::profile;
-use super::{Entry, instrument, wrong_count};
+use super::{Entry, inputs, instrument, wrong_count};
 use crate::builtins::memory::place_tensor;
 use crate::executable::FunctionInfo;
 use crate::executable::code::{Destination, Instruction, Operand, PLACE_ARGUMENTS};
@@ -178,8 +178,7 @@ impl Interpreter<'_> {
             let args = self.arguments(operands);
             let Callee::Packed { safe_call, handle } = callee else {
                 let value = self.invoke(callee, function as usize, args)?;
-                self.write(destination, value);
-                return Ok(());
+                return self.write_result(destination, value);
             };
             let mut result = TVMFFIAny::NONE;
             let before = Mark::now();
@@ -187,9 +186,31 @@ impl Interpreter<'_> {
             if status != 0 {
                 return Err(failure(status, before));
             }
-            self.write(destination, Any::from_raw(result));
+            self.write_result(destination, Any::from_raw(result))
         }
+    }
+
+    /// Stores the result of a function, in which kernels can use all tensors, in its destination.
+    ///
+    /// # Safety
+    /// Same requirement as [`write`](Self::write).
+    #[inline(always)]
+    unsafe fn write_result(&self, destination: Destination, value: Any) -> Result<()> {
+        let is_stored = destination.register().is_some();
+        let value =
+            if is_stored && inputs::result_needs_a_look(&value) { self.usable(value)? } else { value };
+        // SAFETY: contract of this function.
+        unsafe { self.write(destination, value) };
         Ok(())
+    }
+
+    /// Returns a result with tensors that kernels can use.
+    #[cold]
+    fn usable(&self, result: Any) -> Result<Any> {
+        #[cfg(feature = "all-builtins")]
+        return self.entry.align_result(result);
+        #[cfg(not(feature = "all-builtins"))]
+        inputs::refuse_result(&result.view()).map(|()| result)
     }
 
     /// Returns the arguments of a call, copied next to each other into the frame's argument area.
@@ -228,9 +249,8 @@ impl Interpreter<'_> {
             #[cfg(feature = "std")]
             let invoke = || profile::timed(self.entry, function, invoke);
             let value = instrument::around(self.entry, self.pools, function, args, invoke)?;
-            self.write(destination, value);
+            self.write_result(destination, value)
         }
-        Ok(())
     }
 
     fn invoke(&self, callee: &Callee, function: usize, args: &[AnyView<'_>]) -> Result<Any> {

@@ -6,7 +6,7 @@
 //! | `pools` | state set by `vm_initialization`: allocators, literals and callees |
 //! | `owner` | ownership of a machine by one thread at a time |
 //! | `frame` | call frames, reused across calls |
-//! | `inputs` | alignment of the tensors that a call passes to the model |
+//! | `inputs` | alignment of the tensors that come into the model |
 //! | `interpreter` | the loop over instructions |
 //! | `native` | functions that are native code |
 //! | `instrument` | calls of the instrument around calls of functions |
@@ -44,6 +44,7 @@ pub(crate) use bound::{owned, with_views};
 pub use closure::Closure;
 pub use context::Context;
 pub(crate) use context::pointer_view;
+pub(crate) use inputs::result_needs_a_look;
 pub use pools::Resolve;
 #[cfg(feature = "std")]
 pub use profile::{OperatorTime, Profile};
@@ -101,6 +102,8 @@ struct State {
     profile: Option<Profile>,
     /// Whether there is an instrument or a profile.
     is_observed: bool,
+    /// Error for a result that native code stored, which ignores errors.
+    result_error: Option<Error>,
     stateful: Stateful,
     #[cfg(feature = "all-builtins")]
     recordings: recordings::Recordings,
@@ -248,6 +251,20 @@ impl Machine {
     /// Same errors as [`Context::allocator`].
     pub fn allocator(&self, device_index: i64) -> Result<Allocator> {
         Context::of(self).allocator(device_index)
+    }
+
+    /// Returns a result that native code of the running function stores, with tensors that kernels can use.
+    ///
+    /// # Errors
+    /// Errors of [`Entry::align_result`]; the machine keeps them, too, until the code returns.
+    pub(crate) fn align_result(&self, result: Any) -> Result<Any> {
+        #[cfg(not(feature = "all-builtins"))]
+        return Ok(result);
+        #[cfg(feature = "all-builtins")]
+        {
+            let entry = self.enter()?;
+            entry.align_result(result).inspect_err(|error| entry.state().result_error = Some(error.clone()))
+        }
     }
 
     /// Begins a use of the machine by the calling thread.

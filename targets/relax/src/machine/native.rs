@@ -6,7 +6,7 @@ use ferrite_core::{Any, AnyView, Function, plain_bail, plain_error, stack};
 use super::frame::CallFrame;
 use super::pools::Pools;
 use super::{Entry, pointer_view};
-use crate::compiled::{limit, take_failures};
+use crate::compiled::{limit, set_machine, take_failures};
 use crate::executable::FunctionInfo;
 
 /// Prefix of the native functions' names in the library.
@@ -17,7 +17,7 @@ pub(super) const PREFIX: &[u8] = b"__vmtir__";
 ///
 /// # Errors
 /// InternalError for a wrong number of arguments, and if the code accesses values that the lists do not have; ValueError if calls are
-/// nested too deep; errors of the code; MemoryError.
+/// nested too deep; errors of the code; MemoryError, also for the copy of a result that the code stores.
 pub(super) fn run(
     entry: &Entry<'_>,
     pools: &Pools,
@@ -45,7 +45,10 @@ fn call(
 ) -> Result<Any> {
     let frame = CallFrame::begin(entry, info, args)?;
     // SAFETY: the frame has so many registers.
-    unsafe { limit(frame.registers, info.registers) };
+    unsafe {
+        limit(frame.registers, info.registers);
+        set_machine(frame.registers, entry.0);
+    }
     let machine = core::ptr::from_ref(entry.0).cast_mut();
     let [constants, functions] = pools.native_lists();
     let lists = [frame.registers, constants, functions];
@@ -53,7 +56,8 @@ fn call(
     let status = code.call_packed(&[pointer_view(machine.cast()), registers, constants, functions]);
     // SAFETY: these are the starts of lists.
     if unsafe { take_failures(lists) } {
-        return Err(out_of_range(entry, info));
+        let error = entry.state().result_error.take();
+        return Err(error.unwrap_or_else(|| out_of_range(entry, info)));
     }
     status?;
     frame.check_copies()?;

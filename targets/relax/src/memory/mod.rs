@@ -24,4 +24,6 @@ pub(crate) use device_memory::required_alignment;
 pub use device_memory::{ALIGNMENT, copy, empty};
 pub(crate) use spare_tensors::SpareTensors;
 pub use storage::Storage;
+#[cfg(feature = "all-builtins")]
+pub(crate) use tensor::is_placed;
 pub(crate) use tensor::{Placement, SpareTensor, tensor_over};

@@ -139,7 +139,7 @@ impl SpareTensor {
 /// Returns `true` if a tensor was made by [`tensor_over`]. May also return `false` for one if the compiler duplicated the
 /// deleter.
 #[inline(always)]
-fn is_placed(object: &ObjectRef) -> bool {
+pub(crate) fn is_placed(object: &ObjectRef) -> bool {
     // SAFETY: the object is alive, and its deleter does not change.
     let deleter = unsafe { (*object.as_ptr()).deleter.deleter };
     deleter.is_some_and(|deleter| core::ptr::fn_addr_eq(deleter, <PlacedTensor as ObjectRecord>::DELETER))

@@ -5,11 +5,14 @@ use core::ffi::c_void;
 use ferrite_core::Any;
 use ferrite_core::memory::{AllocError, Buffer};
 
+use crate::machine::Machine;
+
 /// First half of the word before a list; the number of its values is the other.
 const MARK: u32 = u32::from_le_bytes(*b"list");
 
-/// Words before the values: one that is not 0 after a failed access, and [`MARK`] with the length.
-const HEADER: usize = 2;
+/// Words before the values: the address of the machine that runs the code, for lists of registers; one that is not 0 after a failed
+/// access; and [`MARK`] with the length.
+const HEADER: usize = 3;
 
 /// Additional words, so that the values start where they must.
 const PADDING: usize = 1;
@@ -48,7 +51,7 @@ impl ValueList {
         // A value of zeros is None.
         words.try_resize(count.ok_or(AllocError::new(usize::MAX))?, 0u64)?;
         let block = words.as_mut_slice().as_mut_ptr();
-        let first = HEADER + if block.addr().is_multiple_of(16) { PADDING } else { 0 };
+        let first = HEADER + if block.addr().is_multiple_of(16) { 0 } else { PADDING };
         let list = ValueList { _words: words, start: block.wrapping_add(first).cast(), len };
         // SAFETY: this is the start of a list with so many values.
         unsafe { limit(list.start, len) };
@@ -93,6 +96,25 @@ impl Drop for ValueList {
 pub(crate) unsafe fn limit(start: *mut Any, len: usize) {
     // SAFETY: the word before the values is part of the header.
     unsafe { start.cast::<[u32; 2]>().sub(1).write([MARK, len as u32]) };
+}
+
+/// Sets the machine that runs the native code.
+///
+/// # Safety
+/// The pointer must be the start of a list.
+#[inline(always)]
+pub(crate) unsafe fn set_machine(start: *mut Any, machine: &Machine) {
+    // SAFETY: the word is part of the list's header.
+    unsafe { start.cast::<*const Machine>().byte_sub(HEADER * size_of::<u64>()).write(machine) };
+}
+
+/// Returns the machine that runs the native code; `None` for a list that is not one of registers.
+///
+/// # Safety
+/// The pointer must be the start of a list, which the machine passed to native code that still runs.
+pub(super) unsafe fn machine<'a>(list: *mut c_void) -> Option<&'a Machine> {
+    // SAFETY: the word is part of the list's header: 0, or the address of the machine.
+    unsafe { list.cast::<*const Machine>().byte_sub(HEADER * size_of::<u64>()).read().as_ref() }
 }
 
 /// Returns the number of values of a list; `None` for an array of another runtime, whose length is not known.

@@ -6,6 +6,8 @@ use ferrite_core::Any;
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::memory::{AllocError, Buffer};
 
+use crate::machine::Machine;
+
 /// An array of values that are all None when it is dropped.
 #[derive(Default)]
 pub(crate) struct ValueList(Buffer<TVMFFIAny>);
@@ -36,6 +38,20 @@ impl ValueList {
 /// # Safety
 /// None is required.
 pub(crate) unsafe fn limit(_start: *mut Any, _len: usize) {}
+
+/// Does nothing.
+///
+/// # Safety
+/// None is required.
+pub(crate) unsafe fn set_machine(_start: *mut Any, _machine: &Machine) {}
+
+/// Returns `None`: lists do not know their machine.
+///
+/// # Safety
+/// None is required.
+pub(super) unsafe fn machine<'a>(_list: *mut c_void) -> Option<&'a Machine> {
+    None
+}
 
 /// Returns `None`: the length is not known.
 ///

@@ -1,6 +1,7 @@
-//! Aligned copies of inputs.
+//! Aligned copies of inputs, and of results of other functions.
 
 use ferrite_alloc_ext::containers::ArrayObject;
+use ferrite_alloc_ext::containers::key::hash_bytes;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::ffi_functions::invalid_object;
 use ferrite_core::memory::Buffer;
@@ -12,27 +13,48 @@ use ferrite_core::{Any, ObjectRef, Tensor, plain_bail, stack};
 use super::refusal::write_argument;
 use super::{Addresses, is_aligned, is_usable};
 use crate::executable::{FunctionInfo, Program};
-use crate::memory::{Allocator, Placement, Storage, required_alignment, tensor_over};
+use crate::memory::{Allocator, Placement, Storage, is_placed, required_alignment, tensor_over};
 
-/// A copy of an input, and the elements that it was made of.
+/// A copy of a tensor from outside, and what its elements were.
 pub(in crate::machine) struct InputCopy {
-    parameter: usize,
     copy: Tensor,
-    original: *const u8,
     bytes: usize,
+    before: Before,
 }
 
-/// Replaces the tensors in arguments that kernels cannot use, elements of tuples included. Returns the copies.
+/// The elements of a copy before the function ran.
+enum Before {
+    /// Elements of an argument, which the caller keeps.
+    Argument { parameter: usize, original: *const u8 },
+    /// Hash of the elements of a result, whose owner may change or release them.
+    Result { hash: u64 },
+}
+
+/// Where tensors come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::machine) enum Origin {
+    /// The caller of a function of the model.
+    Arguments,
+    /// A function that the model calls.
+    Result,
+}
+
+/// Replaces the tensors in values that kernels cannot use, elements of tuples included. Returns the copies. A result that lies in a
+/// storage of the model stays where it is.
 ///
 /// # Errors
 /// MemoryError; ValueError for tuples that are nested too deep.
-pub(in crate::machine) fn replace(args: &mut [Any], allocator: Allocator) -> Result<Buffer<InputCopy>> {
+pub(in crate::machine) fn replace(
+    args: &mut [Any],
+    origin: Origin,
+    allocator: Allocator,
+) -> Result<Buffer<InputCopy>> {
     let mut copies = Buffer::new();
     if !need_a_look(args) {
         return Ok(copies);
     }
     for (parameter, arg) in args.iter_mut().enumerate() {
-        let mut replacer = Replacer { parameter, allocator, copies: &mut copies };
+        let mut replacer = Replacer { parameter, origin, allocator, copies: &mut copies };
         if let Some(value) = replacer.replacement(arg)? {
             // Dropped when the new value is in place.
             drop(core::mem::replace(arg, value));
@@ -54,9 +76,10 @@ fn need_a_look(args: &[Any]) -> bool {
     addresses.need_a_look()
 }
 
-/// Replaces the tensors of one argument.
+/// Replaces the tensors of one value.
 struct Replacer<'a> {
     parameter: usize,
+    origin: Origin,
     allocator: Allocator,
     copies: &'a mut Buffer<InputCopy>,
 }
@@ -66,7 +89,9 @@ impl Replacer<'_> {
     fn replacement(&mut self, value: &Any) -> Result<Option<Any>> {
         let view = value.view();
         if let Some(tensor) = TensorRef::from_view(&view) {
-            return if is_usable(tensor) { Ok(None) } else { self.usable(tensor, value).map(Some) };
+            let stays = is_usable(tensor)
+                || self.origin == Origin::Result && value.as_object().is_some_and(is_placed);
+            return if stays { Ok(None) } else { self.usable(tensor, value).map(Some) };
         }
         match value.as_object().and_then(ObjectRef::as_class::<ArrayObject>) {
             Some(tuple) => self.tuple(tuple),
@@ -114,40 +139,64 @@ impl Replacer<'_> {
             target.cast::<u8>().copy_from_nonoverlapping(original, bytes);
             tensor_over(storage.as_object(), &place(target), tensor.shape())?
         };
-        self.copies.try_push(InputCopy { parameter: self.parameter, copy: copy.clone(), original, bytes })?;
+        let before = match self.origin {
+            Origin::Arguments => Before::Argument { parameter: self.parameter, original },
+            // SAFETY: the copy has as many bytes.
+            Origin::Result => Before::Result { hash: hash_bytes(unsafe { elements(&copy, bytes) }) },
+        };
+        self.copies.try_push(InputCopy { copy: copy.clone(), bytes, before })?;
         Ok(copy.into())
     }
 }
 
-/// Checks that a function left the copies of its inputs as they were: the caller would not see what it wrote.
+/// Returns the elements of a copy.
+///
+/// # Safety
+/// The copy must have as many bytes.
+unsafe fn elements(copy: &Tensor, bytes: usize) -> &[u8] {
+    // SAFETY: contract of this function.
+    unsafe { core::slice::from_raw_parts(copy.dl_tensor().data.cast::<u8>().cast_const(), bytes) }
+}
+
+/// Checks that a function left the copies of its inputs as they were: the owner of the originals would not see what it wrote.
 ///
 /// # Errors
 /// ValueError that names the argument.
 ///
 /// # Safety
-/// The originals must still be there.
+/// The originals of arguments must still be there.
 pub(in crate::machine) unsafe fn check_unchanged(
     copies: &[InputCopy],
     program: &Program,
     info: &FunctionInfo,
 ) -> Result<()> {
-    for InputCopy { parameter, copy, original, bytes } in copies {
-        // SAFETY: the copy has as many bytes, and so has the original, which the caller guarantees.
-        let [now, before] = unsafe {
-            [copy.dl_tensor().data.cast::<u8>().cast_const(), *original]
-                .map(|start| core::slice::from_raw_parts(start, *bytes))
+    for InputCopy { copy, bytes, before } in copies {
+        // SAFETY: the copy has as many bytes.
+        let now = unsafe { elements(copy, *bytes) };
+        let is_unchanged = match before {
+            Before::Argument { original, .. } => {
+                // SAFETY: the original has as many bytes, and is there, as the caller guarantees.
+                now == unsafe { core::slice::from_raw_parts(*original, *bytes) }
+            }
+            Before::Result { hash } => hash_bytes(now) == *hash,
         };
-        if now != before {
-            return Err(changed(program, info, *parameter, required_alignment(copy.dtype())));
+        if !is_unchanged {
+            return Err(changed(program, info, before, required_alignment(copy.dtype())));
         }
     }
     Ok(())
 }
 
 #[cold]
-fn changed(program: &Program, info: &FunctionInfo, parameter: usize, alignment: usize) -> Error {
+fn changed(program: &Program, info: &FunctionInfo, before: &Before, alignment: usize) -> Error {
     let write = |out: &mut Writer<'_>| {
-        write_argument(out, program, info, parameter);
+        match before {
+            Before::Argument { parameter, .. } => write_argument(out, program, info, *parameter),
+            Before::Result { .. } => {
+                out.put(b"A tensor that a function returned to ");
+                out.put_lossy(program.name(info));
+            }
+        }
         out.put(b" must be aligned to ");
         out.put_word(alignment);
         out.put(b" bytes, because the function writes to it");

@@ -1,7 +1,8 @@
-//! Alignment of the tensors that a call passes to the model: kernels assume that of the model's own storages.
+//! Alignment of the tensors that come into the model, as arguments of a call or as results of the functions that it calls:
+//! kernels assume that of the model's own storages.
 //!
-//! A call looks at the addresses of its arguments once. Tensors in main memory that kernels cannot use are replaced by copies
-//! (`copies`), or are errors in builds without all builtins (`refusal`).
+//! Each address is looked at once. Tensors in main memory that kernels cannot use are replaced by copies (`copies`), or are errors
+//! in builds without all builtins (`refusal`).
 //!
 //! # Upstream
 //! TVM's machine passes such tensors on, and the vector instructions of a kernel then end the process.
@@ -11,8 +12,10 @@ mod copies;
 mod refusal;
 
 #[cfg(feature = "all-builtins")]
-pub(super) use copies::{InputCopy, check_unchanged, replace};
+pub(super) use copies::{InputCopy, Origin, check_unchanged, replace};
 pub(super) use refusal::refuse;
+#[cfg(not(feature = "all-builtins"))]
+pub(super) use refusal::refuse_result;
 
 use ferrite_alloc_ext::device::is_main_memory;
 use ferrite_core::tensor::TensorRef;
@@ -63,6 +66,22 @@ impl Addresses {
     pub(super) fn need_a_look(&self) -> bool {
         (self.data & LOW_BITS) as u64 | self.byte_offsets != 0
     }
+}
+
+/// Returns `true` if a result may have to be replaced. Takes three instructions for most values, and six for an aligned tensor.
+#[inline(always)]
+pub(crate) fn result_needs_a_look(result: &Any) -> bool {
+    const _: () = assert!(type_index::ARRAY == type_index::TENSOR + 1);
+    let after_tensor = result.type_index().wrapping_sub(type_index::TENSOR).cast_unsigned();
+    after_tensor <= 1 && (after_tensor == 1 || !starts_aligned(result))
+}
+
+/// Returns `true` if the data of a tensor object has an aligned address and no byte offset.
+#[inline(always)]
+fn starts_aligned(tensor: &Any) -> bool {
+    let view = tensor.view();
+    let Some(tensor) = TensorRef::from_view(&view) else { return true };
+    tensor.data_ptr().addr() & LOW_BITS == 0 && tensor.byte_offset() == 0
 }
 
 /// Returns `true` if kernels can read the elements where they are. They check device, shape and strides themselves: memory of a
