@@ -3,7 +3,7 @@
 # Sources of apache/tvm that no registry has, read from a clone and never kept here. Sourced after cache.sh, not run.
 
 # Unpacks files of a revision: a tag, or the hash of a commit.
-unpack_tvm() { # unpack_tvm REVISION FOLDER PATH...
+unpack_tvm() { # unpack_tvm REVISION FOLDER PATTERN...
   local revision=$1 folder=$2 commit
   shift 2
   need git "apt-get install git"

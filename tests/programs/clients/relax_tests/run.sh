@@ -12,13 +12,14 @@ source "$here/../tvm_tests/support.sh"
 
 read_arguments "$@"
 need g++ "apt-get install g++"
-prepare relax-tests tests/python/relax
-states=$work/tree/tests/python/relax/test_runtime_builtin_rnn_state
+relax=tests/python/relax
+prepare relax-tests "$relax/conftest.py" "$relax/test_vm_*.py" "$relax/test_runtime_builtin.py" "$relax/test_runtime_builtin_rnn_state.py"
+states=$work/tree/$relax/test_runtime_builtin_rnn_state
 # The tests of recurrent states are for CUDA. Their copy is for the CPU.
 sed -e 's/tvm\.cuda()/tvm.cpu()/; s/Target("cuda")/Target("llvm")/; /need cuda/d; s/mod = dl\.Apply.*/pass/' \
   "$states.py" >"${states}_cpu.py"
 # Some compare sums of random numbers exactly, which not all draws pass.
-cat >>"$work/tree/tests/python/relax/conftest.py" <<'END'
+cat >>"$work/tree/$relax/conftest.py" <<'END'
 
 
 @pytest.fixture(autouse=True)

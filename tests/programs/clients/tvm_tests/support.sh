@@ -52,7 +52,7 @@ read_arguments() {
 }
 
 # Unpacks the tests. Sets `out`, the folder of the results, and `work`, which is removed at the end.
-prepare() { # prepare NAME FOLDER...: of the repository
+prepare() { # prepare NAME PATTERN...: of files of the repository
   open_cache
   ensure_wheel
   ensure_recorder
