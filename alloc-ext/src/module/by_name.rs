@@ -25,8 +25,8 @@ impl Module {
     /// folder is searched by the dynamic linker, like the libraries of a program.
     ///
     /// The code stays loaded until the process ends, since objects that the library creates may outlive the module; use
-    /// [`load_from_file`](Module::load_from_file) for a library that is to be closed. Loading runs the initialisers of the
-    /// library, and calls of its functions run its code: load only files that you trust.
+    /// [`load_from_file`](Module::load_from_file), which is unsafe, for a library that is to be closed. Loading runs the initialisers
+    /// of the library, and calls of its functions run its code: load only files that you trust.
     ///
     /// ```no_run
     /// # use ferrite_alloc_ext::module::Module;
@@ -44,8 +44,8 @@ impl Module {
     /// # Upstream
     /// `Module::LoadFromFile`, `tvm_ffi.load_module`.
     pub fn load(file: impl AsRef<FileName>) -> Result<Module> {
-        let module = Module::load_from_file(&String::from_bytes(bytes(file.as_ref()))?)?;
-        globals::add(&module)?;
+        let module = Module::from_file(&String::from_bytes(bytes(file.as_ref()))?)?;
+        globals::keep(&module)?;
         Ok(module)
     }
 

@@ -36,9 +36,9 @@ impl Operations for ModuleOperation {
     fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
         let mut result = Any::NONE;
         match self {
-            LoadFromFile(file) => result = Module::load_from_file(operands.get(file))?.into(),
+            LoadFromFile(file) => result = Module::from_file(operands.get(file))?.into(),
             GlobalsAdd(module) => globals::add(operands.get(module))?,
-            GlobalsRemove(module) => globals::remove(operands.get(module)),
+            GlobalsRemove(module) => globals::remove_added(operands.get(module)),
             ImplementsFunction(this, ..)
             | GetMetadata(this, ..)
             | GetDoc(this, ..)

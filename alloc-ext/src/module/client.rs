@@ -1,5 +1,4 @@
 //! Modules of the loaded `libtvm_ffi`, by its global functions.
-#![forbid(unsafe_code)]
 
 #[path = "by_name.rs"]
 mod by_name;
@@ -142,14 +141,24 @@ impl Module {
         self.ask("ffi.ModuleClearImports", &[])
     }
 
-    /// Loads a module from a file. It is closed when the last reference to it and to its functions is released.
+    /// Loads a module from a file as [`load`](Module::load) does, but closes a library with the last reference to the module.
     ///
     /// # Errors
     /// RuntimeError without a loader for the file name's extension; errors of the loader.
     ///
+    /// # Safety
+    /// When the last reference to the module and to its functions is dropped, the code of a library is unmapped. Until then, all that
+    /// it made must be gone: objects, errors and functions whose deleters or bodies are in it, and tensors over its memory; global
+    /// functions, types, fields and hooks that it registered must not be used any more. [`load`](Module::load) keeps the code.
+    ///
     /// # Upstream
     /// `Module::LoadFromFile` in `module.cc`.
-    pub fn load_from_file(file: &String) -> Result<Module> {
+    pub unsafe fn load_from_file(file: &String) -> Result<Module> {
+        Module::from_file(file)
+    }
+
+    /// Loads a module from a file. A library is closed with the last reference to the module.
+    fn from_file(file: &String) -> Result<Module> {
         call("ffi.ModuleLoadFromFile", &[file.into()])?.get()
     }
 }
@@ -166,11 +175,22 @@ pub mod globals {
         module.ask("ffi.ModuleGlobalsAdd", &[])
     }
 
+    /// Keeps a module until the process ends.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(in super::super) fn keep(module: &Module) -> Result<()> {
+        add(module)
+    }
+
     /// Removes a module from the set. Has no effect if it was not added.
     ///
     /// # Errors
     /// MemoryError.
-    pub fn remove(module: &Module) -> Result<()> {
+    ///
+    /// # Safety
+    /// This may drop the last reference to the module: see [`Module::load_from_file`].
+    pub unsafe fn remove(module: &Module) -> Result<()> {
         module.ask("ffi.ModuleGlobalsRemove", &[])
     }
 }

@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_loader_that_asks_for_what_it_loads_ends() -> Result<()> {
-        let loader = Function::from_typed(|file: String, _: String| Module::load_from_file(&file))?;
+        let loader = Function::from_typed(|file: String, _: String| Module::from_file(&file))?;
         Function::set_global("ffi.Module.load_from_file.itself", &loader, false)?;
         let error =
             call("ffi.ModuleLoadFromFile", &[AnyView::from(&name("a.itself"))]).map(drop).unwrap_err();

@@ -1,30 +1,70 @@
-//! Set of modules that stay loaded until they are removed or the process ends, even without other references.
+//! Sets of modules that stay loaded, even without other references: until they are removed, or until the process ends.
 //!
 //! # Upstream
 //! `ModuleGlobals` in `module.cc`.
-#![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
 use ferrite_core::sync::Mutex;
 
 use super::Module;
 use super::module_set::ModuleSet;
 
-pub(crate) static KEPT: Mutex<ModuleSet> = Mutex::new(ModuleSet::new());
+/// Modules that stay loaded.
+pub(crate) struct Kept {
+    /// Modules that [`remove`] may remove.
+    removable: ModuleSet,
+    /// Modules with code that objects may refer to as long as the process runs.
+    permanent: ModuleSet,
+}
+
+pub(crate) static KEPT: Mutex<Kept> =
+    Mutex::new(Kept { removable: ModuleSet::new(), permanent: ModuleSet::new() });
 
 /// Adds a module to the set, which keeps it alive. Adding it again has no effect.
 ///
 /// # Errors
 /// MemoryError.
 pub fn add(module: &Module) -> Result<()> {
-    let added = KEPT.lock().add(module);
+    let added = KEPT.lock().removable.add(module);
     // The error is created after unlocking, since its memory may come from a user's allocator.
     Ok(added.map(drop)?)
 }
 
-/// Removes a module from the set. Has no effect if it was not added.
-pub fn remove(module: &Module) {
-    let removed = KEPT.lock().remove(module);
+/// Keeps the libraries in the import tree of a module until the process ends, also when the imports are removed. Keeping them again
+/// has no effect.
+///
+/// # Errors
+/// MemoryError; errors of modules that say what they import.
+pub(super) fn keep(root: &Module) -> Result<()> {
+    let mut seen = ModuleSet::new();
+    let mut pending = Buffer::new();
+    pending.try_push(root.clone())?;
+    while let Some(module) = pending.pop() {
+        if module.kind()? == c"library" {
+            let added = KEPT.lock().permanent.add(&module);
+            added?;
+        }
+        if seen.add(&module)? {
+            for import in module.imports()?.as_slice() {
+                pending.try_push(import.get()?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes a module that [`add`] added. Has no effect on others.
+///
+/// # Safety
+/// This may drop the last reference to the module: see [`Module::load_from_file`].
+pub unsafe fn remove(module: &Module) {
+    remove_added(module);
+}
+
+/// Implements [`remove`] for callers of `ffi.ModuleGlobalsRemove`, who guarantee the same.
+pub(super) fn remove_added(module: &Module) {
+    let removed = KEPT.lock().removable.remove(module);
     // Dropped after unlocking, since the last reference may run user destructors.
     drop(removed);
 }
@@ -37,6 +77,26 @@ mod tests {
     use ferrite_core::object::ObjectClass;
     use ferrite_core::weak::WeakObjectRef;
     use std::sync::atomic::Ordering;
+
+    fn remove(module: &Module) {
+        // SAFETY: the fake libraries of these tests have no code of their own.
+        unsafe { super::remove(module) };
+    }
+
+    #[test]
+    fn code_is_kept_for_good_and_other_modules_are_not() -> Result<()> {
+        let (library, open) = FakeLibrary::new(&[]);
+        let (root, code) = (tagged(0, "root"), create_library_module(library)?);
+        root.import_module(&code)?;
+        keep(&root)?;
+        keep(&root)?;
+        assert_eq!((root.as_object().strong_count(), code.as_object().strong_count()), (1, 3));
+        root.clear_imports()?;
+        remove(&code);
+        drop((root, code));
+        assert_eq!(open.load(Ordering::Relaxed), 1);
+        Ok(())
+    }
 
     #[test]
     fn a_kept_module_outlives_its_references() -> Result<()> {

@@ -17,10 +17,11 @@ pub const FUNCTION_PREFIX: &[u8] = b"__tvm_ffi_";
 
 /// A source of symbols by name, such as a shared library. The symbols stay valid while the library lives.
 ///
-/// A library is dropped after the last module and function created from it.
+/// A library is dropped after the last module and function created from it. [`Module::load`](super::Module::load) never drops one.
 ///
 /// # Safety
-/// The addresses must stay valid as long as the library, and symbols must have the type that belongs to their name:
+/// The addresses must stay valid as long as the library. If its code is unmapped when it is dropped, whoever creates a module of it
+/// guarantees that nothing the code made is used after that. Symbols must have the type that belongs to their name:
 /// `__tvm_ffi_*` and symbols with the metadata and documentation prefixes are safe-call functions, `__tvm_ffi__library_bin` is
 /// a stream in the format of the module `library_bin`, and `__tvm_ffi__library_ctx` and the context symbols are writable
 /// pointers.

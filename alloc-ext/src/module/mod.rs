@@ -353,16 +353,26 @@ impl Module {
         imports::lookup(self, name)
     }
 
-    /// Loads a module from a file by the global function `ffi.Module.load_from_file.EXT`, where EXT is the file name's extension
-    /// (`so` for all shared libraries).
+    /// Loads a module from a file as [`load`](Module::load) does, but closes a library with the last reference to the module.
     ///
     /// # Errors
     /// RuntimeError if the file name has no extension, or there is no loader for the extension; errors of the loader; TypeError
     /// if the loader does not return a module.
     ///
+    /// # Safety
+    /// When the last reference to the module and to its functions is dropped, the code of a library is unmapped. Until then, all that
+    /// it made must be gone: objects, errors and functions whose deleters or bodies are in it, and tensors over its memory; global
+    /// functions, types, fields and hooks that it registered must not be used any more. [`load`](Module::load) keeps the code.
+    ///
     /// # Upstream
     /// `Module::LoadFromFile` in `module.cc`.
-    pub fn load_from_file(file: &String) -> Result<Module> {
+    pub unsafe fn load_from_file(file: &String) -> Result<Module> {
+        Module::from_file(file)
+    }
+
+    /// Loads a module from a file by the global function `ffi.Module.load_from_file.EXT`, where EXT is the file name's extension
+    /// (`so` for all shared libraries). A library is closed with the last reference to the module.
+    pub(crate) fn from_file(file: &String) -> Result<Module> {
         let bytes = file.as_bytes();
         let Some(dot) = bytes.iter().rposition(|byte| *byte == b'.') else {
             plain_bail!(RUNTIME_ERROR, "Failed to get file format from {}", bytes);

@@ -205,9 +205,8 @@ fn wrong_arguments_are_errors_in_upstreams_words() -> Result<()> {
         let text = message(&[AnyView::from(&integers)]);
         assert!(text.contains("expect Tensor with dtype float32 but get int32"), "{mode}: {text}");
         // Errors of the kernels themselves.
-        let kernel = Module::load_from_file(&ferrite::String::new(&library)?)?
-            .get_function(&ferrite::String::new("relu")?, true)?
-            .expect("a kernel");
+        let kernel =
+            Module::load(&library)?.get_function(&ferrite::String::new("relu")?, true)?.expect("a kernel");
         assert_eq!(kernel.call_packed(&[]).expect_err("no arguments").kind_bytes(), b"TypeError", "{mode}");
         let x = Tensor::from_slice(&[0f32; 64], &[1, 64])?;
         assert_eq!(model.call_packed("forward", &[AnyView::from(&x)])?.get::<Tensor>()?.shape(), [1, 10]);
@@ -233,7 +232,7 @@ fn a_profile_names_the_kernels() -> Result<()> {
 fn native(model: &str) -> Result<(Vec<u8>, Module)> {
     let library = path(model, "compiled.so");
     let payload = Model::load(&library)?.machine().executable().save()?;
-    Ok((payload.as_bytes().to_vec(), Module::load_from_file(&ferrite::String::new(&library)?)?))
+    Ok((payload.as_bytes().to_vec(), Module::load(&library)?))
 }
 
 /// Loads an executable with the kernels of another.

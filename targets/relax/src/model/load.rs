@@ -55,7 +55,9 @@ impl Model {
 
     /// Loads a library written by TVM's `export_library`. A path without a folder is one in the current folder.
     ///
-    /// Loading runs the library's initialisers, as opening any library does. Its kernels must be those of the model.
+    /// Loading runs the library's initialisers, as opening any library does. Its kernels must be those of the model. The library stays
+    /// loaded until the process ends: see [`Module::load`]. For one that is to be closed there are [`Module::load_from_file`] and
+    /// [`Model::from_module`].
     ///
     /// # Errors
     /// InternalError for a file that cannot be opened, a malformed executable or a missing kernel; TypeError for a library
@@ -66,7 +68,8 @@ impl Model {
     /// `relax.VirtualMachine(tvm.runtime.load_module(path), tvm.cpu())`.
     #[cfg(feature = "std")]
     pub fn load(path: impl AsRef<std::path::Path>) -> Result<Model> {
-        Model::from_module(&Module::load_from_file(&file::name(path.as_ref())?)?)
+        let file = file::name(path.as_ref())?;
+        Model::from_module(&Module::load(file.as_str().unwrap_or_default())?)
     }
 }
 

@@ -7,3 +7,5 @@ mod addresses;
 mod calls;
 mod hooks;
 mod keys;
+#[cfg(all(target_os = "linux", not(miri)))]
+mod unloading;

@@ -1,0 +1,7 @@
+//! A library whose code is unmapped while its objects may be there.
+
+use ferrite::Module;
+
+fn main() -> ferrite::Result<()> {
+    Module::load_from_file(&ferrite::String::new("kernels.so")?).map(drop) //~ call to unsafe function `Module::load_from_file` is unsafe
+}
