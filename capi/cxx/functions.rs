@@ -217,7 +217,7 @@ unsafe extern "C-unwind" fn visit_context_symbols(callback: &Option<Function>) {
 
 fn visit_symbol(callback: &Function, name: &CStr, address: *mut c_void) -> Result<()> {
     let name = String::from_bytes(name.to_bytes())?;
-    // SAFETY: the callback, whose caller knows the slots of these names, gets what they hold.
+    // SAFETY: the callback gets the address in the slot of that name; its author knows the types of the slots.
     let address = unsafe { OpaquePtr::new(address) };
     callback.call_packed(&[AnyView::from(&name), AnyView::from(&address)]).map(drop)
 }

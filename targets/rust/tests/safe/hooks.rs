@@ -95,7 +95,7 @@ fn a_new_copy_gets_the_fields() -> Result<()> {
     Ok(())
 }
 
-/// As `frozen`, without a creator, since a function has no initial value.
+/// Defines a class that never changes and has no creator, since a function has no initial value.
 macro_rules! without_creator {
     ($name:ident, $key:literal, $value:ty) => {
         #[derive(Object)]

@@ -2,6 +2,7 @@
 //! runs them under Miri, with both models of borrows, and the first under the thread and the address sanitizer. Those that must
 //! not compile are in `tests/programs/rust/mistakes`.
 #![forbid(unsafe_code)]
+#![allow(clippy::expect_used, reason = "helpers of tests")]
 
 mod addresses;
 mod calls;

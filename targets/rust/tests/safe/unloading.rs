@@ -1,5 +1,4 @@
 //! Libraries whose code is in use when the program has dropped their modules.
-#![allow(clippy::expect_used, reason = "helpers of tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
