@@ -98,6 +98,7 @@ impl ObjectRef {
     }
 
     /// Returns `true` if this is the only reference, strong or weak, so that the object may be changed in place.
+    #[inline]
     pub fn is_unique(&self) -> bool {
         // SAFETY: the object is alive.
         unsafe { refcount::is_unique(self.as_ptr()) }

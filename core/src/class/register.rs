@@ -86,6 +86,7 @@ impl Class {
     }
 
     /// Returns `true` if Rust code may create and change objects of the class, which is registered.
+    #[inline]
     pub(super) fn creates(&self) -> bool {
         self.creation.load(Ordering::Acquire) != UNREGISTERED
     }

@@ -103,6 +103,7 @@ impl Class<'_> {
                     const HAS_EMPTY: bool = #has_empty #parent_empty;
                     const COPIES: bool = #copies #parent_copies;
 
+                    #[inline]
                     fn class() -> &'static #items::Class {
                         static CLASS: #items::Class = #description;
                         &CLASS
