@@ -4,6 +4,7 @@ use core::ptr;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::class::is_bound;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::object::{ObjectClass, ObjectRef};
@@ -76,13 +77,14 @@ impl ClassIndex {
         ClassIndex { key, index: AtomicI32::new(Self::UNKNOWN) }
     }
 
-    /// Returns the index, or one that no object has if the library lacks the class.
+    /// Returns the index, or one that no object has if the library lacks the class or a class of this binary has its key.
     pub fn get(&self) -> i32 {
         let known = self.index.load(Ordering::Relaxed);
         if known != Self::UNKNOWN {
             return known;
         }
-        let found = type_table::key_to_index(self.key.as_bytes()).unwrap_or(Self::UNKNOWN);
+        let found = type_table::key_to_index(self.key.as_bytes()).filter(|index| !is_bound(*index, None));
+        let found = found.unwrap_or(Self::UNKNOWN);
         self.index.store(found, Ordering::Relaxed);
         found
     }

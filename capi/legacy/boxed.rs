@@ -12,6 +12,7 @@
 use core::ffi::{c_int, c_void};
 
 use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject};
+use ferrite_core::class::KeyBinding;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
@@ -44,6 +45,7 @@ pub struct Class {
     default: Option<DLDataType>,
     /// Type index; 0 until the class is registered.
     index: AtomicI32,
+    binding: KeyBinding,
 }
 
 const INT32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
@@ -53,7 +55,7 @@ pub const HANDLE: DLDataType = DLDataType { code: 3, bits: 64, lanes: 1 };
 
 impl Class {
     const fn new(key: &'static [u8], default: Option<DLDataType>) -> Class {
-        Class { key, default, index: AtomicI32::new(0) }
+        Class { key, default, index: AtomicI32::new(0), binding: KeyBinding::new() }
     }
 }
 
@@ -74,8 +76,8 @@ impl Class {
     /// Returns the type index. Registers the class on the first call.
     ///
     /// # Errors
-    /// MemoryError.
-    pub fn index(&self) -> Result<i32> {
+    /// TypeError if a class in Rust has taken the key; MemoryError.
+    pub fn index(&'static self) -> Result<i32> {
         match self.index.load(Ordering::Acquire) {
             0 => self.register(),
             index => Ok(index),
@@ -83,8 +85,9 @@ impl Class {
     }
 
     #[cold]
-    fn register(&self) -> Result<i32> {
+    fn register(&'static self) -> Result<i32> {
         let index = type_registration::register(self.key)?;
+        self.binding.bind_reserved(index, self.key)?;
         if self.default.is_some() {
             register_attributes(index)?;
         }

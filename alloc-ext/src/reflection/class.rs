@@ -1,13 +1,12 @@
 //! Static descriptions of this library's own reflected classes, and their registration in the type table.
 
-use ferrite_core::sync::atomic::{AtomicI32, Ordering};
-
 use ferrite_core::abi::{
     TVMFFIMethodInfo, TVMFFIObjectCreator, TVMFFISEqHashKind, TVMFFITypeMetadata,
     kTVMFFIFieldFlagBitMaskIsStaticMethod,
 };
 use ferrite_core::any::AnyView;
 use ferrite_core::builtins::StaticFunction;
+use ferrite_core::class::KeyBinding;
 use ferrite_core::error::Result;
 use ferrite_core::type_index;
 use ferrite_core::type_table::{self, NewTypeRequest};
@@ -16,13 +15,10 @@ use super::FINAL;
 use super::field::{self, Field};
 use super::releases;
 
-/// Placeholder for the type index of a class that is not registered yet. No object has this type index.
-const NOT_REGISTERED: i32 = -2;
-
 /// Static description of a reflected class.
 pub(crate) struct Class {
     /// Type index, assigned when the class is registered.
-    pub index: AtomicI32,
+    pub binding: KeyBinding,
     pub key: &'static str,
     /// Parent class; `None` for direct subclasses of ffi.Object.
     pub parent: Option<&'static Class>,
@@ -81,7 +77,7 @@ impl Class {
     /// Describes a final direct subclass of ffi.Object without fields, methods and attributes.
     pub(crate) const fn new(key: &'static str, size: usize) -> Class {
         Class {
-            index: AtomicI32::new(NOT_REGISTERED),
+            binding: KeyBinding::new(),
             key,
             parent: None,
             static_index: -1,
@@ -97,16 +93,16 @@ impl Class {
 
     /// Returns the type index. Before the class is registered, this is an index that no object has.
     pub(crate) fn index(&self) -> i32 {
-        self.index.load(Ordering::Acquire)
+        self.binding.index()
     }
 
     /// Returns the type index. Allocates it on the first call.
     ///
     /// # Errors
-    /// MemoryError.
-    pub(crate) fn register_index(&self) -> Result<i32> {
+    /// TypeError if a class in Rust has taken the key; MemoryError.
+    pub(crate) fn register_index(&'static self) -> Result<i32> {
         let known = self.index();
-        if known != NOT_REGISTERED {
+        if known >= 0 {
             return Ok(known);
         }
         let (parent_type_index, type_depth) = match self.parent {
@@ -121,7 +117,7 @@ impl Class {
             child_slots_can_overflow: true,
             parent_type_index,
         })?;
-        self.index.store(index, Ordering::Release);
+        self.binding.bind_reserved(index, self.key.as_bytes())?;
         Ok(index)
     }
 
@@ -135,7 +131,7 @@ impl Class {
     /// Members that are registered already are skipped, which is correct because no other code adds members before metadata.
     ///
     /// # Errors
-    /// MemoryError.
+    /// The errors of [`register_index`](Class::register_index).
     pub(crate) fn register(&'static self) -> Result<()> {
         let index = self.register_index()?;
         let Some(entry) = type_table::type_info(index).filter(|entry| entry.metadata().is_none()) else {

@@ -24,6 +24,6 @@ pub(in crate::reflection) fn install() -> Result<()> {
 /// # Errors
 /// None.
 #[expect(clippy::unnecessary_wraps, reason = "that of hosts may fail")]
-pub(in crate::reflection) fn register_copy_method(_: &Class) -> Result<()> {
+pub(in crate::reflection) fn register_copy_method(_: &'static Class) -> Result<()> {
     Ok(())
 }

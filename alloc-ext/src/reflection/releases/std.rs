@@ -103,7 +103,7 @@ pub(in crate::reflection) fn install() -> Result<()> {
 ///
 /// # Errors
 /// MemoryError.
-pub(in crate::reflection) fn register_copy_method(class: &Class) -> Result<()> {
+pub(in crate::reflection) fn register_copy_method(class: &'static Class) -> Result<()> {
     if !upstream_release::copies_are_methods() {
         return Ok(());
     }

@@ -5,7 +5,9 @@ use core::mem::offset_of;
 use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFITypeMetadata};
 use crate::any::Any;
 use crate::class::register::{BORROWS, MUTABLE};
-use crate::class::{Class, ClassOptions, Field, LayoutFallback as _, LayoutProbe, Object, ObjectArc};
+use crate::class::{
+    Class, ClassOptions, Field, KeyBinding, LayoutFallback as _, LayoutProbe, Object, ObjectArc,
+};
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::object_alloc::{self, ObjectRecord};
@@ -331,6 +333,18 @@ fn classes_of_another_binary_in_rust_are_shared() -> Result<()> {
     assert_eq!((shared.borrow()?.number, shared.borrow()?.name.as_bytes().len()), (2, 0));
     assert!(shared.get_mut().is_some());
     Ok(())
+}
+
+#[test]
+fn classes_in_rust_have_no_keys_of_the_library() -> Result<()> {
+    static BINDING: KeyBinding = KeyBinding::new();
+    let key = b"test.elsewhere.Reserved";
+    let index = define("test.elsewhere.Reserved", &[There { flags: BORROWS, ..NUMBER }], HEADER + 8)?;
+    assert!(BINDING.bind_reserved(index, key).is_err());
+    let empty = define("test.elsewhere.Empty", &[], HEADER)?;
+    assert!(BINDING.bind_reserved(empty, b"test.elsewhere.Empty").is_err());
+    let foreign = define("test.elsewhere.Foreign", &[NUMBER], HEADER + 8)?;
+    BINDING.bind_reserved(foreign, b"test.elsewhere.Foreign")
 }
 
 #[test]

@@ -1,45 +1,42 @@
 //! Object classes that are registered when their first object is created.
 
+use ferrite_core::class::KeyBinding;
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 use ferrite_core::type_index;
 use ferrite_core::type_table::{self, NewTypeRequest};
-
-/// Type index of a class before it is registered. No object has it.
-const NOT_REGISTERED: i32 = -2;
 
 /// An object class, derived from `ffi.Object`, that is registered on first use.
 pub(crate) struct Class {
     key: &'static str,
-    index: AtomicI32,
+    binding: KeyBinding,
 }
 
 impl Class {
     /// Creates the class with this type key.
     pub(crate) const fn new(key: &'static str) -> Class {
-        Class { key, index: AtomicI32::new(NOT_REGISTERED) }
+        Class { key, binding: KeyBinding::new() }
     }
 
     /// Returns the type index. Before registration, it is one that no object has.
     #[inline]
     pub(crate) fn index(&self) -> i32 {
-        self.index.load(Ordering::Relaxed)
+        self.binding.index()
     }
 
     /// Returns the type index. Registers the class first if necessary, unless another runtime already registered its key.
     ///
     /// # Errors
-    /// MemoryError.
+    /// TypeError if a class of the program in Rust has taken the key; MemoryError.
     #[inline]
-    pub(crate) fn register(&self) -> Result<i32> {
+    pub(crate) fn register(&'static self) -> Result<i32> {
         match self.index() {
-            NOT_REGISTERED => self.register_now(),
-            index => Ok(index),
+            index @ 0.. => Ok(index),
+            _ => self.register_now(),
         }
     }
 
     #[cold]
-    fn register_now(&self) -> Result<i32> {
+    fn register_now(&'static self) -> Result<i32> {
         let index = type_table::get_or_alloc_index(&NewTypeRequest {
             type_key: self.key.as_bytes(),
             static_type_index: -1,
@@ -48,7 +45,33 @@ impl Class {
             child_slots_can_overflow: true,
             parent_type_index: type_index::OBJECT,
         })?;
-        self.index.store(index, Ordering::Relaxed);
+        self.binding.bind_reserved(index, self.key.as_bytes())?;
         Ok(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_of_a_class_of_the_program_is_refused() -> Result<()> {
+        static OTHER: KeyBinding = KeyBinding::new();
+        static LATE: Class = Class::new("test.relax.Late");
+        static EARLY: Class = Class::new("test.relax.Early");
+        let request = NewTypeRequest {
+            type_key: b"test.relax.Late",
+            static_type_index: -1,
+            type_depth: 1,
+            num_child_slots: 0,
+            child_slots_can_overflow: true,
+            parent_type_index: type_index::OBJECT,
+        };
+        OTHER.bind(type_table::get_or_alloc_index(&request)?, b"test.relax.Late")?;
+        let error = LATE.register().unwrap_err();
+        assert_eq!(error.kind_bytes(), b"TypeError");
+        assert_eq!(LATE.index(), -2);
+        assert!(OTHER.bind(EARLY.register()?, b"test.relax.Early").is_err());
+        Ok(())
     }
 }

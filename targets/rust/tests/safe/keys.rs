@@ -94,6 +94,20 @@ fn keys_of_built_in_types_are_refused() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn keys_of_the_librarys_classes_are_refused() -> Result<()> {
+    #[derive(Object)]
+    #[object(key = "ffi.reflection.AccessStep")]
+    #[repr(C)]
+    struct Step {
+        kind: i64,
+        key: Any,
+    }
+    let refusal = type_error(Step { kind: 1 << 40, key: Any::NONE }.into_arc());
+    assert!(refusal.contains("`ffi.reflection.AccessStep` belongs to another class"), "{refusal}");
+    Ok(())
+}
+
 fn register(key: &str, index: i32, parent: i32, depth: i32) -> Result<i32> {
     type_table::get_or_alloc_index(&NewTypeRequest {
         type_key: key.as_bytes(),
