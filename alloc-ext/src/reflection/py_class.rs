@@ -4,6 +4,7 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::class::is_defined_in_rust;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{self, ObjectRecord};
@@ -19,8 +20,9 @@ use super::storage::Storage;
 /// type.
 ///
 /// # Errors
-/// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, for a final type, and for a size that is too
-/// small for the fields; RuntimeError if the type already has one of the three attributes; MemoryError. On failure nothing is registered.
+/// InternalError for an unknown type; ValueError for a type whose layout the ABI or a class in Rust fixes, for a final type and one
+/// derived from it, and for a size that is too small for the fields; RuntimeError if the type already has one of the three
+/// attributes; MemoryError. On failure nothing is registered.
 ///
 /// # Upstream
 /// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which accepts any type and does not check the size.
@@ -133,6 +135,7 @@ impl FieldClass {
     }
 
     fn new(entry: &'static TypeEntry, total_size: i32) -> Result<FieldClass> {
+        check_layout_is_open(entry, total_size)?;
         let header_bytes = size_of::<TVMFFIObject>() as i64;
         for field in fields_of(entry) {
             let info = field.info();
@@ -185,6 +188,33 @@ impl FieldClass {
         }
         Ok(copy)
     }
+}
+
+/// Refuses types whose objects are more than zeros and the fields that reflection shows.
+///
+/// # Errors
+/// ValueError for a class in Rust, a class derived from a final one, and a size smaller than that of an ancestor.
+fn check_layout_is_open(entry: &TypeEntry, total_size: i32) -> Result<()> {
+    plain_ensure!(
+        !is_defined_in_rust(entry.type_index()),
+        VALUE_ERROR,
+        "The type `{}` is not made of fields",
+        entry.type_key()
+    );
+    for ancestor in entry.ancestors().iter().skip(1) {
+        // SAFETY: ancestors are registered types, whose records are never freed.
+        let index = unsafe { (**ancestor).type_index };
+        let is_final = type_table::attr(index, FINAL).try_get::<bool>()? == Some(true);
+        let size = type_table::members(index).total_size.unwrap_or(0);
+        plain_ensure!(
+            !is_final && size <= total_size,
+            VALUE_ERROR,
+            "The type `{}` cannot be made of fields, since its parent `{}` is final or larger",
+            entry.type_key(),
+            type_table::type_key_of(index)
+        );
+    }
+    Ok(())
 }
 
 /// Copies the value of a field from one object to another.

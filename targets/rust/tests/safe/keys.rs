@@ -138,3 +138,46 @@ fn keys_that_are_registered_without_a_layout_are_refused() -> Result<()> {
     assert!(type_error(Declared { number: 1 }.into_arc()).contains("declared elsewhere"));
     Ok(())
 }
+
+#[test]
+fn objects_of_zeros_are_not_made_of_a_class_in_rust() -> Result<()> {
+    #[derive(Object)]
+    #[object(key = "safe.keys.Holder", no_copy)]
+    struct Holder {
+        function: Function,
+    }
+    // Zeros are a value of its fields, so classes may be derived. One field is not reflected.
+    #[derive(Object)]
+    #[object(key = "safe.keys.Half")]
+    #[repr(C)]
+    struct Half {
+        shown: i64,
+        #[object(skip)]
+        hidden: i64,
+    }
+    Holder::register()?;
+    Half::register()?;
+    let make = Function::global("ffi._PyClassRegisterTypeAttrColumns")?;
+    let index = type_table::key_to_index(b"safe.keys.Holder").expect("a class");
+    let error = make.call::<()>((index, 32)).unwrap_err();
+    assert!(message(&error).contains("`safe.keys.Holder` is final"));
+    let child = register("safe.keys.Holder.Child", -1, index, 2)?;
+    assert!(
+        message(&make.call::<()>((child, 32)).unwrap_err())
+            .contains("its parent `safe.keys.Holder` is final")
+    );
+    assert!(
+        type_table::attr(index, b"__ffi_new__").is_none()
+            && type_table::attr(child, b"__ffi_new__").is_none()
+    );
+    let half = type_table::key_to_index(b"safe.keys.Half").expect("a class");
+    let error = make.call::<()>((half, 32)).unwrap_err();
+    assert_eq!(message(&error), "The type `safe.keys.Half` is not made of fields");
+    let child = register("safe.keys.Half.Child", -1, half, 2)?;
+    let error = make.call::<()>((child, 32)).unwrap_err();
+    assert!(message(&error).contains("its parent `safe.keys.Half` is final or larger"));
+    make.call::<()>((child, 40))?;
+    let holder = Holder { function: Function::from_typed(|| 5i64)? }.into_arc()?;
+    assert_eq!(holder.function.call::<i64>(())?, 5);
+    Ok(())
+}
