@@ -138,6 +138,14 @@ impl Class {
         }
         let parent_type_index = self.parent_index()?;
         let is_new = type_table::key_to_index(self.key.as_bytes()).is_none();
+        plain_ensure!(
+            !is_new || self.parent_creates(),
+            TYPE_ERROR,
+            "The class `{}` cannot be derived from a class that another language defines: only that creates its content",
+            self.key;
+            "`{}` has another parent",
+            self.key
+        );
         let index = type_table::get_or_alloc_index(&NewTypeRequest {
             type_key: self.key.as_bytes(),
             static_type_index: -1,
@@ -168,6 +176,11 @@ impl Class {
     /// Returns the type index of the parent, which it registers.
     fn parent_index(&self) -> Result<i32> {
         self.options.parent.map_or(Ok(type_index::OBJECT), |parent| parent().registered_index())
+    }
+
+    /// Returns `true` if Rust code may create objects of the parent, which is registered.
+    pub(super) fn parent_creates(&self) -> bool {
+        self.options.parent.is_none_or(|parent| parent().creates())
     }
 
     /// Checks that a type found by its key has the parent of this class.

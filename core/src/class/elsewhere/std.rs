@@ -51,7 +51,7 @@ struct ClassPath<'a> {
 pub(in crate::class) fn verify(class: &'static Class, index: i32) -> Result<bool> {
     verify_class(&ClassPath { class, before: None }, index)?;
     let is_rust = type_table::fields(index).iter().all(is_of_rust);
-    Ok(is_rust && class.options.parent.is_none_or(|parent| parent().creates()))
+    Ok(is_rust && class.parent_creates())
 }
 
 fn verify_class(path: &ClassPath<'_>, index: i32) -> Result<()> {

@@ -23,6 +23,10 @@ macro_rules! class {
         #[repr(C)]
         struct $name { $($field: $ty),* }
 
+        class!(@ $name, None, $key, $mutable, $hides, { $($field: $ty),* });
+    };
+    (@ $name:ident, $parent:expr, $key:literal, $mutable:literal, $hides:literal, { $($field:ident: $ty:ty),* }) => {
+
         // SAFETY: the description is that of the struct.
         unsafe impl Object for $name {
             const TYPE_KEY: &'static str = $key;
@@ -33,7 +37,7 @@ macro_rules! class {
             fn class() -> &'static Class {
                 static CLASS: Class = Class::new::<$name>(ClassOptions {
                     doc: "",
-                    parent: None,
+                    parent: $parent,
                     structural: 0,
                     is_final: true,
                     child_slots: 0,
@@ -127,6 +131,7 @@ fn define(key: &str, fields: &[There], total_size: usize) -> Result<i32> {
 }
 
 /// Returns the message of the error, which has the kind TypeError.
+#[allow(clippy::unwrap_used, reason = "a helper of tests")]
 fn refusal<T: Object>() -> std::string::String {
     let error = T::register().err().unwrap();
     assert_eq!(error.kind_bytes(), b"TypeError");
@@ -302,6 +307,23 @@ fn another_parent_is_refused() -> Result<()> {
         parent_type_index: define("test.elsewhere.Parent", &[], HEADER)?,
     })?;
     assert!(refusal::<Child>().contains("another parent"));
+    Ok(())
+}
+
+#[test]
+fn a_parent_of_another_language_is_refused() -> Result<()> {
+    class!(Base, "test.elsewhere.Base", { number: i64 });
+    #[repr(C)]
+    struct Derived {
+        base: Base,
+        ratio: f64,
+    }
+    class!(@ Derived, Some(Base::class), "test.elsewhere.Derived", false, false, { ratio: f64 });
+    define("test.elsewhere.Base", &[NUMBER], HEADER + 8)?;
+    let error = Derived { base: Base { number: 1 }, ratio: 1.0 }.into_arc();
+    let error = error.err().unwrap();
+    assert!(error.message_bytes().starts_with(b"The class `test.elsewhere.Derived` cannot be derived"));
+    assert!(type_table::key_to_index(b"test.elsewhere.Derived").is_none());
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use ferrite::type_table::{self, NewTypeRequest};
 use ferrite::{Any, Array, Error, Function, Object, ObjectArc, Result, String, type_index};
 
 /// Returns the message of a TypeError.
+#[allow(clippy::expect_used, reason = "a helper of tests")]
 fn type_error<T>(outcome: Result<T>) -> std::string::String {
     let error = outcome.err().expect("an error");
     assert_eq!(error.kind_bytes(), b"TypeError");
