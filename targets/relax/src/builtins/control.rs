@@ -91,7 +91,7 @@ fn invoke_closure(args: &[AnyView<'_>]) -> Result<Any> {
             args.len()
         );
     };
-    machine.get::<Context>()?.invoke(callee, args)
+    Context::with_argument(machine, |context| context.invoke(callee, args))
 }
 
 #[cfg(test)]

@@ -27,7 +27,8 @@ fn run(args: &[AnyView<'_>]) -> Result<Any> {
         None => None,
     };
     let part = Part { number: number.get()?, values };
-    machine.get::<Context>()?.machine().record_or_repeat(function, passed.get::<Array<Any>>()?, part)
+    let passed = passed.get::<Array<Any>>()?;
+    Context::with_argument(machine, |context| context.machine().record_or_repeat(function, passed, part))
 }
 
 /// Calls a function that allocates the storages of parts. The arguments are (machine, function, number of the function).
@@ -35,7 +36,8 @@ fn allocate(args: &[AnyView<'_>]) -> Result<Any> {
     let [machine, function, number] = args else {
         plain_bail!(INTERNAL_ERROR, "Check failed: args.size() == 3 ({} vs. 3) : ", args.len());
     };
-    machine.get::<Context>()?.machine().allocate_once(function, number.get()?)
+    let number = number.get()?;
+    Context::with_argument(machine, |context| context.machine().allocate_once(function, number))
 }
 
 #[cfg(test)]

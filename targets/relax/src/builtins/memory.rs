@@ -32,7 +32,8 @@ fn alloc_storage(args: &[AnyView<'_>]) -> Result<Any> {
             "bad shape"
         );
     };
-    let allocator = machine.get::<Context>()?.allocator(integer(device_index)?)?;
+    let device_index = integer(device_index)?;
+    let allocator = Context::with_argument(machine, |context| context.allocator(device_index))?;
     Ok(Storage::new(allocator.allocate(bytes)?)?.into())
 }
 

@@ -5,7 +5,8 @@
 //! up builtins here before the global table, and calls their bodies directly. Hosts also register the tables as global
 //! functions, which yield to those of `libtvm_runtime`.
 //!
-//! A builtin that needs the machine takes a [`Context`](crate::machine::Context) as its first argument.
+//! A builtin that needs the machine takes its address as its first argument, and uses it in
+//! [`Context::with`](crate::machine::Context::with).
 
 #[cfg(feature = "all-builtins")]
 use ferrite_core::builtins::StaticFunction;

@@ -1,5 +1,7 @@
 //! Builtins for symbolic shapes: the shape heap, which stores their values, and checks against it.
 
+use core::ffi::c_void;
+
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::kind::{RUNTIME_ERROR, TYPE_ERROR, VALUE_ERROR};
 use ferrite_core::error::{Error, Result};
@@ -10,7 +12,6 @@ use super::shape_heap::ShapeHeap;
 use super::tensor::tensor_of;
 use super::{Builtin, Check, integer, refusal};
 use crate::builtin;
-use crate::machine::Context;
 
 /// The builtins of this file.
 pub const BUILTINS: &[Builtin] = &[
@@ -42,7 +43,7 @@ const MOST_HEAP_VALUES: i64 = 1 << 20;
 const FEW_EXTENTS: usize = 8;
 
 /// Allocates a shape heap, a vector of int64 on the host. The arguments are (machine, number of values).
-fn alloc_shape_heap(_machine: Context, len: i64) -> Result<Tensor> {
+fn alloc_shape_heap(_machine: *mut c_void, len: i64) -> Result<Tensor> {
     plain_ensure!(
         len <= MOST_HEAP_VALUES,
         VALUE_ERROR,

@@ -9,6 +9,7 @@ use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::{Any, AnyView, Function, String, object_class, plain_bail, plain_ensure};
 
 use super::arguments::with_both;
+use super::context::machine_view;
 use super::{Context, Machine, name_value};
 use crate::class::Class;
 use crate::executable::{Executable, FunctionKind};
@@ -81,14 +82,15 @@ impl Closure {
             let Some((machine, args)) = args.split_first() else {
                 plain_bail!(TYPE_ERROR, "A function of a model takes the machine as its first argument");
             };
-            let machine: Context = machine.get()?;
-            let machine = machine.machine();
-            plain_ensure!(
-                machine.executable().as_object().ptr_eq(executable.as_object()),
-                INTERNAL_ERROR,
-                "A closure was called by the machine of another executable"
-            );
-            machine.call(index, args)
+            Context::with_argument(machine, |context| {
+                let machine = context.machine();
+                plain_ensure!(
+                    machine.executable().as_object().ptr_eq(executable.as_object()),
+                    INTERNAL_ERROR,
+                    "A closure was called by the machine of another executable"
+                );
+                machine.call(index, args)
+            })
         })?;
         Closure::new(name, function)
     }
@@ -111,9 +113,9 @@ impl Closure {
     /// Calls the closure on a machine.
     ///
     /// # Errors
-    /// Errors of the function; MemoryError.
+    /// Errors of the function; MemoryError; RuntimeError while another thread uses the machine.
     pub fn call(&self, machine: &Machine, args: &[AnyView<'_>]) -> Result<Any> {
-        let machine = AnyView::from(&Context::of(machine)).to_owned()?;
-        with_both(&[machine.view()], args, |args| self.function().call_packed(args))
+        let _entry = machine.enter()?;
+        with_both(&[machine_view(machine)], args, |args| self.function().call_packed(args))
     }
 }

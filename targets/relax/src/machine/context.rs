@@ -1,31 +1,28 @@
 //! The machine as builtins receive it: an opaque pointer among their arguments.
 
 use core::ffi::c_void;
-use core::ptr::NonNull;
 
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, any_from, any_texts, plain_bail, plain_ensure, plain_error, type_index};
+use ferrite_core::{Any, AnyView, plain_bail, plain_error, type_index};
 
-use super::{MAGIC, Machine};
+use super::{Machine, running};
 use crate::memory::Allocator;
 
-/// A borrowed machine, the first argument of builtins that need one: `fn alloc_storage(machine: Context, …)`.
+/// A borrowed machine, as builtins use it.
 ///
-/// Valid until the builtin returns.
-#[derive(Clone, Copy, Debug)]
-pub struct Context(NonNull<Machine>);
+/// Models pass the machine as an opaque pointer, the first argument of builtins that need one. [`Context::with`] finds it.
+#[derive(Clone, Copy)]
+pub struct Context<'a>(&'a Machine);
 
-impl Context {
+impl<'a> Context<'a> {
     /// Borrows a machine.
-    pub fn of(machine: &Machine) -> Context {
-        Context(NonNull::from(machine))
+    pub fn of(machine: &'a Machine) -> Context<'a> {
+        Context(machine)
     }
 
     /// Returns the machine.
-    pub fn machine(&self) -> &Machine {
-        // SAFETY: the machine runs the builtin that got this pointer, and outlives the call.
-        unsafe { self.0.as_ref() }
+    pub fn machine(self) -> &'a Machine {
+        self.0
     }
 
     /// Returns the allocator of a device, by its index among the devices of `vm_initialization`. The index -1 is the host,
@@ -33,8 +30,8 @@ impl Context {
     ///
     /// # Errors
     /// InternalError if the machine has no such device; RuntimeError while another thread uses the machine.
-    pub fn allocator(&self, device_index: i64) -> Result<Allocator> {
-        let entry = self.machine().enter()?;
+    pub fn allocator(self, device_index: i64) -> Result<Allocator> {
+        let entry = self.0.enter()?;
         let allocators = &entry.pools()?.allocators;
         let index = match device_index {
             -1 => allocators.len().checked_sub(1),
@@ -58,38 +55,46 @@ impl Context {
     ///
     /// # Errors
     /// Errors of the function; InternalError for any other value.
-    pub fn invoke(&self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
-        self.machine().invoke(callee, args)
+    pub fn invoke(self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
+        self.0.invoke(callee, args)
     }
 }
 
-any_from!(Context);
-
-// SAFETY: an opaque pointer is not owned, and the cell is the one that the ABI defines for type index 4.
-unsafe impl AnyCompatible for Context {
-    any_texts!("void*", "void*");
-
-    fn view(&self) -> AnyView<'_> {
-        pointer_view(self.0.as_ptr().cast())
+impl Context<'_> {
+    /// Runs `body` with the machine that a builtin received as an argument. The pointer is compared with the addresses of the
+    /// machines that run on this thread, and not followed.
+    ///
+    /// # Errors
+    /// Errors of `body`; ValueError for null; TypeError if no machine with this address runs on this thread.
+    #[inline]
+    pub fn with<R>(machine: *mut c_void, body: impl FnOnce(Context<'_>) -> Result<R>) -> Result<R> {
+        match running::find(machine) {
+            // SAFETY: the machine runs on this thread, in a frame that ends after `body`, and is borrowed until then.
+            Some(running) => body(Context(unsafe { running.as_ref() })),
+            None => unknown(machine),
+        }
     }
 
-    fn into_any(self) -> Any {
-        // SAFETY: an opaque pointer owns nothing.
-        unsafe { Any::from_raw(*self.view().as_raw()) }
+    /// Runs `body` with the machine that a packed builtin received as an argument, as [`with`](Context::with) does.
+    ///
+    /// # Errors
+    /// Errors of `with`; TypeError if the argument is no pointer.
+    pub fn with_argument<R>(machine: &AnyView<'_>, body: impl FnOnce(Context<'_>) -> Result<R>) -> Result<R> {
+        Context::with(machine.get()?, body)
     }
+}
 
-    /// Accepts a pointer to a machine of this crate. Returns an error for a machine of another runtime, which lacks the
-    /// magic number.
-    fn try_from_view(view: AnyView<'_>) -> Result<Option<Context>> {
-        let Some(address) = view.try_get::<*mut c_void>()? else { return Ok(None) };
-        let Some(machine) = NonNull::new(address.cast::<Machine>()) else {
-            plain_bail!(VALUE_ERROR, "The machine must not be null");
-        };
-        // SAFETY: whoever passes a pointer of type `void*` to a builtin vouches that it is a machine, which is at least as large.
-        let magic = unsafe { machine.cast::<u64>().read() };
-        plain_ensure!(magic == MAGIC, TYPE_ERROR, "The virtual machine is one of another runtime");
-        Ok(Some(Context(machine)))
+#[cold]
+fn unknown<R>(machine: *mut c_void) -> Result<R> {
+    if machine.is_null() {
+        plain_bail!(VALUE_ERROR, "The machine must not be null");
     }
+    plain_bail!(TYPE_ERROR, "The virtual machine is one of another runtime, or does not run on this thread")
+}
+
+/// Returns a machine as the argument of builtins.
+pub(super) fn machine_view(machine: &Machine) -> AnyView<'_> {
+    pointer_view(core::ptr::from_ref(machine).cast_mut().cast())
 }
 
 /// Returns an opaque pointer as an argument.

@@ -5,6 +5,7 @@
 //! | `context` | [`Context`], the machine as builtins see it |
 //! | `pools` | state set by `vm_initialization`: allocators, literals and callees |
 //! | `owner` | ownership of a machine by one thread at a time |
+//! | `running` | the machines that run on a thread |
 //! | `frame` | call frames, reused across calls |
 //! | `inputs` | alignment of the tensors that come into the model |
 //! | `interpreter` | the loop over instructions |
@@ -35,6 +36,7 @@ mod profile;
 #[cfg(feature = "all-builtins")]
 #[cfg_attr(not(feature = "devices"), path = "recordings/host_only.rs")]
 mod recordings;
+mod running;
 mod saved;
 mod stateful;
 mod transfer;
@@ -69,9 +71,6 @@ use pools::Pools;
 use saved::SavedFunctions;
 use stateful::Stateful;
 
-/// Magic number at the start of a machine, which distinguishes it from machines of other runtimes.
-const MAGIC: u64 = u64::from_le_bytes(*b"ferrelax");
-
 /// A machine that runs the functions of one executable. Its address is its identity among the arguments of builtins.
 ///
 /// # Threads
@@ -79,11 +78,11 @@ const MAGIC: u64 = u64::from_le_bytes(*b"ferrelax");
 ///
 /// # Upstream
 /// `VirtualMachineImpl` in `src/runtime/vm/vm.cc`.
-#[repr(C)]
 pub struct Machine {
-    magic: u64,
     executable: Executable,
     owner: Owner,
+    /// Accessed only by the owning thread.
+    position: running::Position,
     saved: ObjectMutex<SavedFunctions>,
     /// Set by initialization. Apart from the state, since a call borrows them while it changes the state.
     pools: UnsafeCell<Option<Pools>>,
@@ -109,7 +108,7 @@ struct State {
     recordings: recordings::Recordings,
 }
 
-// SAFETY: all parts may be sent, and `state` is used by the owner only, which is one thread at a time.
+// SAFETY: all parts may be sent; `position` and `state` are used by the owner only, which is one thread at a time.
 unsafe impl Send for Machine {}
 // SAFETY: as above.
 unsafe impl Sync for Machine {}
@@ -118,9 +117,9 @@ impl Machine {
     /// Creates a machine without devices. [`initialize`](Machine::initialize) makes it ready to run.
     pub fn new(executable: Executable) -> Machine {
         Machine {
-            magic: MAGIC,
             executable,
             owner: Owner::new(),
+            position: running::Position::new(),
             saved: ObjectMutex::new(SavedFunctions::new()),
             pools: UnsafeCell::new(None),
             state: UnsafeCell::new(State::default()),
@@ -270,7 +269,12 @@ impl Machine {
     /// Begins a use of the machine by the calling thread.
     fn enter(&self) -> Result<Entry<'_>> {
         self.owner.enter()?;
-        Ok(Entry(self))
+        let entry = Entry(self);
+        if entry.is_outermost() {
+            // SAFETY: this thread has just become the owner, and the entry borrows the machine until it removes it.
+            unsafe { running::add(self) };
+        }
+        Ok(entry)
     }
 }
 
@@ -283,6 +287,9 @@ struct Entry<'a>(&'a Machine);
 
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
+        if self.is_outermost() {
+            running::remove(self.0);
+        }
         self.0.owner.leave();
     }
 }

@@ -8,7 +8,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{Any, AnyView, Function, ObjectRef, Tensor, device, plain_bail, plain_ensure};
 
-use super::{Closure, Context, Machine, copy_tensor_to, native};
+use super::{Closure, Machine, context, copy_tensor_to, native};
 use crate::builtins::{self, Body};
 #[cfg(feature = "all-builtins")]
 use crate::compiled::ValueList;
@@ -114,7 +114,7 @@ impl Pools {
     /// Updates the machine's address among the literals: the machine may have moved since its last call.
     #[inline]
     pub(super) fn set_machine(&mut self, machine: &Machine) {
-        let pointer = AnyView::from(&Context::of(machine)).retain();
+        let pointer = context::machine_view(machine).retain();
         if let (Some(literal), Some(pointer)) = (self.literals.get_mut(self.machine_at), pointer) {
             *literal = pointer;
         }

@@ -6,6 +6,7 @@
 
 mod addresses;
 mod calls;
+mod contexts;
 mod hooks;
 mod keys;
 #[cfg(all(target_os = "linux", not(miri)))]
