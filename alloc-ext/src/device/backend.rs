@@ -96,9 +96,18 @@ impl Attribute {
 /// # Threads
 /// Operations may be called from any thread.
 ///
+/// # Safety
+/// Callers use results without a check: tensors and copies address the memory, and other operations get the handles.
+/// - [`device_type`](Backend::device_type) always returns the same type, which is the implementor's own.
+/// - [`allocate`](Backend::allocate) and [`allocate_workspace`](Backend::allocate_workspace) return memory of the device with that
+///   size and alignment, which nothing else uses until it is freed. Main memory, which the CPU can address, is initialised.
+/// - Handles of streams, events and graphs are valid on any thread until they are freed. Where an operation waits, the commands
+///   are complete when it returns `Ok`.
+/// - Unsafe operations are sound for every caller that keeps their promise, from several threads at once unless they say otherwise.
+///
 /// # Upstream
 /// `DeviceAPI` of `include/tvm/runtime/device_api.h`, a C++ class.
-pub trait Backend: Sync {
+pub unsafe trait Backend: Sync {
     /// Returns the device type, such as [`device::kind::OPENCL`](ferrite_core::device::kind::OPENCL).
     fn device_type(&self) -> i32;
 

@@ -17,10 +17,12 @@ pub const HIGHEST_TYPE: i32 = 31;
 static TABLE: [AtomicPtr<&'static dyn Backend>; HIGHEST_TYPE as usize + 1] =
     [const { AtomicPtr::new(ptr::null_mut()) }; HIGHEST_TYPE as usize + 1];
 
-/// Registers a back end for the devices of its type, and replaces the one registered before.
+/// Registers a back end for the devices of its type. It stays: its streams, events and memory may be in use. Registering the
+/// same static again has no effect.
 ///
 /// # Errors
-/// ValueError if the device type is the CPU's, negative, or above [`HIGHEST_TYPE`].
+/// ValueError if the device type is the CPU's, negative, or above [`HIGHEST_TYPE`]; RuntimeError if the type has another back
+/// end.
 ///
 /// # Threads
 /// Any thread. Takes no lock and does not allocate.
@@ -28,8 +30,13 @@ pub fn register(backend: &'static &'static dyn Backend) -> Result<()> {
     let device_type = backend.device_type();
     match slot(device_type) {
         Some(slot) if device_type != device::kind::CPU => {
-            slot.store(ptr::from_ref(backend).cast_mut(), Ordering::Release);
-            Ok(())
+            let backend = ptr::from_ref(backend).cast_mut();
+            match slot.compare_exchange(ptr::null_mut(), backend, Ordering::Release, Ordering::Relaxed) {
+                Err(earlier) if earlier != backend => {
+                    plain_bail!(RUNTIME_ERROR, "Device type {} already has another back end", device_type)
+                }
+                _ => Ok(()),
+            }
         }
         _ => plain_bail!(VALUE_ERROR, "Device type {} cannot have a back end", device_type),
     }

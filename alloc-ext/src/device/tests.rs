@@ -31,7 +31,8 @@ impl Fake {
     }
 }
 
-impl Backend for Fake {
+// SAFETY: memory is a block of the global allocator; all work is done at once.
+unsafe impl Backend for Fake {
     fn device_type(&self) -> i32 {
         self.0
     }
@@ -135,6 +136,14 @@ fn the_cpu_and_impossible_types_have_no_back_end() {
         assert_eq!(register(backend).unwrap_err().kind_bytes(), b"ValueError");
     }
     assert!(find(device::kind::CPU).is_none());
+}
+
+#[test]
+fn a_back_end_is_not_replaced() {
+    static ANOTHER: &dyn Backend = &Fake(device::kind::EXT_DEV);
+    set_up();
+    set_up();
+    assert_eq!(register(&ANOTHER).unwrap_err().kind_bytes(), b"RuntimeError");
 }
 
 #[test]

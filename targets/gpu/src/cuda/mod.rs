@@ -164,7 +164,8 @@ fn stream_of(id: i32) -> *mut c_void {
     environment_stream::get(environment_stream::DeviceKey::new(kind::CUDA, id))
 }
 
-impl Backend for Cuda {
+// SAFETY: memory, streams, events and graphs are those of the driver, which checks device ids and is safe to call from several threads.
+unsafe impl Backend for Cuda {
     fn device_type(&self) -> i32 {
         kind::CUDA
     }
@@ -293,7 +294,8 @@ impl Backend for Cuda {
     }
 }
 
-impl Backend for CudaHost {
+// SAFETY: memory is that of the driver, and addressable by the CPU; there are no streams or events.
+unsafe impl Backend for CudaHost {
     fn device_type(&self) -> i32 {
         kind::CUDA_HOST
     }

@@ -101,7 +101,8 @@ impl Driver for Metal {
     }
 }
 
-impl Backend for Metal {
+// SAFETY: memory is an `MTLBuffer`, retained until it is freed; Metal allows these calls from several threads.
+unsafe impl Backend for Metal {
     fn device_type(&self) -> i32 {
         kind::METAL
     }

@@ -128,7 +128,8 @@ impl Driver for OpenCl {
     }
 }
 
-impl Backend for OpenCl {
+// SAFETY: memory is a `cl_mem`, retained until it is freed; OpenCL allows these calls from several threads.
+unsafe impl Backend for OpenCl {
     fn device_type(&self) -> i32 {
         kind::OPENCL
     }

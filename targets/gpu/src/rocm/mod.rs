@@ -98,7 +98,8 @@ impl Driver for Rocm {
     }
 }
 
-impl Backend for Rocm {
+// SAFETY: memory, streams, events and graphs are those of the driver, which checks device ids and is safe to call from several threads.
+unsafe impl Backend for Rocm {
     fn device_type(&self) -> i32 {
         kind::ROCM
     }

@@ -16,7 +16,8 @@ use super::{Rocm, memory, stream};
 /// Back end of pinned host memory.
 pub struct RocmHost;
 
-impl Backend for RocmHost {
+// SAFETY: memory is that of the driver, and addressable by the CPU; there are no streams or events.
+unsafe impl Backend for RocmHost {
     fn device_type(&self) -> i32 {
         kind::ROCM_HOST
     }

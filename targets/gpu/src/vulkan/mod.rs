@@ -100,7 +100,8 @@ impl Driver for Vulkan {
     }
 }
 
-impl Backend for Vulkan {
+// SAFETY: memory belongs to a buffer of the device until it is freed; queues are used under locks, and events are records of this crate.
+unsafe impl Backend for Vulkan {
     fn device_type(&self) -> i32 {
         kind::VULKAN
     }

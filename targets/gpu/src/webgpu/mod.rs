@@ -148,7 +148,8 @@ fn only_default_stream(stream: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-impl Backend for WebGpu {
+// SAFETY: memory belongs to a buffer of the device until it is freed; events are records of this crate.
+unsafe impl Backend for WebGpu {
     fn device_type(&self) -> i32 {
         kind::WEB_GPU
     }
