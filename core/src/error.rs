@@ -25,7 +25,7 @@ use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
 use crate::memory::AllocError;
-use crate::message::{Arg, Template};
+use crate::message::{Arg, Template, Text};
 use crate::object::{self, ObjectClass, ObjectRef};
 use crate::text::{Lossy, Writer};
 use crate::{release, type_index};
@@ -239,20 +239,20 @@ impl Error {
         compose_at(site, kind.as_bytes(), &write)
     }
 
-    /// Creates an error as [`Error::at`] does, from a template with `N` placeholders. For
+    /// Creates an error as [`Error::at`] does, from a template with at most `N` placeholders. For
     /// [`plain_error!`](crate::plain_error).
     #[doc(hidden)]
     #[inline(always)]
-    pub fn plain<const N: usize>(site: Site, template: Template, args: &[Arg<'_>; N]) -> Error {
-        Error::of_template(site, template, args.as_ptr())
+    pub fn plain<const N: usize>(site: Site, template: Template<N>, args: &[Arg<'_>; N]) -> Error {
+        Error::of_text(site, template.text(), args.as_ptr())
     }
 
     #[cold]
     #[inline(never)]
-    fn of_template(site: Site, template: Template, args: *const Arg<'_>) -> Error {
-        // SAFETY: the macros that make templates check that placeholders and arguments are equally many.
-        let write = move |out: &mut Writer<'_>| unsafe { template.write(args, out) };
-        compose_at(site, template.kind(), &write)
+    fn of_text(site: Site, text: Text, args: *const Arg<'_>) -> Error {
+        // SAFETY: the template of the text has at most as many placeholders as there are arguments, by its type.
+        let write = move |out: &mut Writer<'_>| unsafe { text.write(args, out) };
+        compose_at(site, text.kind(), &write)
     }
 
     /// Creates an error with the given backtrace. The strings may have any encoding. When out of memory, returns the

@@ -138,7 +138,7 @@ impl InProgress {
     ///
     /// Must be called before the child runs anything else: the records lie on the stacks of the vanished threads.
     #[allow(dead_code, reason = "only hosts fork")]
-    pub fn keep_own_thread(&mut self) {
+    pub(crate) fn keep_own_thread(&mut self) {
         let here = current_thread();
         let mut link: *mut *const Attempt = self.0.as_ptr();
         // SAFETY: the memory of the records is still mapped, and no other thread accesses it; `link` is the head or the

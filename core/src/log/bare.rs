@@ -5,7 +5,7 @@ use core::ffi::c_char;
 use core::hint::black_box;
 
 use crate::config::LOG_CHUNK_BYTES;
-use crate::message::{Arg, Template};
+use crate::message::{Arg, Text};
 use crate::sync::Lock;
 use crate::text::Writer;
 
@@ -16,7 +16,7 @@ pub type Sink = unsafe extern "C" fn(text: *const c_char, size: usize);
 #[derive(Clone, Copy)]
 struct Log {
     sink: Sink,
-    render: unsafe fn(Template, *const Arg<'_>, Sink),
+    render: unsafe fn(Text, *const Arg<'_>, Sink),
 }
 
 static LOG: Lock<Cell<Option<Log>>> = Lock::new(Cell::new(None));
@@ -37,12 +37,12 @@ pub unsafe fn set_sink(sink: Option<Sink>) {
 /// # Safety
 /// The requirements of [`Template::write`].
 #[inline]
-pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
+pub(super) unsafe fn write(text: Text, args: *const Arg<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
     let log = LOG.lock().get();
     if let Some(log) = log {
         // SAFETY: the caller's promise; the caller of `set_sink` vouched for the sink.
-        unsafe { (log.render)(template, args, log.sink) };
+        unsafe { (log.render)(text, args, log.sink) };
     }
 }
 
@@ -50,11 +50,11 @@ pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
 ///
 /// # Safety
 /// The requirements of [`Template::write`] and [`set_sink`].
-unsafe fn render(template: Template, args: *const Arg<'_>, sink: Sink) {
+unsafe fn render(text: Text, args: *const Arg<'_>, sink: Sink) {
     let mut line = [0; 2 * LOG_CHUNK_BYTES];
     let mut out = Writer::new(&mut line);
     // SAFETY: the caller's promise.
-    unsafe { template.write(args, &mut out) };
+    unsafe { text.write(args, &mut out) };
     let len = out.wanted.min(line.len() - 1);
     line[len] = b'\n';
     // SAFETY: the caller of `set_sink` vouched for the sink.

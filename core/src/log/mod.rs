@@ -1,6 +1,6 @@
 //! The log: warnings are written to standard error on hosts, and passed to a function that firmware sets on bare metal.
 
-use crate::message::{Arg, Template};
+use crate::message::{Arg, Template, Text};
 
 #[cfg(feature = "std")]
 #[path = "std.rs"]
@@ -16,13 +16,13 @@ pub use sink::set_sink;
 /// lock while the sink runs. For [`plain_warn!`](crate::plain_warn).
 #[doc(hidden)]
 #[inline(always)]
-pub fn warn<const N: usize>(template: Template, args: &[Arg<'_>; N]) {
-    warn_of_template(template, args.as_ptr());
+pub fn warn<const N: usize>(template: Template<N>, args: &[Arg<'_>; N]) {
+    warn_of_text(template.text(), args.as_ptr());
 }
 
 #[cold]
 #[inline(never)]
-fn warn_of_template(template: Template, args: *const Arg<'_>) {
-    // SAFETY: the macro that makes templates checks that placeholders and arguments are equally many.
-    unsafe { sink::write(template, args) };
+fn warn_of_text(text: Text, args: *const Arg<'_>) {
+    // SAFETY: the template of the text has at most as many placeholders as there are arguments, by its type.
+    unsafe { sink::write(text, args) };
 }

@@ -4,7 +4,7 @@
 #[cfg_attr(not(unix), path = "stderr/other.rs")]
 mod stderr;
 
-use crate::message::{Arg, Template};
+use crate::message::{Arg, Text};
 use crate::text::Writer;
 
 /// Maximum length of a line in bytes.
@@ -15,11 +15,11 @@ const LINE_BYTES: usize = 1024;
 ///
 /// # Safety
 /// The requirements of [`Template::write`].
-pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
+pub(super) unsafe fn write(text: Text, args: *const Arg<'_>) {
     let mut line = [0; LINE_BYTES];
     let mut out = Writer::new(&mut line);
     // SAFETY: the caller's promise.
-    unsafe { template.write(args, &mut out) };
+    unsafe { text.write(args, &mut out) };
     let len = out.wanted.min(LINE_BYTES - 1);
     line[len] = b'\n';
     stderr::write(&line[..=len]);

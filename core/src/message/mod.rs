@@ -22,22 +22,46 @@ const PLACEHOLDER: u8 = 1;
 /// keeps unused ones.
 const END: u8 = 2;
 
-/// The encoded kind and text of an error message, for [`plain_error!`](crate::plain_error).
+/// The encoded kind and text of an error message with at most `MOST` placeholders, for [`plain_error!`](crate::plain_error).
+///
+/// Bytes that were not encoded are refused, since the writer trusts the end of the text:
+/// ```compile_fail,E0308
+/// ferrite_core::message::Template::<0>::new(b"no end");
+/// ```
 #[derive(Clone, Copy)]
-pub struct Template(*const u8);
+pub struct Template<const MOST: usize>(Text);
+
+/// The encoded kind and text of an error message.
+#[derive(Clone, Copy)]
+pub(crate) struct Text(*const u8);
+
+/// The result of [`encode`], which alone makes it.
+#[doc(hidden)]
+pub struct Encoded<const LEN: usize, const PLACEHOLDERS: usize>([u8; LEN]);
 
 /// Whether messages use the shorter of their two texts. Unit tests use the longer one in every build.
 #[doc(hidden)]
 pub const SHORT: bool = cfg!(not(any(feature = "speed", test)));
 
-impl Template {
+impl<const MOST: usize> Template<MOST> {
     /// Creates a template from the result of [`encode`].
     #[doc(hidden)]
     #[inline(always)]
-    pub const fn new(encoded: &'static [u8]) -> Template {
-        Template(encoded.as_ptr())
+    pub const fn new<const LEN: usize, const PLACEHOLDERS: usize>(
+        encoded: &'static Encoded<LEN, PLACEHOLDERS>,
+    ) -> Self {
+        const { assert!(PLACEHOLDERS <= MOST) };
+        Template(Text(encoded.0.as_ptr()))
     }
 
+    /// Returns the text, whose placeholders are no longer counted by the compiler.
+    #[inline(always)]
+    pub(crate) fn text(self) -> Text {
+        self.0
+    }
+}
+
+impl Text {
     /// Returns the kind of the error, such as `TypeError`.
     pub(crate) fn kind(self) -> &'static [u8] {
         // SAFETY: a template starts with the offset of its kind, which ends with a zero.
@@ -197,14 +221,18 @@ const fn mark_placeholders(text: &[u8], to: &mut [u8]) -> usize {
     len
 }
 
-/// Encodes the template of an error message with `args` placeholders.
+/// Encodes the template of an error message.
 #[doc(hidden)]
-pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
-    assert!(count_placeholders(text) == args, "each place needs an argument");
+pub const fn encode<const LEN: usize, const PLACEHOLDERS: usize>(
+    kind: &str,
+    text: &str,
+) -> Encoded<LEN, PLACEHOLDERS> {
+    assert!(count_placeholders(text) == PLACEHOLDERS, "each place needs an argument");
+    assert!(LEN == encoded_len(text), "the text ends with an `END`");
     let mut encoded = [END; LEN];
     encoded[0] = kind::place(kind);
     form::write(text, encoded.split_at_mut(1).1);
-    encoded
+    Encoded(encoded)
 }
 
 /// Counts the arguments of a macro.
@@ -229,8 +257,8 @@ macro_rules! __template {
     ($kind:ident, $text:literal $(, $arg:expr)*) => {{
         const LEN: usize = $crate::message::encoded_len($text);
         // A constant, so that equal templates are stored once.
-        const ENCODED: &[u8; LEN] =
-            &$crate::message::encode($crate::error::kind::$kind, $text, $crate::__count!($($arg),*));
+        const ENCODED: &$crate::message::Encoded<LEN, { $crate::__count!($($arg),*) }> =
+            &$crate::message::encode($crate::error::kind::$kind, $text);
         $crate::message::Template::new(ENCODED)
     }};
 }

@@ -92,7 +92,8 @@ pub struct Chunks {
     total: usize,
 }
 
-impl Space for Chunks {
+// SAFETY: a part of a chunk has one user, and `set_up` writes the header; other memory comes from `Apart`.
+unsafe impl Space for Chunks {
     #[inline]
     fn allocate(
         &mut self,

@@ -76,7 +76,11 @@ struct BuiltinAllocator(TVMFFICustomAllocator);
 unsafe impl Sync for BuiltinAllocator {}
 
 /// A source of memory for objects: individual allocations ([`Apart`]), or chunks that objects share ([`Chunks`]).
-pub trait Space {
+///
+/// # Safety
+/// `allocate` returns memory with the size and alignment of the class and the trailing bytes, used by nothing else, and with a
+/// header of that type whose deleter frees it.
+pub unsafe trait Space {
     /// Allocates memory for an object and sets up its header.
     ///
     /// # Errors
@@ -94,7 +98,8 @@ pub trait Space {
 #[derive(Default)]
 pub struct Apart;
 
-impl Space for Apart {
+// SAFETY: `allocate_class` returns such memory.
+unsafe impl Space for Apart {
     #[inline]
     fn allocate(
         &mut self,

@@ -59,7 +59,7 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
 enum RegisterError {
     NoMemory(NoMemory),
     /// An invalid request: the message, with placeholders for the key, or for the key and the static index.
-    Contradiction(Template),
+    Contradiction(Template<2>),
 }
 
 impl From<NoMemory> for RegisterError {

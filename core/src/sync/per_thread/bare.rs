@@ -20,16 +20,16 @@ unsafe impl Sync for SharedQueue {}
 static DYING: SharedQueue = SharedQueue(Cell::new(ptr::null_mut()));
 
 /// A handle to the queue of dying objects.
-pub struct Queue;
+pub(crate) struct Queue;
 
 /// Returns the queue of dying objects.
 #[inline]
-pub fn dying() -> Queue {
+pub(crate) fn dying() -> Queue {
     Queue
 }
 
 /// A single-threaded process has the same queue.
-pub use dying as dying_single_threaded;
+pub(crate) use dying as dying_single_threaded;
 
 impl Queue {
     /// Runs `body` with access to the queue.
@@ -41,7 +41,7 @@ impl Queue {
 
 /// Records whether a custom allocator is allocating an error object. Returns the previous state.
 #[inline]
-pub fn swap_asking_for_error(asks: bool) -> bool {
+pub(crate) fn swap_asking_for_error(asks: bool) -> bool {
     static ASKS: AtomicBool = AtomicBool::new(false);
     // Not atomic: an interrupt between the two restores the state that it found.
     let before = ASKS.load(Ordering::Relaxed);

@@ -18,7 +18,7 @@ pub use imp::*;
 
 /// Queue of objects that lost their last reference while their thread was destroying other objects. Null if the thread
 /// destroys none. The queue bounds the depth of nested destructions. `release.rs` defines its links.
-pub type Dying = Cell<*mut TVMFFIObject>;
+pub(crate) type Dying = Cell<*mut TVMFFIObject>;
 
 #[cfg(test)]
 mod tests {

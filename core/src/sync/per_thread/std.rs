@@ -55,17 +55,17 @@ unsafe impl Sync for SingleThreadQueue {}
 static SINGLE_THREAD_QUEUE: SingleThreadQueue = SingleThreadQueue(Cell::new(ptr::null_mut()));
 
 /// A handle to a queue of dying objects.
-pub struct Queue(*const Dying);
+pub(crate) struct Queue(*const Dying);
 
 /// Returns this thread's queue of dying objects.
 #[inline]
-pub fn dying() -> Queue {
+pub(crate) fn dying() -> Queue {
     Queue(DYING.with(ptr::from_ref))
 }
 
 /// Returns the queue of a single-threaded process. Once the process starts threads, dying objects go to [`dying`].
 #[inline]
-pub fn dying_single_threaded() -> Queue {
+pub(crate) fn dying_single_threaded() -> Queue {
     Queue(&raw const SINGLE_THREAD_QUEUE.0)
 }
 
@@ -81,7 +81,7 @@ impl Queue {
 
 /// Records whether a custom allocator is allocating an error object for this thread. Returns the previous state.
 #[inline]
-pub fn swap_asking_for_error(asks: bool) -> bool {
+pub(crate) fn swap_asking_for_error(asks: bool) -> bool {
     ASKS.replace(asks)
 }
 
