@@ -17,7 +17,7 @@ pub use key::KeyOf;
 pub(crate) use map::{entries_of, map_of};
 pub use pointer::OpaquePtr;
 pub(crate) use sequence::of_slice as slice_into_any;
-pub use value::{Described, FromAny, FromView, IntoAny, Param, Value};
+pub use value::{ArgumentPlace, Described, FromAny, FromView, IntoAny, Param, Value};
 
 use crate::abi::TVMFFIAnyPayload;
 use crate::any::{Any, AnyView};

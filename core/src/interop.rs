@@ -6,6 +6,8 @@ mod bytes;
 mod half;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+#[cfg(feature = "ndarray")]
+pub use self::ndarray::ElementArray;
 #[cfg(feature = "num-bigint")]
 mod num_bigint;
 #[cfg(feature = "serde")]

@@ -2,9 +2,10 @@
 #![forbid(unsafe_code)]
 
 use crate::any::{Any, AnyView};
-use crate::convert::{IntoAny, Param, TargetTexts, TypeText};
+use crate::convert::{ArgumentPlace, IntoAny, Param, TargetTexts, TypeText};
 use crate::error::kind::TYPE_ERROR;
 use crate::error::{Error, Result};
+use crate::tensor::{CallBorrows, TensorUses};
 use crate::text::Writer;
 use crate::upstream_release;
 
@@ -229,13 +230,13 @@ impl<'a> Callee<'a> {
     }
 }
 
-/// A call of a typed function.
-#[derive(Clone, Copy)]
+/// A call of a typed function. Only the implementation of [`TypedFn`] makes one, which borrows the elements of tensors among the
+/// arguments before it converts them.
 pub struct Call<'a> {
     /// The called function.
-    pub callee: &'a Callee<'a>,
+    pub(crate) callee: &'a Callee<'a>,
     /// The arguments.
-    pub args: &'a [AnyView<'a>],
+    pub(crate) args: &'a [AnyView<'a>],
 }
 
 impl<'a> Call<'a> {
@@ -251,6 +252,14 @@ impl<'a> Call<'a> {
             // Of a copy: where this is inlined, only refusals then need a callee in memory.
             None => Err({ *self.callee }.wrong_type(index, *arg)),
         }
+    }
+
+    /// Creates the TypeError for an argument that is converted by a type with another use of its elements.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wrong_use(&self, index: usize) -> Error {
+        let view = self.args.get(index).map_or(AnyView::NONE, |view| *view);
+        self.callee.wrong_type(index, view)
     }
 }
 
@@ -308,7 +317,11 @@ macro_rules! typed_functions {
                 }
                 #[allow(unused_variables, reason = "a function without parameters converts nothing")]
                 let all = Call { callee, args };
-                call(self, $($argument::argument(&all, $index)?),*).into_result()
+                // Ended after the call, whatever its outcome.
+                let uses = const { TensorUses::of(&[$($argument::TENSOR_USE),*]) };
+                let _borrows =
+                    if uses.is_empty() { None } else { Some(CallBorrows::<$arity>::new(&all, uses)?) };
+                call(self, $($argument::argument(&all, ArgumentPlace::of::<$argument>($index))?),*).into_result()
             }
         }
     )*};

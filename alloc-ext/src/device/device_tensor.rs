@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 use ferrite_core::abi::{DLDataType, DLTensor};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
-use ferrite_core::tensor::{Element, Tensor};
+use ferrite_core::tensor::{Element, Tensor, TensorView};
 use ferrite_core::{AnyView, dtype, plain_bail, plain_ensure};
 
 use super::backend::Region;
@@ -104,9 +104,11 @@ impl DeviceTensor {
     /// Copies all elements to a slice.
     ///
     /// # Errors
-    /// TypeError if `T` is not the element type; ValueError if the slice has a different length; errors of the driver.
+    /// TypeError if `T` is not the element type; ValueError if the slice has a different length; RuntimeError while the elements are
+    /// borrowed for writing; errors of the driver.
     pub fn read_into<T: Element>(&self, elements: &mut [T]) -> Result<()> {
         self.check_elements::<T>(elements.len())?;
+        let _guard = TensorView::from(&self.0).read_guard()?;
         let target = main_memory(elements.as_mut_ptr().cast());
         // SAFETY: both regions have this size, and the slice is borrowed until the copy is complete. Any bit pattern is a
         // valid element.
@@ -137,6 +139,7 @@ impl DeviceTensor {
         plain_ensure!(self.dtype() == other.dtype(), VALUE_ERROR, "Both tensors must have the same dtype");
         let (from, to) = (other.device(), self.device());
         let device = device_of_copy(from, to);
+        let _guard = TensorView::from(&other.0).read_guard()?;
         // SAFETY: the tensors are alive; back ends keep memory that queued copies use, and a copy from main memory completes
         // below.
         unsafe { copy_tensor(other.record(), self.record(), stream::current(device))? };
@@ -156,6 +159,7 @@ impl DeviceTensor {
             return self.to_device(Device::CPU)?.to_device(device);
         }
         let made = DeviceTensor::empty(device, self.shape(), self.dtype())?;
+        let _guard = TensorView::from(&self.0).read_guard()?;
         // SAFETY: the regions have this size, the new tensor has no other reference, and the copy completes in the call.
         unsafe { self.copy_and_wait(self.region(), made.region(), self.bytes())? };
         Ok(made)

@@ -23,9 +23,8 @@ use super::tensor_alloc;
 /// /// Returns twice x.
 /// fn twice(x: Tensor) -> ferrite_core::Result<Tensor> {
 ///     let y = env::tensor::empty_like(&x)?;
-///     // SAFETY: nothing else uses the new tensor yet.
-///     let elements = unsafe { y.as_tensor_ref().as_mut_slice::<f32>()? };
-///     elements.iter_mut().zip(x.as_slice::<f32>()?).for_each(|(y, x)| *y = 2.0 * x);
+///     let x = x.as_slice::<f32>()?;
+///     y.borrow_mut::<f32>()?.iter_mut().zip(&x).for_each(|(y, x)| *y = 2.0 * x);
 ///     Ok(y)
 /// }
 ///

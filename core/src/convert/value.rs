@@ -5,6 +5,7 @@ use super::{AnyCompatible, TypeText};
 use crate::any::{Any, AnyView};
 use crate::error::Result;
 use crate::store_forwarding;
+use crate::tensor::TensorUse;
 use crate::text::Writer;
 use crate::typed::Call;
 
@@ -104,11 +105,40 @@ pub trait Param: Described {
     /// The errors of [`FromView::from_view`].
     fn param<'a>(view: &'a AnyView<'a>) -> Result<Option<Self::In<'a>>>;
 
+    /// Use of a tensor's elements by the parameter, for which the call borrows them.
+    #[doc(hidden)]
+    const TENSOR_USE: TensorUse = TensorUse::None;
+
     /// Converts an argument of a call, for types that name the call in messages or compare its arguments.
     #[doc(hidden)]
     #[inline(always)]
-    fn argument<'a>(call: &'a Call<'a>, index: usize) -> Result<Self::In<'a>> {
-        call.convert::<Self>(index)
+    fn argument<'a>(call: &'a Call<'a>, place: ArgumentPlace) -> Result<Self::In<'a>> {
+        call.convert::<Self>(place.index)
+    }
+}
+
+/// The argument that a parameter converts. The call makes one for each argument, and a conversion uses it up, so that a tensor that is
+/// borrowed exclusively becomes one output.
+#[doc(hidden)]
+pub struct ArgumentPlace {
+    index: usize,
+    tensor_use: TensorUse,
+}
+
+impl ArgumentPlace {
+    /// Creates the place of an argument whose elements the call has borrowed for the use of `P`.
+    #[inline(always)]
+    pub(crate) fn of<P: Param + ?Sized>(index: usize) -> ArgumentPlace {
+        ArgumentPlace { index, tensor_use: P::TENSOR_USE }
+    }
+
+    /// Returns the index, if the call has borrowed the elements for this use.
+    ///
+    /// # Errors
+    /// TypeError if the type of the parameter does not have the use of the type that it converts to.
+    #[inline(always)]
+    pub(crate) fn used_for(self, call: &Call<'_>, tensor_use: TensorUse) -> Result<usize> {
+        if self.tensor_use == tensor_use { Ok(self.index) } else { Err(call.wrong_use(self.index)) }
     }
 }
 
@@ -182,12 +212,14 @@ impl<T: Param> Param for Option<T> {
         Ok(T::param(view)?.map(Some))
     }
 
+    const TENSOR_USE: TensorUse = T::TENSOR_USE;
+
     #[inline(always)]
-    fn argument<'a>(call: &'a Call<'a>, index: usize) -> Result<Option<T::In<'a>>> {
-        if call.args.get(index).is_some_and(|view| view.is_none()) {
+    fn argument<'a>(call: &'a Call<'a>, place: ArgumentPlace) -> Result<Option<T::In<'a>>> {
+        if call.args.get(place.index).is_some_and(|view| view.is_none()) {
             return Ok(None);
         }
-        T::argument(call, index).map(Some)
+        T::argument(call, place).map(Some)
     }
 }
 

@@ -1,15 +1,20 @@
 //! Arrays of the crate `ndarray`: tensors over their elements, and views of tensors, both without a copy.
 
+use core::fmt;
+use core::ops::Deref;
 use core::ptr::{self, NonNull};
 
-use ndarray::{Array, ArrayView, ArrayViewMut, Axis, Dimension, LayoutRef, RawArrayView, ShapeBuilder as _};
+use ndarray::{
+    Array, ArrayRef, ArrayView, ArrayViewMut, Axis, Dimension, LayoutRef, RawArrayView, ShapeBuilder as _,
+};
 
 use crate::abi::{DLDevice, DLTensor};
 use crate::any::{Any, AnyView};
-use crate::convert::{AnyCompatible, Described, FromView, IntoAny, Param, TypeText};
+use crate::convert::{AnyCompatible, ArgumentPlace, Described, FromView, IntoAny, Param, TypeText};
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
-use crate::tensor::{self, Element, Tensor, TensorRef};
+use crate::tensor::{self, Borrow, Element, Tensor, TensorRef, TensorUse};
+use crate::typed::Call;
 use crate::{device, plain_ensure};
 
 /// Creates a tensor in main memory over the elements of the array, which stay where they are, with the strides that they have. A
@@ -62,30 +67,8 @@ fn list<T>(numbers: &[T], convert: impl Fn(&T) -> i64) -> Result<Buffer<i64>> {
 }
 
 impl Tensor {
-    /// Borrows the elements as an array; see [`TensorRef::as_ndarray`].
-    ///
-    /// # Errors
-    /// The errors of [`TensorRef::as_ndarray`].
-    pub fn as_ndarray<T: Element, D: Dimension>(&self) -> Result<ArrayView<'_, T, D>> {
-        self.as_tensor_ref().as_ndarray()
-    }
-
-    /// Borrows the elements as an array for writing; see [`TensorRef::as_ndarray_mut`].
-    ///
-    /// # Errors
-    /// The errors of [`TensorRef::as_ndarray_mut`].
-    ///
-    /// # Safety
-    /// No one else may read or write the elements while the result is in use, and the producer must allow writes.
-    pub unsafe fn as_ndarray_mut<T: Element, D: Dimension>(&self) -> Result<ArrayViewMut<'_, T, D>> {
-        // SAFETY: the caller's promise.
-        unsafe { self.as_tensor_ref().as_ndarray_mut() }
-    }
-}
-
-impl<'a> TensorRef<'a> {
-    /// Borrows the elements of a tensor in host-accessible memory as an array of any strides. `D` is the number of dimensions, such as
-    /// `Ix2`, or `IxDyn` for any.
+    /// Borrows the elements of a tensor in host-accessible memory as an array of any strides, until the guard is dropped. `D` is the
+    /// number of dimensions, such as `Ix2`, or `IxDyn` for any.
     ///
     /// # Examples
     /// ```
@@ -103,9 +86,35 @@ impl<'a> TensorRef<'a> {
     /// ```
     ///
     /// # Errors
+    /// The errors of [`TensorRef::as_ndarray`]. RuntimeError while the elements are borrowed for writing.
+    pub fn as_ndarray<T: Element, D: Dimension>(&self) -> Result<ElementArray<'_, T, D>> {
+        ElementArray::new(AnyView::from(self), self.as_tensor_ref())
+    }
+
+    /// Borrows the elements as an array for writing; see [`TensorRef::as_ndarray_mut`].
+    ///
+    /// # Errors
+    /// The errors of [`TensorRef::as_ndarray_mut`].
+    ///
+    /// # Safety
+    /// No one else may read or write the elements while the result is in use, and the producer must allow writes.
+    pub unsafe fn as_ndarray_mut<T: Element, D: Dimension>(&self) -> Result<ArrayViewMut<'_, T, D>> {
+        // SAFETY: the caller's promise.
+        unsafe { self.as_tensor_ref().as_ndarray_mut() }
+    }
+}
+
+impl<'a> TensorRef<'a> {
+    /// Borrows the elements of a tensor in host-accessible memory as an array of any strides. [`Tensor::as_ndarray`] is safe: it borrows
+    /// the tensor.
+    ///
+    /// # Errors
     /// TypeError if the dtype is not that of `T`. ValueError if the number of dimensions is not that of `D`, if the device is not
     /// host-accessible, or if the elements have no data, exceed the address space or are not aligned for `T`.
-    pub fn as_ndarray<T: Element, D: Dimension>(self) -> Result<ArrayView<'a, T, D>> {
+    ///
+    /// # Safety
+    /// No one may write the elements while the result is in use.
+    pub unsafe fn as_ndarray<T: Element, D: Dimension>(self) -> Result<ArrayView<'a, T, D>> {
         self.check_host_elements::<T>()?;
         let (shape, mut strides) = (self.extents::<D>()?, D::zeros(self.ndim()));
         let mut start: *const T = NonNull::dangling().as_ptr();
@@ -135,8 +144,8 @@ impl<'a> TensorRef<'a> {
                 return Err(too_large());
             }
         }
-        // SAFETY: the elements are in memory, as the creator of the tensor vouches, from `start`, the lowest address, over a span that
-        // does not overflow; they live for `'a` and are not written.
+        // SAFETY: the elements are in memory, as the creator of the tensor guarantees, from `start`, the lowest address, over a span that
+        // does not overflow; they live for `'a`, and the caller guarantees that they are not written.
         let mut view =
             unsafe { RawArrayView::from_shape_ptr(shape.strides(strides), start).deref_into_view() };
         for (axis, stride) in self.strides().unwrap_or_default().iter().enumerate() {
@@ -184,7 +193,57 @@ fn too_large() -> Error {
     crate::plain_error!(VALUE_ERROR, "the tensor has more elements than memory can hold"; "bad shape")
 }
 
-/// A parameter that borrows the elements of a tensor; the rules are those of [`TensorRef::as_ndarray`].
+/// The elements of a tensor as an array, borrowed for reading. While it lives, functions that would write the elements raise a
+/// RuntimeError.
+///
+/// # Examples
+/// See [`Tensor::as_ndarray`].
+pub struct ElementArray<'a, T, D> {
+    view: ArrayView<'a, T, D>,
+    #[allow(dead_code, reason = "its destructor ends the borrow")]
+    borrow: Borrow<'a, false>,
+}
+
+impl<'a, T: Element, D: Dimension> ElementArray<'a, T, D> {
+    fn new(value: AnyView<'a>, tensor: TensorRef<'a>) -> Result<Self> {
+        let borrow = Borrow::new(value)?;
+        // SAFETY: the borrow excludes writers of a tensor object; a caller in C that passes a DLTensor pointer excludes them.
+        Ok(ElementArray { view: unsafe { tensor.as_ndarray() }?, borrow })
+    }
+}
+
+impl<T, D> Deref for ElementArray<'_, T, D> {
+    type Target = ArrayRef<T, D>;
+
+    fn deref(&self) -> &ArrayRef<T, D> {
+        &self.view
+    }
+}
+
+impl<T: fmt::Debug, D: Dimension> fmt::Debug for ElementArray<'_, T, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view.fmt(f)
+    }
+}
+
+impl<T: fmt::Display, D: Dimension> fmt::Display for ElementArray<'_, T, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view.fmt(f)
+    }
+}
+
+impl<T, U, D, R> PartialEq<R> for ElementArray<'_, T, D>
+where
+    T: PartialEq<U>,
+    D: Dimension,
+    R: Deref<Target = ArrayRef<U, D>>,
+{
+    fn eq(&self, other: &R) -> bool {
+        **self == **other
+    }
+}
+
+/// A parameter that borrows the elements of a tensor until the function returns; the rules are those of [`Tensor::as_ndarray`].
 ///
 /// # Examples
 /// ```
@@ -204,8 +263,20 @@ fn too_large() -> Error {
 impl<T: Element, D: Dimension> Param for ArrayView<'_, T, D> {
     type In<'a> = ArrayView<'a, T, D>;
 
-    fn param<'a>(view: &'a AnyView<'a>) -> Result<Option<ArrayView<'a, T, D>>> {
-        ArrayView::from_view(view)
+    const TENSOR_USE: TensorUse = TensorUse::Read;
+
+    /// Refuses all values: the elements are those of an argument of a call.
+    fn param<'a>(_: &'a AnyView<'a>) -> Result<Option<ArrayView<'a, T, D>>> {
+        Ok(None)
+    }
+
+    fn argument<'a>(call: &'a Call<'a>, place: ArgumentPlace) -> Result<ArrayView<'a, T, D>> {
+        let index = place.used_for(call, TensorUse::Read)?;
+        match call.args.get(index).and_then(TensorRef::from_view) {
+            // SAFETY: the call has borrowed the elements.
+            Some(tensor) => unsafe { tensor.as_ndarray() },
+            None => call.convert::<ArrayView<'_, T, D>>(index),
+        }
     }
 }
 
@@ -214,16 +285,6 @@ impl<T: Element, D: Dimension> Described for ArrayView<'_, T, D> {
 
     fn accepts(view: &AnyView<'_>) -> bool {
         TensorRef::from_view(view).is_some()
-    }
-}
-
-impl<'a, T: Element, D: Dimension> FromView<'a> for ArrayView<'a, T, D> {
-    fn from_view(view: &'a AnyView<'a>) -> Result<Option<Self>> {
-        TensorRef::from_view(view).map(TensorRef::as_ndarray).transpose()
-    }
-
-    fn is_exact(_: &'a AnyView<'a>) -> Result<bool> {
-        Ok(false)
     }
 }
 
@@ -238,7 +299,8 @@ impl<T: Element, D: Dimension> Described for Array<T, D> {
 
 impl<'a, T: Element, D: Dimension> FromView<'a> for Array<T, D> {
     fn from_view(view: &'a AnyView<'a>) -> Result<Option<Self>> {
-        Ok(ArrayView::from_view(view)?.map(|view| view.to_owned()))
+        let Some(tensor) = TensorRef::from_view(view) else { return Ok(None) };
+        Ok(Some(ElementArray::new(*view, tensor)?.to_owned()))
     }
 
     fn is_exact(_: &'a AnyView<'a>) -> Result<bool> {
@@ -293,7 +355,7 @@ mod tests {
             assert_eq!(tensor.as_ndarray::<i32, IxDyn>()?, expected.into_dyn());
         }
         let scalar = Tensor::try_from(ndarray::arr0(7.5f64))?;
-        assert_eq!(scalar.as_ndarray::<f64, Ix0>()?.into_scalar(), &7.5);
+        assert_eq!(scalar.as_ndarray::<f64, Ix0>()?[()], 7.5);
         Ok(())
     }
 
@@ -310,7 +372,7 @@ mod tests {
         );
         let refusal = |tensor: DLTensor| {
             // SAFETY: all defects are found before elements are read.
-            text(unsafe { TensorRef::from_raw(&raw const tensor) }.as_ndarray::<f32, Ix2>())
+            text(unsafe { TensorRef::from_raw(&raw const tensor).as_ndarray::<f32, Ix2>() })
         };
         let good = *tensor.dl_tensor();
         let cuda = DLDevice { device_type: device::kind::CUDA, device_id: 0 };
@@ -340,7 +402,8 @@ mod tests {
         let rows = DLTensor { ndim: 2, shape, strides, ..*row.dl_tensor() };
         // SAFETY: the lists and the data outlive the view.
         let rows = unsafe { TensorRef::from_raw(&raw const rows) };
-        assert_eq!(rows.as_ndarray::<i64, Ix2>()?, array![[1, 2, 3], [1, 2, 3]]);
+        // SAFETY: nobody writes the elements.
+        assert_eq!(unsafe { rows.as_ndarray::<i64, Ix2>() }?, array![[1, 2, 3], [1, 2, 3]]);
         let (mut shape, mut strides) = ([1, 3], [i64::MIN, -1]);
         let mirrored = DLTensor {
             byte_offset: 16,
@@ -351,7 +414,8 @@ mod tests {
         };
         // SAFETY: as above.
         let mirrored = unsafe { TensorRef::from_raw(&raw const mirrored) };
-        assert_eq!(mirrored.as_ndarray::<i64, Ix2>()?, array![[3, 2, 1]]);
+        // SAFETY: as above.
+        assert_eq!(unsafe { mirrored.as_ndarray::<i64, Ix2>() }?, array![[3, 2, 1]]);
         // SAFETY: it fails.
         let refused = unsafe { rows.as_ndarray_mut::<i64, Ix2>() };
         assert_eq!(text(refused), "ValueError: the tensor is not contiguous");

@@ -1,18 +1,23 @@
 //! Tensors among the arguments of a call: those that a function reads, and those that it writes.
 
+use core::marker::PhantomData;
+
+use super::borrow::{HeldRoot, root_of};
+use super::check::Argument;
 use super::reader::is_direct_address;
 use super::{Element, TensorCheck, TensorRef, TensorView, read_only};
 use crate::any::AnyView;
-use crate::convert::{AnyCompatible, Described, Param, TypeText};
-use crate::error::Result;
+use crate::convert::{ArgumentPlace, Described, Param, TypeText};
+use crate::error::{Error, Result};
 use crate::plain_error;
 use crate::typed::Call;
 
 /// A parameter that a function reads, with the checks of [`TensorCheck`].
 ///
 /// It takes tensor objects and DLTensor pointers, of any device, and keeps nothing alive. Its messages name the parameter and the
-/// function if the function is exported by the attribute `export`. What it lends must not be written while the function runs, except
-/// through an [`Output`], whose memory is its own.
+/// function if the function is exported by the attribute `export`. The call borrows the elements of a tensor object until the function
+/// returns: nobody writes them meanwhile, and if somebody does already, the call is a RuntimeError. Those of a DLTensor pointer come from
+/// a caller in C, who is trusted not to write them.
 ///
 /// # Examples
 /// ```
@@ -54,8 +59,9 @@ impl<'a> Input<'a> {
     }
 
     /// Begins checks of the tensor.
-    pub fn check(self) -> TensorCheck<'a> {
-        self.tensor().check_argument(self.call, self.index)
+    pub fn check(self) -> TensorCheck<'a, Argument> {
+        // SAFETY: the call has borrowed the elements of an input for reading, or of an output, of which the check is not `'a`.
+        unsafe { self.tensor().check_argument(self.call, self.index) }
     }
 
     /// Makes the checks of [`TensorCheck::array`].
@@ -64,7 +70,20 @@ impl<'a> Input<'a> {
     /// Those of [`TensorCheck::array`].
     #[inline(never)]
     pub fn array<T: Element, const N: usize>(self) -> Result<([usize; N], &'a [T])> {
+        let tensor = self.tensor();
+        if let (Some(elements), Ok(shape)) = (self.plain_elements(), <&[i64; N]>::try_from(tensor.shape())) {
+            // They are positive.
+            return Ok((shape.map(|extent| extent as usize), elements));
+        }
         self.check().array()
+    }
+
+    /// Fast path: borrows the elements of a tensor that passes all checks and is not empty.
+    #[inline(always)]
+    fn plain_elements<T: Element>(self) -> Option<&'a [T]> {
+        let (data, len) = self.tensor().elements_on_host()?;
+        // SAFETY: address and length were checked, and the call has borrowed the elements.
+        Some(unsafe { core::slice::from_raw_parts(data, len) })
     }
 
     /// Makes the checks of [`TensorCheck::elements`].
@@ -73,6 +92,9 @@ impl<'a> Input<'a> {
     /// Those of [`TensorCheck::elements`].
     #[inline(never)]
     pub fn elements<T: Element>(self, shape: &[usize]) -> Result<&'a [T]> {
+        if let Some(elements) = self.plain_elements().filter(|_| has_shape(self.tensor(), shape)) {
+            return Ok(elements);
+        }
         self.check().elements(shape)
     }
 }
@@ -80,8 +102,10 @@ impl<'a> Input<'a> {
 /// A parameter that a function writes. It shares no memory with another tensor among the arguments of the call, and is not read-only as
 /// far as its library knows, which is checked before the function begins.
 ///
-/// Tensors inside of containers are not compared. The caller vouches that nobody else uses the elements during the call, as for every
-/// function that writes to a tensor.
+/// The call borrows the elements of a tensor object exclusively until the function returns. If somebody uses them (the caller by
+/// [`Tensor::as_slice`](super::Tensor::as_slice), another thread, a function that has called this one), the call is a RuntimeError that
+/// names the parameter; so is a use that the function itself begins, of a captured reference or of a tensor in a container. The elements
+/// of a DLTensor pointer come from a caller in C, who is trusted not to use them elsewhere during the call.
 ///
 /// # Examples
 /// See [`Input`].
@@ -89,7 +113,7 @@ pub struct Output<'a>(Input<'a>);
 
 impl Output<'_> {
     /// Begins checks of the tensor.
-    pub fn check(&self) -> TensorCheck<'_> {
+    pub fn check(&self) -> TensorCheck<'_, Argument> {
         self.0.check()
     }
 
@@ -109,7 +133,9 @@ impl Output<'_> {
     /// The errors of [`TensorCheck::elements`].
     #[inline(never)]
     pub fn elements_mut<T: Element>(&mut self, shape: &[usize]) -> Result<&mut [T]> {
-        self.check().extents_are(shape)?;
+        if !has_shape(self.0.tensor(), shape) {
+            self.check().extents_are(shape)?;
+        }
         self.as_mut_slice()
     }
 
@@ -119,9 +145,13 @@ impl Output<'_> {
     /// The errors of [`TensorCheck::as_slice`].
     #[inline(never)]
     pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
+        if let Some((data, len)) = self.0.tensor().elements_on_host() {
+            // SAFETY: address and length were checked; otherwise as below.
+            return Ok(unsafe { core::slice::from_raw_parts_mut(data, len) });
+        }
         let check = self.check();
-        // SAFETY: no argument overlaps the tensor, this is the only reference to its elements that the function has, and the caller
-        // of the function permits writing them.
+        // SAFETY: the call has borrowed the elements exclusively, no argument overlaps them, and each argument becomes one output, which
+        // is borrowed exclusively here. A caller in C that passes a DLTensor pointer permits writing its elements.
         match unsafe { check.tensor().as_mut_slice() } {
             Ok(elements) if check.is_on_host() => Ok(elements),
             other => check.explained::<T>().and(other),
@@ -130,7 +160,7 @@ impl Output<'_> {
 }
 
 impl Described for Input<'_> {
-    const TYPE: &'static TypeText = TensorView::TEXT;
+    const TYPE: &'static TypeText = TensorView::TYPE;
 
     fn accepts(view: &AnyView<'_>) -> bool {
         TensorView::accepts(view)
@@ -138,7 +168,7 @@ impl Described for Input<'_> {
 }
 
 impl Described for Output<'_> {
-    const TYPE: &'static TypeText = TensorView::TEXT;
+    const TYPE: &'static TypeText = TensorView::TYPE;
 
     fn accepts(view: &AnyView<'_>) -> bool {
         TensorView::accepts(view)
@@ -148,55 +178,200 @@ impl Described for Output<'_> {
 impl Param for Input<'_> {
     type In<'a> = Input<'a>;
 
+    const TENSOR_USE: TensorUse = TensorUse::Read;
+
     /// Refuses all values: an input is an argument of a call.
     fn param<'a>(_: &'a AnyView<'a>) -> Result<Option<Input<'a>>> {
         Ok(None)
     }
 
-    #[inline(never)]
-    fn argument<'a>(call: &'a Call<'a>, index: usize) -> Result<Input<'a>> {
-        match call.args.get(index).and_then(TensorRef::from_view) {
-            Some(_) => Ok(Input { call, index }),
-            None => call.convert::<Input<'_>>(index),
-        }
+    #[inline(always)]
+    fn argument<'a>(call: &'a Call<'a>, place: ArgumentPlace) -> Result<Input<'a>> {
+        input(call, place.used_for(call, TensorUse::Read)?)
     }
 }
 
 impl Param for Output<'_> {
     type In<'a> = Output<'a>;
 
+    const TENSOR_USE: TensorUse = TensorUse::Write;
+
     /// Refuses all values: an output is compared with the other arguments of a call.
     fn param<'a>(_: &'a AnyView<'a>) -> Result<Option<Output<'a>>> {
         Ok(None)
     }
 
-    #[inline(never)]
-    fn argument<'a>(call: &'a Call<'a>, index: usize) -> Result<Output<'a>> {
-        let input = Input::argument(call, index)?;
-        let (tensor, check) = (input.tensor(), input.check());
-        let span = tensor.span();
-        for (other_index, other) in call.args.iter().enumerate() {
-            let Some(other) = TensorRef::from_view(other).filter(|_| other_index != index) else { continue };
-            check.pass(
-                !overlap(tensor, span, other),
-                || {
-                    plain_error!(
-                        VALUE_ERROR,
-                        "Overlapping {}, expected memory apart from argument #{}",
-                        check.name(),
-                        other_index
-                    )
-                },
-                |out| out.put(b", got common bytes"),
-            )?;
-        }
-        check.pass(
-            !call.args.get(index).map_or(Ok(false), |arg| read_only::is_read_only(*arg))?,
-            || plain_error!(VALUE_ERROR, "Read-only {}, expected a writable tensor", check.name()),
-            |out| out.put(b", got one with the read-only flag"),
-        )?;
-        Ok(Output(input))
+    #[inline(always)]
+    fn argument<'a>(call: &'a Call<'a>, place: ArgumentPlace) -> Result<Output<'a>> {
+        output(call, place.used_for(call, TensorUse::Write)?)
     }
+}
+
+/// Converts an argument whose elements the call has borrowed.
+#[inline(never)]
+fn input<'a>(call: &'a Call<'a>, index: usize) -> Result<Input<'a>> {
+    match call.args.get(index).and_then(TensorRef::from_view) {
+        Some(_) => Ok(Input { call, index }),
+        None => call.convert::<Input<'_>>(index),
+    }
+}
+
+/// Converts an argument whose elements the call has borrowed exclusively, and compares it with the other ones.
+#[inline(never)]
+fn output<'a>(call: &'a Call<'a>, index: usize) -> Result<Output<'a>> {
+    let input = input(call, index)?;
+    let (tensor, check) = (input.tensor(), input.check());
+    let span = tensor.span();
+    for (other_index, other) in call.args.iter().enumerate() {
+        let Some(other) = TensorRef::from_view(other).filter(|_| other_index != index) else { continue };
+        check.pass(
+            !overlap(tensor, span, other),
+            || {
+                plain_error!(
+                    VALUE_ERROR,
+                    "Overlapping {}, expected memory apart from argument #{}",
+                    check.name(),
+                    other_index
+                )
+            },
+            |out| out.put(b", got common bytes"),
+        )?;
+    }
+    check.pass(
+        !call.args.get(index).map_or(Ok(false), |arg| read_only::is_read_only(*arg))?,
+        || plain_error!(VALUE_ERROR, "Read-only {}, expected a writable tensor", check.name()),
+        |out| out.put(b", got one with the read-only flag"),
+    )?;
+    Ok(Output(input))
+}
+
+/// Use of the elements of a tensor by a parameter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum TensorUse {
+    /// Nothing, or it borrows them itself.
+    None,
+    /// Reads them until the call ends.
+    Read,
+    /// Writes them until the call ends.
+    Write,
+}
+
+/// The arguments of a function whose elements it reads and writes, a bit for each.
+#[derive(Clone, Copy)]
+pub(crate) struct TensorUses {
+    reads: u16,
+    writes: u16,
+}
+
+impl TensorUses {
+    /// Collects the uses of the arguments, of which there are at most sixteen.
+    pub(crate) const fn of(uses: &[TensorUse]) -> TensorUses {
+        let (mut reads, mut writes, mut index) = (0, 0, 0);
+        while index < uses.len() {
+            match uses[index] {
+                TensorUse::None => {}
+                TensorUse::Read => reads |= 1 << index,
+                TensorUse::Write => writes |= 1 << index,
+            }
+            index += 1;
+        }
+        TensorUses { reads, writes }
+    }
+
+    /// Returns whether the function uses no elements.
+    pub(crate) const fn is_empty(self) -> bool {
+        self.reads == 0 && self.writes == 0
+    }
+}
+
+/// The borrows of the tensors among the arguments of a call, until it is dropped. A root of two arguments is borrowed once if one of them
+/// writes it.
+pub(crate) struct CallBorrows<'a, const N: usize> {
+    held: [HeldRoot; N],
+    /// Number of borrows. The exclusive ones come first.
+    count: usize,
+    args: PhantomData<&'a [AnyView<'a>]>,
+}
+
+impl<'a, const N: usize> CallBorrows<'a, N> {
+    /// Borrows the elements of each argument for its use.
+    ///
+    /// # Errors
+    /// RuntimeError that names the first argument of which another borrow conflicts; then nothing is borrowed.
+    #[inline(always)]
+    pub(crate) fn new(call: &Call<'a>, uses: TensorUses) -> Result<Self> {
+        let mut borrows = CallBorrows { held: [HeldRoot::NONE; N], count: 0, args: PhantomData };
+        borrow_all(call, uses, &mut borrows.held, &mut borrows.count)?;
+        Ok(borrows)
+    }
+}
+
+impl<const N: usize> Drop for CallBorrows<'_, N> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        for borrow in self.held.iter().take(self.count) {
+            // SAFETY: the borrows are those of this call, whose arguments are alive.
+            unsafe { borrow.release() };
+        }
+    }
+}
+
+/// Borrows the elements of each argument for its use: first for writing, so that the order of the arguments does not matter.
+#[inline(never)]
+fn borrow_all(call: &Call<'_>, uses: TensorUses, held: &mut [HeldRoot], count: &mut usize) -> Result<()> {
+    borrow_each::<true>(call, uses.writes, held, count)?;
+    borrow_each::<false>(call, uses.reads, held, count)
+}
+
+#[inline(always)]
+fn borrow_each<const WRITES: bool>(
+    call: &Call<'_>,
+    mut arguments: u16,
+    held: &mut [HeldRoot],
+    count: &mut usize,
+) -> Result<()> {
+    let exclusive = *count;
+    while arguments != 0 {
+        let index = arguments.trailing_zeros() as usize;
+        arguments &= arguments - 1;
+        let Some(root) = call.args.get(index).and_then(|view| root_of(*view)) else { continue };
+        // Outputs share no memory with other arguments, so the root of one may be that of others.
+        let written = if WRITES { *count } else { exclusive };
+        if held.iter().take(written).any(|held| held.is_exclusive(root)) {
+            continue;
+        }
+        // SAFETY: the argument is a live tensor.
+        match (unsafe { HeldRoot::borrow::<WRITES>(root) }, held.get_mut(*count)) {
+            (Some(borrowed), Some(place)) => *place = borrowed,
+            _ => return Err(conflict(call, index, WRITES)),
+        }
+        *count += 1;
+    }
+    Ok(())
+}
+
+/// Creates the error of an argument of which another borrow conflicts with the call.
+#[cold]
+#[inline(never)]
+fn conflict(call: &Call<'_>, index: usize, writes: bool) -> Error {
+    let others = if writes { "uses" } else { "writes" };
+    let name = call.callee.name_of(index);
+    let error = plain_error!(
+        RUNTIME_ERROR,
+        "Borrowed {}, expected a tensor whose elements nobody else {}",
+        name,
+        others;
+        "tensor in use"
+    );
+    call.callee.refused_argument(index, &error, &|_| {})
+}
+
+/// Returns whether a tensor has these extents.
+#[inline(always)]
+fn has_shape(tensor: TensorRef<'_>, shape: &[usize]) -> bool {
+    let actual = tensor.shape();
+    actual.len() == shape.len()
+        && actual.iter().zip(shape).all(|(actual, expected)| *actual == *expected as i64)
 }
 
 /// Returns whether an element of a tensor, whose span is given, may share memory with one of another.
@@ -223,13 +398,13 @@ mod tests {
     }
 
     /// Calls `fill` as an exported function does.
-    fn call(x: impl Into<TensorView>, out: Option<TensorView>) -> Result<i64> {
+    fn call<'a>(x: impl Into<TensorView<'a>>, out: Option<TensorView<'_>>) -> Result<i64> {
         let names = "x, out";
         use crate::typed::Callee;
         let callee = Callee { name: "fill", signature: crate::typed::signature_of(&fill), names };
-        let (x, out) = (x.into(), crate::Any::from(out));
+        let out = out.map_or(AnyView::NONE, AnyView::from);
         use crate::typed::TypedFn;
-        fill.invoke(&callee, &[x.view(), out.view()])?.get()
+        fill.invoke(&callee, &[x.into().into(), out])?.get()
     }
 
     /// Returns the tensor with other bytes before its first element and other extents.
@@ -238,8 +413,9 @@ mod tests {
         DLTensor { byte_offset, shape, strides, ..*tensor.dl_tensor() }
     }
 
-    fn view(tensor: &DLTensor) -> TensorView {
-        TensorView::new(core::ptr::NonNull::from(tensor))
+    fn view(tensor: &DLTensor) -> TensorView<'_> {
+        // SAFETY: the tests describe memory that outlives the record and that nothing else uses during a call.
+        unsafe { TensorView::new(core::ptr::NonNull::from(tensor)) }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use super::{Tensor, TensorRef, export_slot};
+use super::{Tensor, TensorRef, borrow, export_slot};
 use crate::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObject};
 use crate::error::{Result, out_of_memory};
 use crate::object::ObjectRef;
@@ -35,6 +35,7 @@ struct BorrowingTensor {
     managed: export_slot::ExportSlot,
 }
 
+// Kernel libraries of other versions read the keeper of views that this library makes: its place is part of the ABI.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(core::mem::offset_of!(BorrowingTensor, keeper) == 72);
 #[cfg(all(target_pointer_width = "32", not(any(target_arch = "x86", feature = "speed"))))]
@@ -107,6 +108,16 @@ pub(super) unsafe fn source(tensor: &ObjectRef) -> Option<&ObjectRef> {
     }
 }
 
+/// Returns the tensor of which a tensor is a view.
+///
+/// # Safety
+/// `view` must be a live tensor whose borrow state is [`borrow::FORWARDED`]: a record of this file, perhaps of another library.
+#[inline(always)]
+pub(super) unsafe fn keeper(view: NonNull<TVMFFIObject>) -> NonNull<TVMFFIObject> {
+    // SAFETY: the caller's promise; the keeper of such a view is a tensor object.
+    unsafe { NonNull::new_unchecked((*view.as_ptr().cast::<BorrowingTensor>()).keeper.cast()) }
+}
+
 /// Claims the export slot of a tensor for a managed tensor of either form. Returns `None` if the tensor has no slot or
 /// the slot is in use.
 ///
@@ -170,6 +181,9 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
             let mut list = record.add(1).cast::<i64>();
             if copies {
                 refcount::retain(keeper.cast());
+                if (*keeper.cast::<TVMFFIObject>()).type_index == type_index::TENSOR {
+                    (*record).header.padding = borrow::FORWARDED;
+                }
                 list.copy_from_nonoverlapping(shape.as_ptr(), shape.len());
                 (*record).tensor.shape = list;
                 list = list.add(shape.len());

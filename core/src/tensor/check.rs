@@ -1,8 +1,9 @@
 //! Checks of tensors that a function is given, in one line.
 
 use core::fmt;
+use core::ops::Deref;
 
-use super::{Element, Tensor, TensorRef};
+use super::{Element, Elements, Tensor, TensorRef};
 use crate::device::{self, kind};
 use crate::error::{Error, Result};
 use crate::string::String;
@@ -36,10 +37,48 @@ use crate::{dtype, plain_error};
 ///
 /// # Upstream
 /// The checks in code that TVM generates. `ferrite/kernel.h` has the same checks for C, with the same messages.
+///
+/// `S` says how the elements are borrowed: checks of an argument lend plain slices, those of a [`Tensor`] lend guards, and those of a
+/// [`TensorRef`] lend none.
 #[derive(Clone, Copy)]
-pub struct TensorCheck<'a> {
+pub struct TensorCheck<'a, S = ()> {
     tensor: TensorRef<'a>,
     place: Place<'a>,
+    source: S,
+}
+
+/// Source of the elements of a checked tensor.
+pub trait ElementSource<'a>: Copy {
+    /// A slice, or the guard of one.
+    type Elements<T: Element>: Deref<Target = [T]>;
+
+    /// Borrows the elements of the tensor that is checked.
+    ///
+    /// # Errors
+    /// Same errors as [`Tensor::as_slice`].
+    #[doc(hidden)]
+    fn lend<T: Element>(check: TensorCheck<'a, Self>) -> Result<Self::Elements<T>>;
+}
+
+impl<'a> ElementSource<'a> for &'a Tensor {
+    type Elements<T: Element> = Elements<'a, T>;
+
+    fn lend<T: Element>(check: TensorCheck<'a, Self>) -> Result<Elements<'a, T>> {
+        check.source.as_slice()
+    }
+}
+
+/// Marks checks of an argument, whose elements the call has borrowed.
+#[derive(Clone, Copy)]
+pub struct Argument(());
+
+impl<'a> ElementSource<'a> for Argument {
+    type Elements<T: Element> = &'a [T];
+
+    fn lend<T: Element>(check: TensorCheck<'a, Self>) -> Result<&'a [T]> {
+        // SAFETY: the call has borrowed the elements; checks of an output borrow it, so that it does not lend them for writing.
+        unsafe { check.tensor.as_slice() }
+    }
 }
 
 /// Name of a tensor in messages.
@@ -53,23 +92,26 @@ enum Place<'a> {
 impl<'a> TensorRef<'a> {
     /// Begins checks of the tensor. Messages call it `name`.
     pub fn check(self, name: &'a str) -> TensorCheck<'a> {
-        TensorCheck { tensor: self, place: Place::Named(name) }
+        TensorCheck { tensor: self, place: Place::Named(name), source: () }
     }
 
     /// Begins checks of the tensor as an argument.
-    pub(super) fn check_argument(self, call: &'a Call<'a>, index: usize) -> TensorCheck<'a> {
-        TensorCheck { tensor: self, place: Place::Argument(call, index) }
+    ///
+    /// # Safety
+    /// For `'a`, nobody writes the elements.
+    pub(super) unsafe fn check_argument(self, call: &'a Call<'a>, index: usize) -> TensorCheck<'a, Argument> {
+        TensorCheck { tensor: self, place: Place::Argument(call, index), source: Argument(()) }
     }
 }
 
 impl Tensor {
     /// Begins checks of the tensor. Messages call it `name`.
-    pub fn check<'a>(&'a self, name: &'a str) -> TensorCheck<'a> {
-        self.as_tensor_ref().check(name)
+    pub fn check<'a>(&'a self, name: &'a str) -> TensorCheck<'a, &'a Tensor> {
+        TensorCheck { tensor: self.as_tensor_ref(), place: Place::Named(name), source: self }
     }
 }
 
-impl<'a> TensorCheck<'a> {
+impl<'a, S: Copy> TensorCheck<'a, S> {
     /// Checks the number of dimensions.
     ///
     /// # Errors
@@ -148,7 +190,12 @@ impl<'a> TensorCheck<'a> {
     /// # Errors
     /// ValueError, also if there is no such axis.
     #[inline(never)]
-    pub fn same_extent(self, axis: usize, other: TensorCheck<'_>, other_axis: usize) -> Result<Self> {
+    pub fn same_extent(
+        self,
+        axis: usize,
+        other: TensorCheck<'_, impl Copy>,
+        other_axis: usize,
+    ) -> Result<Self> {
         let extent = self.tensor.shape().get(axis);
         self.pass(
             extent.is_some() && extent == other.tensor.shape().get(other_axis),
@@ -270,7 +317,7 @@ impl<'a> TensorCheck<'a> {
     ///
     /// # Errors
     /// ValueError.
-    pub fn same_device(self, other: TensorCheck<'_>) -> Result<Self> {
+    pub fn same_device(self, other: TensorCheck<'_, impl Copy>) -> Result<Self> {
         self.pass(
             self.tensor.device() == other.tensor.device(),
             || {
@@ -285,63 +332,6 @@ impl<'a> TensorCheck<'a> {
         )
     }
 
-    /// Checks all that a slice of the elements needs, and borrows them: the type, main memory, row-major order, and data that is
-    /// aligned for `T`.
-    ///
-    /// # Errors
-    /// TypeError for elements of another type, and ValueError.
-    #[inline(never)]
-    pub fn as_slice<T: Element>(self) -> Result<&'a [T]> {
-        match self.tensor.as_slice() {
-            Ok(elements) if self.is_on_host() => Ok(elements),
-            other => self.explained::<T>().and(other),
-        }
-    }
-
-    /// Checks the number of dimensions and all that a slice of the elements needs, and returns the extents and the elements.
-    ///
-    /// # Examples
-    /// ```
-    /// use ferrite_core::Tensor;
-    ///
-    /// # fn main() -> ferrite_core::Result<()> {
-    /// let x = Tensor::from_slice(&[1u8, 2, 3, 4, 5, 6], &[2, 3])?;
-    /// let ([rows, columns], elements) = x.check("x").array::<u8, 2>()?;
-    /// assert_eq!((rows, columns, elements[3]), (2, 3, 4));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// The errors of [`extents`](Self::extents) and [`as_slice`](Self::as_slice).
-    #[inline(never)]
-    pub fn array<T: Element, const N: usize>(self) -> Result<([usize; N], &'a [T])> {
-        let elements = self.ndim(N)?.as_slice()?;
-        Ok((self.extents()?, elements))
-    }
-
-    /// Checks all extents and all that a slice of the elements needs, and borrows these.
-    ///
-    /// # Examples
-    /// ```
-    /// use ferrite_core::Tensor;
-    ///
-    /// # fn main() -> ferrite_core::Result<()> {
-    /// let x = Tensor::from_slice(&[1u8, 2, 3, 4, 5, 6], &[2, 3])?;
-    /// assert_eq!(x.check("x").elements::<u8>(&[2, 3])?.len(), 6);
-    /// let error = x.check("x").elements::<u8>(&[2, 4]).map(drop).unwrap_err();
-    /// assert_eq!(error.message(), "Invalid x.shape[1], expected 4");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// The errors of [`shape`](Self::shape) and [`as_slice`](Self::as_slice).
-    #[inline(never)]
-    pub fn elements<T: Element>(self, shape: &[usize]) -> Result<&'a [T]> {
-        self.extents_are(shape)?.as_slice()
-    }
-
     /// Checks all extents.
     pub(super) fn extents_are(self, shape: &[usize]) -> Result<Self> {
         let mut checked = self.ndim(shape.len())?;
@@ -349,46 +339,6 @@ impl<'a> TensorCheck<'a> {
             checked = checked.dim(axis, *extent as i64)?;
         }
         Ok(checked)
-    }
-
-    /// Borrows the elements as [`as_slice`](Self::as_slice) does, and checks that each is an index: 0 or more, and less than `len`.
-    ///
-    /// # Examples
-    /// ```
-    /// use ferrite_core::Tensor;
-    ///
-    /// # fn main() -> ferrite_core::Result<()> {
-    /// let ids = Tensor::from_slice(&[2i32, 0, 7], &[3])?;
-    /// assert_eq!(ids.check("ids").indices::<i32>(8)?, [2, 0, 7]);
-    /// let error = ids.check("ids").indices::<i32>(4).map(drop).unwrap_err();
-    /// assert_eq!(error.to_string(), "IndexError: Invalid ids[2], expected 0 to less than 4");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// The errors of [`as_slice`](Self::as_slice); IndexError for another element.
-    #[inline(never)]
-    pub fn indices<T: Element + Into<i64>>(self, len: usize) -> Result<&'a [T]> {
-        let elements = self.as_slice::<T>()?;
-        let wrong = elements
-            .iter()
-            .position(|element| usize::try_from((*element).into()).map_or(true, |index| index >= len));
-        let Some(place) = wrong else { return Ok(elements) };
-        self.pass(
-            false,
-            || {
-                plain_error!(
-                    INDEX_ERROR,
-                    "Invalid {}[{}], expected 0 to less than {}",
-                    self.name(),
-                    place,
-                    len
-                )
-            },
-            |out| got_number(out, elements[place].into()),
-        )?;
-        Ok(elements)
     }
 
     /// Returns whether the elements are in main memory that is no device's.
@@ -510,6 +460,105 @@ impl<'a> TensorCheck<'a> {
             Place::Argument(call, index) => call.callee.refused_argument(index, &error, got),
             Place::Named(_) => error,
         }
+    }
+}
+
+impl<'a, S: ElementSource<'a>> TensorCheck<'a, S> {
+    /// Checks all that a slice of the elements needs, and borrows them: the type, main memory, row-major order, and data that is
+    /// aligned for `T`.
+    ///
+    /// # Errors
+    /// TypeError for elements of another type, and ValueError.
+    #[inline(never)]
+    pub fn as_slice<T: Element>(self) -> Result<S::Elements<T>> {
+        match S::lend(self) {
+            Ok(elements) if self.is_on_host() => Ok(elements),
+            other => self.explained::<T>().and(other),
+        }
+    }
+
+    /// Checks the number of dimensions and all that a slice of the elements needs, and returns the extents and the elements.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let x = Tensor::from_slice(&[1u8, 2, 3, 4, 5, 6], &[2, 3])?;
+    /// let ([rows, columns], elements) = x.check("x").array::<u8, 2>()?;
+    /// assert_eq!((rows, columns, elements[3]), (2, 3, 4));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`extents`](Self::extents) and [`as_slice`](Self::as_slice).
+    #[inline(never)]
+    pub fn array<T: Element, const N: usize>(self) -> Result<([usize; N], S::Elements<T>)> {
+        let elements = self.ndim(N)?.as_slice()?;
+        Ok((self.extents()?, elements))
+    }
+
+    /// Checks all extents and all that a slice of the elements needs, and borrows these.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let x = Tensor::from_slice(&[1u8, 2, 3, 4, 5, 6], &[2, 3])?;
+    /// assert_eq!(x.check("x").elements::<u8>(&[2, 3])?.len(), 6);
+    /// let error = x.check("x").elements::<u8>(&[2, 4]).map(drop).unwrap_err();
+    /// assert_eq!(error.message(), "Invalid x.shape[1], expected 4");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`shape`](Self::shape) and [`as_slice`](Self::as_slice).
+    #[inline(never)]
+    pub fn elements<T: Element>(self, shape: &[usize]) -> Result<S::Elements<T>> {
+        self.extents_are(shape)?.as_slice()
+    }
+
+    /// Borrows the elements as [`as_slice`](Self::as_slice) does, and checks that each is an index: 0 or more, and less than `len`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let ids = Tensor::from_slice(&[2i32, 0, 7], &[3])?;
+    /// assert_eq!(ids.check("ids").indices::<i32>(8)?, [2, 0, 7]);
+    /// let error = ids.check("ids").indices::<i32>(4).map(drop).unwrap_err();
+    /// assert_eq!(error.to_string(), "IndexError: Invalid ids[2], expected 0 to less than 4");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`as_slice`](Self::as_slice); IndexError for another element.
+    #[inline(never)]
+    pub fn indices<T: Element + Into<i64>>(self, len: usize) -> Result<S::Elements<T>> {
+        let elements = self.as_slice::<T>()?;
+        let wrong = elements
+            .iter()
+            .position(|element| usize::try_from((*element).into()).map_or(true, |index| index >= len));
+        let Some(place) = wrong else { return Ok(elements) };
+        self.pass(
+            false,
+            || {
+                plain_error!(
+                    INDEX_ERROR,
+                    "Invalid {}[{}], expected 0 to less than {}",
+                    self.name(),
+                    place,
+                    len
+                )
+            },
+            |out| got_number(out, elements[place].into()),
+        )?;
+        Ok(elements)
     }
 }
 

@@ -4,14 +4,16 @@ use core::fmt;
 
 use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject};
 use crate::error::Result;
-use crate::{object_class, object_conversions, type_index};
+use crate::{object_class, object_conversions, plain_ensure, type_index};
 
 mod argument;
+mod borrow;
 mod borrowing;
 mod check;
 mod dlpack_export;
 mod dlpack_import;
 mod element;
+mod elements;
 mod export_slot;
 #[cfg(feature = "alloc")]
 mod from_vec;
@@ -23,11 +25,16 @@ mod reader;
 mod unsafe_view;
 mod view;
 
+#[cfg(feature = "ndarray")]
+pub use crate::interop::ElementArray;
+pub(crate) use argument::{CallBorrows, TensorUse, TensorUses};
 pub use argument::{Input, Output};
+pub use borrow::Borrow;
 pub use check::TensorCheck;
 pub use dlpack_export::export;
 pub use dlpack_import::{DLPackForm, check_shape, import};
 pub use element::Element;
+pub use elements::{Elements, ElementsMut};
 #[cfg(feature = "ndarray")]
 pub(crate) use from_vec::owner_of;
 pub use reader::TensorRef;
@@ -37,8 +44,9 @@ object_class!(
     @bare
     /// A reference to a tensor.
     ///
-    /// Tensors are shared. Every owner, including C and C++ code, may read the data; a writer must ensure that no one
-    /// else accesses it concurrently. Shape, strides and dtype never change.
+    /// Tensors are shared. Shape, strides and dtype never change. The elements are borrowed at run time: any number of readers, or one
+    /// writer; a conflict is a RuntimeError. C and C++ code does not take part: a function in C that is passed a tensor, or that keeps
+    /// one, is trusted to use the elements only as its caller expects.
     ///
     /// # Examples
     /// ```
@@ -123,7 +131,8 @@ impl Tensor {
         self.as_tensor_ref().is_contiguous()
     }
 
-    /// Borrows the elements as a slice; see [`TensorRef::as_slice`].
+    /// Borrows the elements of a contiguous tensor in host-accessible memory as a slice, until the guard is dropped. A view shares the
+    /// borrows of the tensor that it shows.
     ///
     /// # Examples
     /// ```
@@ -139,12 +148,36 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// Same errors as [`TensorRef::as_slice`].
-    pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
-        self.as_tensor_ref().as_slice()
+    /// Same errors as [`TensorRef::as_slice`]. RuntimeError while the elements are borrowed for writing: by a function that has them as
+    /// an [`Output`], or by [`borrow_mut`](Tensor::borrow_mut).
+    pub fn as_slice<T: Element>(&self) -> Result<Elements<'_, T>> {
+        TensorView::from(self).as_slice()
     }
 
-    /// Borrows the elements as a mutable slice; see [`TensorRef::as_mut_slice`].
+    /// Borrows the elements of a contiguous tensor in host-accessible memory as a slice for writing, until the guard is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Tensor;
+    ///
+    /// # fn main() -> ferrite_core::Result<()> {
+    /// let x = Tensor::from_slice(&[1.0f32, 2.0], &[2])?;
+    /// x.borrow_mut::<f32>()?.iter_mut().for_each(|x| *x *= 2.0);
+    /// assert_eq!(x.as_slice::<f32>()?, [2.0, 4.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Same errors as [`TensorRef::as_slice`]. RuntimeError while the elements are borrowed; ValueError for a read-only tensor.
+    pub fn borrow_mut<T: Element>(&self) -> Result<ElementsMut<'_, T>> {
+        let view = TensorView::from(self);
+        plain_ensure!(!read_only::is_read_only(view.into())?, VALUE_ERROR, "The tensor is read-only");
+        // SAFETY: the view is of a tensor object, whose producer allows writes.
+        unsafe { view.as_mut_slice() }
+    }
+
+    /// Borrows the elements as a mutable slice, without a guard; see [`TensorRef::as_mut_slice`].
     ///
     /// # Errors
     /// Same errors as [`TensorRef::as_slice`].

@@ -148,6 +148,9 @@ impl<'a> TensorRef<'a> {
     /// are no elements, and those of all memory if the strides lead out of it.
     pub(super) fn span(self) -> (u64, u64) {
         let start = self.start();
+        if let Some(bytes) = self.compact_numel().and_then(|numel| numel.checked_mul(self.element_bytes())) {
+            return (start, start.saturating_add_signed(bytes));
+        }
         match self.reach() {
             Some((low, high)) => (start.saturating_add_signed(low), start.saturating_add_signed(high)),
             None => (0, u64::MAX),
@@ -167,20 +170,30 @@ impl<'a> TensorRef<'a> {
             (low, high) = (low.checked_add(reach.min(0))?, high.checked_add(reach.max(0))?);
             compact = compact.saturating_mul(*extent);
         }
-        let dtype = self.dtype();
-        let bytes = (i64::from(dtype.bits) * i64::from(dtype.lanes) + 7) / 8;
+        let bytes = self.element_bytes();
         Some((low.checked_mul(bytes)?, high.checked_mul(bytes)?))
     }
 
-    /// Borrows the elements of a contiguous tensor in host-accessible memory.
+    /// Returns the size of an element in bytes, rounded up.
+    #[inline(always)]
+    fn element_bytes(self) -> i64 {
+        let dtype = self.dtype();
+        (i64::from(dtype.bits) * i64::from(dtype.lanes) + 7) / 8
+    }
+
+    /// Borrows the elements of a contiguous tensor in host-accessible memory. [`Tensor::as_slice`](super::Tensor::as_slice) and
+    /// [`TensorView::as_slice`](super::TensorView::as_slice) are safe: they borrow the tensor.
     ///
     /// # Errors
     /// TypeError if the dtype is not that of `T`. ValueError if the device is not host-accessible, or if the elements
     /// are not contiguous, have no data, exceed the address space or are not aligned for `T`.
-    pub fn as_slice<T: Element>(self) -> Result<&'a [T]> {
+    ///
+    /// # Safety
+    /// No one may write the elements while the result is in use.
+    pub unsafe fn as_slice<T: Element>(self) -> Result<&'a [T]> {
         let (data, len) = self.elements::<T>()?;
-        // SAFETY: `elements` checked pointer, length and alignment; `from_raw` vouches that the elements are
-        // initialised and not written.
+        // SAFETY: `elements` checked pointer, length and alignment; `from_raw` guarantees that the elements are
+        // initialised, and the caller that they are not written.
         Ok(unsafe { core::slice::from_raw_parts(data, len) })
     }
 
@@ -199,8 +212,11 @@ impl<'a> TensorRef<'a> {
     }
 
     /// Checks that the elements form a valid slice of `T`. Returns its address and length.
-    fn elements<T: Element>(self) -> Result<(*mut T, usize)> {
+    pub(super) fn elements<T: Element>(self) -> Result<(*mut T, usize)> {
         self.check_host_elements::<T>()?;
+        if let Some(len) = self.compact_len::<T>() {
+            return Ok((self.first_element()?, len));
+        }
         plain_ensure!(self.is_contiguous(), VALUE_ERROR, "the tensor is not contiguous"; "not contiguous");
         let Some(bytes) = self.size_bytes() else {
             plain_bail!(VALUE_ERROR, "the tensor has more elements than memory can hold"; "bad shape");
@@ -210,6 +226,41 @@ impl<'a> TensorRef<'a> {
             return Ok((core::ptr::NonNull::dangling().as_ptr(), 0));
         }
         Ok((self.first_element()?, len))
+    }
+
+    /// Fast path of checks: returns the number of elements of a compact tensor that has some. Returns `None` for other tensors, among
+    /// them compact ones with unusual strides of an axis of one element, and in size-optimised builds.
+    #[inline(always)]
+    fn compact_numel(self) -> Option<i64> {
+        if !cfg!(feature = "speed") {
+            return None;
+        }
+        let (shape, strides) = (self.shape(), self.strides());
+        let mut numel = 1i64;
+        for (axis, extent) in shape.iter().enumerate().rev() {
+            let is_compact = strides.is_none_or(|strides| strides.get(axis) == Some(&numel));
+            if !is_compact || *extent <= 0 {
+                return None;
+            }
+            numel = numel.checked_mul(*extent)?;
+        }
+        Some(numel)
+    }
+
+    /// Returns [`compact_numel`](Self::compact_numel) if so many elements of `T` fit into memory.
+    #[inline(always)]
+    fn compact_len<T>(self) -> Option<usize> {
+        let len = usize::try_from(self.compact_numel()?).ok();
+        len.filter(|len| *len <= isize::MAX as usize / size_of::<T>())
+    }
+
+    /// Fast path of [`elements`](Self::elements) for tensors of the CPU. Returns `None` for tensors that need the checks one by one.
+    #[inline(always)]
+    pub(super) fn elements_on_host<T: Element>(self) -> Option<(*mut T, usize)> {
+        let (tensor, data) = (self.get(), self.first_byte().cast::<T>());
+        let is_plain = tensor.dtype == T::DTYPE && tensor.device.device_type == kind::CPU;
+        let len = if is_plain { self.compact_len::<T>()? } else { return None };
+        (!data.is_null() && data.is_aligned()).then_some((data, len))
     }
 
     /// Checks that the elements are of type `T`, and in memory that the host can read.
@@ -312,8 +363,13 @@ mod tests {
         unsafe { TensorRef::from_raw(tensor) }
     }
 
+    fn slice(tensor: &DLTensor) -> &[f32] {
+        // SAFETY: no one writes the arrays meanwhile.
+        unsafe { reader(tensor).as_slice() }.unwrap()
+    }
+
     fn refusal(tensor: &DLTensor) -> &'static str {
-        let error = reader(tensor).as_slice::<f32>().unwrap_err();
+        let error = reader(tensor).elements::<f32>().unwrap_err();
         match error.kind_bytes() {
             b"TypeError" => "TypeError",
             b"ValueError" => "ValueError",
@@ -326,7 +382,7 @@ mod tests {
         let (mut data, mut shape) = ([1.0, 2.0, 3.0], [2]);
         let mut tensor = tensor(&mut data, &mut shape);
         tensor.byte_offset = 4;
-        assert_eq!(reader(&tensor).as_slice::<f32>().unwrap(), [2.0, 3.0]);
+        assert_eq!(slice(&tensor), [2.0, 3.0]);
         // SAFETY: no one else uses the array.
         unsafe { reader(&tensor).as_mut_slice::<f32>() }.unwrap()[0] = 9.0;
         assert_eq!(data[1], 9.0);
@@ -336,18 +392,18 @@ mod tests {
     fn a_scalar_has_one_element_and_an_empty_tensor_none() {
         let mut data = [5.0];
         let scalar = tensor(&mut data, &mut []);
-        assert_eq!(reader(&scalar).as_slice::<f32>().unwrap(), [5.0]);
+        assert_eq!(slice(&scalar), [5.0]);
         let mut shape = [3, 0];
         let mut empty = tensor(&mut [], &mut shape);
         empty.data = core::ptr::null_mut();
-        assert!(reader(&empty).as_slice::<f32>().unwrap().is_empty());
+        assert!(slice(&empty).is_empty());
     }
 
     #[test]
     fn data_of_another_kind_is_refused() {
         let (mut data, mut shape, mut strides) = ([1.0, 2.0, 3.0, 4.0], [2, 2], [1, 2]);
         let good = tensor(&mut data, &mut shape);
-        let error = reader(&good).as_slice::<i32>().unwrap_err();
+        let error = reader(&good).elements::<i32>().unwrap_err();
         assert_eq!(error.message_bytes(), b"expected a tensor of dtype `int32` but got `float32`");
         assert_eq!(
             refusal(&DLTensor { device: DLDevice { device_type: kind::CUDA, device_id: 0 }, ..good }),

@@ -2,79 +2,180 @@
 
 use core::ptr::NonNull;
 
-use super::{Tensor, TensorRef};
+use super::borrow::Borrow;
+use super::{Element, Elements, ElementsMut, Tensor, TensorRef};
 use crate::abi::DLTensor;
-use crate::any::{Any, AnyView};
-use crate::convert::AnyCompatible;
+use crate::any::AnyView;
+use crate::convert::{Described, FromView, Param, TypeText};
 use crate::error::Result;
-use crate::{any_from, any_texts, plain_bail, type_index};
+use crate::function::Argument;
+use crate::{plain_bail, type_index};
 
-/// A borrowed pointer to a DLTensor, from a DLTensor pointer argument or a tensor object.
+/// A borrowed tensor: a tensor object, or a DLTensor pointer. It is `Copy`, owns nothing, and does not become an owned
+/// [`Any`](crate::Any).
 ///
-/// As an argument of a typed function, it is valid until the function returns. The type system does not enforce this,
-/// so reading is unsafe.
+/// As an argument it is passed as what it is, so that the called function finds the borrow state of a tensor object.
+///
+/// # Examples
+/// ```
+/// use ferrite_core::tensor::TensorView;
+/// use ferrite_core::{Function, Result, Tensor};
+///
+/// fn sum(x: TensorView<'_>) -> Result<f64> {
+///     Ok(x.as_slice::<f64>()?.iter().sum())
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from_slice(&[1.0f64, 2.0], &[2])?;
+/// assert_eq!(Function::from_typed(sum)?.call::<f64>((TensorView::from(&x),))?, 3.0);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Upstream
 /// `tvm::ffi::TensorView` of `include/tvm/ffi/container/tensor.h`, and `DLTensor*`.
-#[derive(Clone, Copy, Debug)]
-pub struct TensorView {
-    tensor: NonNull<DLTensor>,
+#[derive(Clone, Copy)]
+pub struct TensorView<'a> {
+    /// A tensor object or a DLTensor pointer, not null.
+    value: AnyView<'a>,
 }
 
-impl TensorView {
+impl<'a> TensorView<'a> {
     /// Creates a view of the DLTensor at an address.
-    pub const fn new(tensor: NonNull<DLTensor>) -> TensorView {
-        TensorView { tensor }
+    ///
+    /// # Safety
+    /// For `'a`, the DLTensor must meet the requirements of [`TensorRef::from_raw`], and nothing may write its elements while they are
+    /// read through the view or a copy of it. It has no borrow state: functions that it is passed to trust the caller.
+    pub unsafe fn new(tensor: NonNull<DLTensor>) -> TensorView<'a> {
+        TensorView { value: AnyView::pointer(type_index::DL_TENSOR_PTR, tensor.as_ptr().cast()) }
+    }
+
+    /// Borrows the tensor that a value is: a tensor object or a DLTensor pointer. Returns `None` for other values and null pointers.
+    pub fn from_value(value: &AnyView<'a>) -> Option<TensorView<'a>> {
+        TensorRef::from_view(value).map(|_| TensorView { value: *value })
     }
 
     /// Returns the pointer to the DLTensor.
-    pub const fn as_ptr(self) -> *mut DLTensor {
-        self.tensor.as_ptr()
+    pub fn as_ptr(self) -> *mut DLTensor {
+        self.as_tensor_ref().as_raw().cast_mut()
     }
 
-    /// Borrows the tensor.
+    /// Borrows the shape and the other properties of the tensor.
+    pub fn as_tensor_ref(self) -> TensorRef<'a> {
+        // SAFETY: the value is a tensor.
+        unsafe { TensorRef::from_view(&self.value).unwrap_unchecked() }
+    }
+
+    /// Borrows the elements as a slice for reading. Those of a DLTensor pointer have no borrow state: whoever passed it keeps them as
+    /// they are until the call ends.
+    ///
+    /// # Errors
+    /// Same errors as [`Tensor::as_slice`].
+    pub fn as_slice<T: Element>(self) -> Result<Elements<'a, T>> {
+        let elements = self.as_tensor_ref().elements()?;
+        let borrow = self.borrow_elements(elements.1)?;
+        // SAFETY: address and length were checked, and the borrow excludes writers; whoever made a view of a pointer excludes them.
+        Ok(unsafe { Elements::new(elements, borrow) })
+    }
+
+    /// Borrows the elements for code that reads them by address, until the guard is dropped.
+    ///
+    /// # Errors
+    /// RuntimeError while the elements are borrowed for writing.
+    pub fn read_guard(self) -> Result<Borrow<'a, false>> {
+        Borrow::new(self.value)
+    }
+
+    /// Borrows the elements for code that writes them by address, until the guard is dropped.
+    ///
+    /// # Errors
+    /// RuntimeError while the elements are borrowed.
+    pub fn write_guard(self) -> Result<Borrow<'a, true>> {
+        Borrow::new(self.value)
+    }
+
+    /// Borrows so many elements. Those of an empty tensor need no borrow.
+    #[inline(always)]
+    fn borrow_elements<const WRITES: bool>(self, len: usize) -> Result<Borrow<'a, WRITES>> {
+        Borrow::new(if len == 0 { AnyView::NONE } else { self.value })
+    }
+
+    /// Borrows the elements as a slice for writing.
+    ///
+    /// # Errors
+    /// Same errors as [`Tensor::borrow_mut`], except that read-only tensors are not refused.
     ///
     /// # Safety
-    /// The tensor must be alive for `'a` and meet the requirements of [`TensorRef::from_raw`]. Arguments are alive
-    /// until their call ends.
-    pub const unsafe fn as_tensor_ref<'a>(self) -> TensorRef<'a> {
-        // SAFETY: the caller's promise.
-        unsafe { TensorRef::from_raw(self.tensor.as_ptr()) }
+    /// The producer must allow writes. If the view is of a DLTensor pointer, no one else may read or write the elements while the
+    /// result is in use.
+    pub unsafe fn as_mut_slice<T: Element>(self) -> Result<ElementsMut<'a, T>> {
+        let elements = self.as_tensor_ref().elements()?;
+        let borrow = self.borrow_elements(elements.1)?;
+        // SAFETY: address and length were checked; the borrow excludes other users of a tensor object, the caller those of a pointer.
+        Ok(unsafe { ElementsMut::new(elements, borrow) })
     }
 }
 
-impl From<&Tensor> for TensorView {
-    fn from(tensor: &Tensor) -> TensorView {
-        // SAFETY: the address of a field of a live object is not null.
-        TensorView { tensor: unsafe { NonNull::new_unchecked(tensor.as_dl_tensor_ptr()) } }
+impl core::fmt::Debug for TensorView<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("TensorView").field(&self.as_ptr()).finish()
     }
 }
 
-any_from!(TensorView);
+impl<'a> From<&'a Tensor> for TensorView<'a> {
+    fn from(tensor: &'a Tensor) -> TensorView<'a> {
+        TensorView { value: AnyView::from(tensor) }
+    }
+}
 
-// SAFETY: a DLTensor pointer is not owned, and the cell is the one that the ABI defines for type index 7.
-unsafe impl AnyCompatible for TensorView {
-    any_texts!("DLTensor*", "DLTensor*");
+impl<'a> From<TensorView<'a>> for AnyView<'a> {
+    fn from(tensor: TensorView<'a>) -> AnyView<'a> {
+        tensor.value
+    }
+}
 
-    fn view(&self) -> AnyView<'_> {
-        AnyView::pointer(type_index::DL_TENSOR_PTR, self.as_ptr().cast())
+impl<'a> Argument for TensorView<'a> {
+    type Held = AnyView<'a>;
+
+    #[inline(always)]
+    fn hold(self) -> Result<AnyView<'a>> {
+        Ok(self.value)
     }
 
-    /// Creates a value that points to the tensor without keeping it alive. Upstream does not allow this conversion.
-    fn into_any(self) -> Any {
-        // SAFETY: a DLTensor pointer owns nothing.
-        unsafe { Any::from_raw(*self.view().as_raw()) }
+    #[inline(always)]
+    fn view_of<'b>(held: &'b AnyView<'a>) -> AnyView<'b> {
+        *held
     }
+}
 
-    /// Accepts a DLTensor pointer or a tensor object. A null pointer is a ValueError.
-    fn try_from_view(view: AnyView<'_>) -> Result<Option<TensorView>> {
-        if let Some(tensor) = TensorRef::from_view(&view) {
-            return Ok(NonNull::new(tensor.as_raw().cast_mut()).map(TensorView::new));
-        }
-        if view.type_index() == type_index::DL_TENSOR_PTR {
+impl Described for TensorView<'_> {
+    const TYPE: &'static TypeText = &TypeText::of("DLTensor*", "DLTensor*");
+
+    fn accepts(view: &AnyView<'_>) -> bool {
+        TensorRef::from_view(view).is_some()
+    }
+}
+
+/// Accepts a DLTensor pointer or a tensor object. A null pointer is a ValueError.
+impl<'a> FromView<'a> for TensorView<'a> {
+    fn from_view(view: &'a AnyView<'a>) -> Result<Option<TensorView<'a>>> {
+        let tensor = TensorView::from_value(view);
+        if tensor.is_none() && view.type_index() == type_index::DL_TENSOR_PTR {
             plain_bail!(VALUE_ERROR, "A DLTensor pointer must not be null");
         }
-        Ok(None)
+        Ok(tensor)
+    }
+
+    fn is_exact(view: &'a AnyView<'a>) -> Result<bool> {
+        Ok(Self::accepts(view))
+    }
+}
+
+impl Param for TensorView<'_> {
+    type In<'a> = TensorView<'a>;
+
+    fn param<'a>(view: &'a AnyView<'a>) -> Result<Option<TensorView<'a>>> {
+        TensorView::from_view(view)
     }
 }
 
@@ -85,17 +186,33 @@ mod tests {
     #[test]
     fn tensors_and_pointers_convert() {
         let tensor = Tensor::from_slice(&[1i32, 2], &[2]).unwrap();
-        let from_object = AnyView::from(&tensor).get::<TensorView>().unwrap();
+        let value = AnyView::from(&tensor);
+        let from_object = value.get_in_place::<TensorView<'_>>().unwrap();
         assert_eq!(from_object.as_ptr(), tensor.as_dl_tensor_ptr());
-        let from_pointer = AnyView::from(&from_object).get::<TensorView>().unwrap();
-        // SAFETY: `tensor` is alive.
-        assert_eq!(unsafe { from_pointer.as_tensor_ref() }.as_slice::<i32>().unwrap(), [1, 2]);
+        assert_eq!(AnyView::from(from_object).type_index(), type_index::TENSOR);
+        // SAFETY: `tensor` is alive, and nobody writes its elements.
+        let pointer = AnyView::from(unsafe { TensorView::new(NonNull::from(tensor.dl_tensor())) });
+        assert_eq!(pointer.type_index(), type_index::DL_TENSOR_PTR);
+        let from_pointer = pointer.get_in_place::<TensorView<'_>>().unwrap();
+        assert_eq!(from_pointer.as_slice::<i32>().unwrap(), [1, 2]);
     }
 
     #[test]
     fn other_values_do_not_convert() {
-        assert!(AnyView::from(1i64).try_get::<TensorView>().unwrap().is_none());
+        assert!(TensorView::from_view(&AnyView::from(1i64)).unwrap().is_none());
         let null: AnyView<'_> = AnyView::pointer(type_index::DL_TENSOR_PTR, core::ptr::null_mut());
-        assert_eq!(null.try_get::<TensorView>().unwrap_err().kind_bytes(), b"ValueError");
+        assert_eq!(TensorView::from_view(&null).unwrap_err().kind_bytes(), b"ValueError");
+    }
+
+    #[test]
+    fn slices_of_a_view_borrow_the_object() {
+        let tensor = Tensor::from_slice(&[1i32, 2], &[2]).unwrap();
+        let elements = TensorView::from(&tensor).as_slice::<i32>().unwrap();
+        // SAFETY: it fails.
+        assert!(unsafe { TensorView::from(&tensor).as_mut_slice::<i32>() }.is_err());
+        drop(elements);
+        // SAFETY: the library allows writes.
+        unsafe { TensorView::from(&tensor).as_mut_slice::<i32>() }.unwrap()[0] = 7;
+        assert_eq!(tensor.as_slice::<i32>().unwrap(), [7, 2]);
     }
 }

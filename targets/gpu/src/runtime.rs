@@ -159,13 +159,12 @@ const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
 
 /// Returns the region of a contiguous tensor, which must have exactly `bytes` bytes.
 ///
-/// # Safety
-/// The tensor must be valid.
-unsafe fn region_of(tensor: TensorView, bytes: usize) -> Result<Region> {
-    // SAFETY: the caller vouches for the tensor.
-    let (reader, record) = unsafe { (tensor.as_tensor_ref(), *tensor.as_ptr()) };
+/// # Errors
+/// ValueError for another tensor.
+fn region_of(tensor: TensorView<'_>, bytes: usize) -> Result<Region> {
+    let reader = tensor.as_tensor_ref();
     check_bytes(reader, bytes)?;
-    Ok(Region { device: record.device, data: record.data, offset: record.byte_offset as usize })
+    Ok(Region { device: reader.device(), data: reader.data_ptr(), offset: reader.byte_offset() as usize })
 }
 
 fn check_bytes(tensor: TensorRef<'_>, bytes: usize) -> Result<()> {
@@ -182,7 +181,8 @@ fn check_bytes(tensor: TensorRef<'_>, bytes: usize) -> Result<()> {
 }
 
 /// Copies from main memory to a tensor, and waits for the copy.
-fn copy_from_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
+fn copy_from_bytes(tensor: TensorView<'_>, data: *mut c_void, bytes: usize) -> Result<()> {
+    let _guard = tensor.write_guard()?;
     // SAFETY: the arguments of a call are valid until it returns; the caller who passes a pointer vouches for its bytes.
     unsafe {
         let to = region_of(tensor, bytes)?;
@@ -191,7 +191,8 @@ fn copy_from_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Resul
 }
 
 /// Copies from a tensor to main memory, and waits for the copy.
-fn copy_to_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
+fn copy_to_bytes(tensor: TensorView<'_>, data: *mut c_void, bytes: usize) -> Result<()> {
+    let _guard = tensor.read_guard()?;
     // SAFETY: as in `copy_from_bytes`.
     unsafe {
         let from = region_of(tensor, bytes)?;
@@ -215,7 +216,8 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
 }
 
 /// Queues a copy between tensors on the stream of the copying device.
-fn copy_tensor(from: TensorView, to: TensorView) -> Result<()> {
+fn copy_tensor(from: TensorView<'_>, to: TensorView<'_>) -> Result<()> {
+    let _guards = (from.read_guard()?, to.write_guard()?);
     // SAFETY: the arguments of a call are valid until it returns.
     unsafe {
         let (from, to): (DLTensor, DLTensor) = (*from.as_ptr(), *to.as_ptr());

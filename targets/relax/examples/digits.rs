@@ -21,8 +21,8 @@ fn picture() -> Result<Tensor> {
 
 /// Returns the position of the largest score.
 fn digit(scores: &Tensor) -> Result<usize> {
-    let scores = scores.as_slice::<i32>()?.iter().enumerate();
-    Ok(scores.max_by_key(|(_, score)| **score).map_or(0, |(digit, _)| digit))
+    let scores = scores.as_slice::<i32>()?;
+    Ok(scores.iter().enumerate().max_by_key(|(_, score)| **score).map_or(0, |(digit, _)| digit))
 }
 
 fn main() -> Result<()> {

@@ -311,7 +311,7 @@ unsafe extern "C" fn add_one(_: *mut c_void, args: *const TVMFFIAny, _: i32, _: 
         let args = AnyView::slice_from_raw(args, 2);
         let (x, out) = (args[0].get::<Tensor>().unwrap(), args[1].get::<Tensor>().unwrap());
         let sums = out.as_mut_slice::<f32>().unwrap();
-        sums.iter_mut().zip(x.as_slice::<f32>().unwrap()).for_each(|(sum, x)| *sum = x + 1.0);
+        sums.iter_mut().zip(&x.as_slice::<f32>().unwrap()).for_each(|(sum, x)| *sum = x + 1.0);
     }
     0
 }

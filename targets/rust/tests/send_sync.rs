@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite::containers::{ArrayIter, DictIter, ListIter, MapIter};
-use ferrite::tensor::TensorRef;
+use ferrite::tensor::{Elements, ElementsMut, TensorRef};
 use ferrite::{
     Any, AnyView, Array, BigInt, Bytes, Dict, Error, Function, List, Map, Module, ObjectRef, Shape, String,
     Tensor, TensorView, Tuple, WeakObjectRef,
@@ -45,7 +45,8 @@ table! {
     true true: Array, List, Map, Dict, Array<String>, Map<String, Any>, Tuple<(i64, String)>;
     // Borrowed cells may hold a pointer or a view of C, whose owner is not known.
     false false: AnyView<'static>, Array<*mut core::ffi::c_void>;
-    false false: TensorRef<'static>, TensorView;
+    false false: TensorRef<'static>, TensorView<'static>;
+    true true: Elements<'static, f32>, ElementsMut<'static, f32>;
     true true: ArrayIter<'static, Any>, ListIter<Any>, MapIter<'static, Any, Any>, DictIter<Any, Any>;
 }
 

@@ -5,7 +5,7 @@ use core::slice;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::shape::Shape;
-use ferrite_core::tensor::TensorRef;
+use ferrite_core::tensor::{TensorRef, TensorView};
 use ferrite_core::{plain_ensure, plain_error, type_index};
 
 use crate::containers::key;
@@ -32,18 +32,20 @@ pub(super) fn same_extents(lhs: &Any, rhs: &Any) -> bool {
 ///
 /// # Errors
 /// InternalError if the content must be compared but is not contiguous in CPU memory; ValueError if the size overflows or
-/// the data pointer is null; TypeError if a value is not a tensor.
+/// the data pointer is null; TypeError if a value is not a tensor; RuntimeError while the elements are borrowed for writing.
 pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<bool> {
     let (left, right) = (tensor_of(lhs)?, tensor_of(rhs)?);
-    if core::ptr::eq(left.as_raw(), right.as_raw()) {
+    if core::ptr::eq(left.as_ptr(), right.as_ptr()) {
         return Ok(true);
     }
-    let same_type = left.dtype() == right.dtype();
+    let same_type = left.as_tensor_ref().dtype() == right.as_tensor_ref().dtype();
     if skip_content || !same_type {
         return Ok(same_type);
     }
-    ensure_readable(&[(left, "lhs"), (right, "rhs")], "compare")?;
-    Ok(content(left)? == content(right)?)
+    ensure_readable(&[(left.as_tensor_ref(), "lhs"), (right.as_tensor_ref(), "rhs")], "compare")?;
+    let _guards = (left.read_guard()?, right.read_guard()?);
+    // SAFETY: nobody writes the elements while they are borrowed.
+    unsafe { Ok(content(left.as_tensor_ref())? == content(right.as_tensor_ref())?) }
 }
 
 /// Returns the hash of a tensor, given the hash of its shape.
@@ -51,18 +53,20 @@ pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<
 /// # Errors
 /// Errors of [`equal_content`].
 pub(super) fn hash_content(hash: u64, value: &Any, skip_content: bool) -> Result<u64> {
-    let tensor = tensor_of(value)?;
+    let view = tensor_of(value)?;
+    let tensor = view.as_tensor_ref();
     let hash = combine(hash, AnyView::from(&tensor.dtype()).payload_bits());
     if skip_content {
         return Ok(hash);
     }
     ensure_readable(&[(tensor, "tensor")], "hash")?;
-    Ok(combine(hash, key::hash_bytes(content(tensor)?)))
+    let _guard = view.read_guard()?;
+    // SAFETY: nobody writes the elements while they are borrowed.
+    Ok(combine(hash, key::hash_bytes(unsafe { content(tensor) }?)))
 }
 
-fn tensor_of(value: &Any) -> Result<TensorRef<'_>> {
-    // SAFETY: the view borrows the value, which keeps the tensor alive.
-    TensorRef::from_view(value.as_view()).ok_or_else(|| plain_error!(TYPE_ERROR, "Expected a tensor"))
+fn tensor_of(value: &Any) -> Result<TensorView<'_>> {
+    TensorView::from_value(value.as_view()).ok_or_else(|| plain_error!(TYPE_ERROR, "Expected a tensor"))
 }
 
 /// Raises InternalError for a tensor that is not contiguous in CPU memory. The names are for error messages.
@@ -92,7 +96,10 @@ fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> 
 }
 
 /// Returns the bytes of the elements. Unlike upstream, which starts at the data pointer, takes the byte offset into account.
-fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
+///
+/// # Safety
+/// Nobody may write the elements while the result is in use.
+unsafe fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
     let size = tensor
         .size_bytes()
         .ok_or_else(|| plain_error!(VALUE_ERROR, "the tensor has more elements than memory can hold"))?;
@@ -102,6 +109,6 @@ fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
     let data = tensor.first_byte();
     plain_ensure!(!data.is_null(), VALUE_ERROR, "the tensor has no data");
     // SAFETY: the creator of the tensor guarantees that the memory of a contiguous CPU tensor contains its elements from there on, and
-    // that there are no concurrent writes.
+    // the caller that there are no concurrent writes.
     Ok(unsafe { slice::from_raw_parts(data, size) })
 }

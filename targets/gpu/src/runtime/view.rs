@@ -1,6 +1,6 @@
 //! Views of tensors, and a test for shared storage.
 
-use ferrite_core::abi::{DLDataType, DLTensor};
+use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::shape::{Shape, row_major_strides_reversed};
@@ -46,20 +46,15 @@ pub(super) fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, offse
 }
 
 /// Returns `true` if both tensors occupy the same bytes of the same device.
-pub(super) fn is_storage_shared(one: TensorView, other: TensorView) -> Result<bool> {
-    // SAFETY: the arguments of a call are valid until it returns.
-    unsafe { Ok(span(one)? == span(other)?) }
+pub(super) fn is_storage_shared(one: TensorView<'_>, other: TensorView<'_>) -> Result<bool> {
+    Ok(span(one)? == span(other)?)
 }
 
 /// Returns the device type, device id, start address and size in bytes of a tensor.
-///
-/// # Safety
-/// The tensor must be valid.
-unsafe fn span(tensor: TensorView) -> Result<(i32, i32, u64, u64)> {
-    // SAFETY: the caller vouches for the tensor.
-    let (record, reader) = unsafe { (tensor.as_ptr().read(), tensor.as_tensor_ref()) };
-    let DLTensor { device, data, byte_offset, .. } = record;
-    let start = (data.addr() as u64).wrapping_add(byte_offset);
+fn span(tensor: TensorView<'_>) -> Result<(i32, i32, u64, u64)> {
+    let reader = tensor.as_tensor_ref();
+    let device = reader.device();
+    let start = (reader.data_ptr().addr() as u64).wrapping_add(reader.byte_offset());
     Ok((device.device_type, device.device_id, start, byte_count(reader)?))
 }
 

@@ -229,7 +229,7 @@ fn launches_keep_their_buffers() {
         let back = device::empty(&[16], F32, CPU).expect("a tensor");
         for (n, y) in outputs.iter().enumerate() {
             copy(y, &back).expect("a copy");
-            assert_eq!(back.as_slice::<f32>().map_err(|error| text(&error)), Ok(&[n as f32 + 0.5; 16][..]));
+            assert_eq!(back.as_slice::<f32>().as_deref().map_err(text), Ok(&[n as f32 + 0.5; 16][..]));
         }
     }
 }
@@ -279,7 +279,7 @@ fn two_devices() {
     copy(&host, &x).and_then(|()| copy(&x, &y)).expect("a copy between devices");
     let back = device::empty(&[16], F32, CPU).expect("a tensor");
     copy(&y, &back).expect("a copy");
-    assert_eq!(back.as_slice::<f32>().map_err(|error| text(&error)), Ok(&[1f32; 16][..]));
+    assert_eq!(back.as_slice::<f32>().as_deref().map_err(text), Ok(&[1f32; 16][..]));
     let kernel = kernel(0, ADD).expect("a kernel");
     for (id, mine, other) in [(0, &x, &y), (1, &y, &x)] {
         Vulkan.set_device(id).expect("a device");

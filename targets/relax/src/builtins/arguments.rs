@@ -6,7 +6,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::message::SHORT;
 use ferrite_core::object::ObjectClass;
 #[cfg(feature = "all-builtins")]
-use ferrite_core::tensor::{TensorRef, TensorView};
+use ferrite_core::tensor::TensorView;
 use ferrite_core::{Any, AnyView, ObjectRef, String, plain_ensure, plain_error, type_index};
 
 /// Checks that a call has at least `least` arguments.
@@ -38,11 +38,16 @@ pub(super) fn context(context: &Option<String>) -> &[u8] {
 /// # Errors
 /// TypeError for any other argument.
 #[cfg(feature = "all-builtins")]
-pub(super) fn tensor<'a>(arg: &AnyView<'a>) -> Result<TensorRef<'a>> {
-    match TensorRef::from_view(arg) {
-        Some(tensor) => Ok(tensor),
-        None => Err(arg.get::<TensorView>().err().unwrap_or_else(|| plain_error!(TYPE_ERROR, "No tensor"))),
-    }
+pub(super) fn tensor<'a>(arg: &AnyView<'a>) -> Result<TensorView<'a>> {
+    TensorView::from_value(arg).ok_or_else(|| no_tensor(arg))
+}
+
+/// Returns the error of an argument that is not a tensor.
+#[cold]
+#[cfg(feature = "all-builtins")]
+fn no_tensor(arg: &AnyView<'_>) -> Error {
+    let refused = arg.get_in_place::<TensorView<'_>>();
+    refused.err().unwrap_or_else(|| plain_error!(TYPE_ERROR, "No tensor"))
 }
 
 /// Returns the object in an argument, borrowed: its reference count does not change.

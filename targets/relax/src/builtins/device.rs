@@ -111,7 +111,10 @@ mod tests {
         assert_eq!(aligned.dl_tensor().byte_offset, 0);
         assert_eq!(aligned.dl_tensor().data, tensor.dl_tensor().data.wrapping_byte_add(64));
         let copied = ensure(&tail(&tensor, 5, 3));
-        assert_eq!((copied.dl_tensor().byte_offset, copied.as_slice::<i32>().unwrap()), (0, &[5, 6, 7][..]));
+        assert_eq!(
+            (copied.dl_tensor().byte_offset, &copied.as_slice::<i32>().unwrap()[..]),
+            (0, &[5, 6, 7][..])
+        );
         drop(tensor);
         assert_eq!(aligned.as_slice::<i32>().unwrap(), [16, 17, 18]);
     }

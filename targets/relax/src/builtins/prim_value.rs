@@ -20,9 +20,8 @@ pub const BUILTINS: &[Builtin] = &[
 ];
 
 /// Returns `value` (code 0), or the value at index `value` of the shape heap (code 1).
-fn make_prim_value(heap: TensorView, code: i64, value: i64) -> Result<i64> {
-    // SAFETY: arguments live until the call ends.
-    let heap = unsafe { ShapeHeap::from_argument(heap) };
+fn make_prim_value(heap: TensorView<'_>, code: i64, value: i64) -> Result<i64> {
+    let heap = ShapeHeap::from_argument(heap);
     match code {
         0 => Ok(value),
         1 => heap.get(value),
@@ -34,13 +33,12 @@ fn make_prim_value(heap: TensorView, code: i64, value: i64) -> Result<i64> {
 /// it there (code 1), or accepts it (code 2).
 fn match_prim_value(
     argument: i64,
-    heap: TensorView,
+    heap: TensorView<'_>,
     code: i64,
     value: i64,
     error_context: Option<String>,
 ) -> Result<()> {
-    // SAFETY: arguments live until the call ends.
-    let heap = unsafe { ShapeHeap::from_argument(heap) };
+    let heap = ShapeHeap::from_argument(heap);
     let context = context(&error_context);
     match code {
         0 => plain_ensure!(

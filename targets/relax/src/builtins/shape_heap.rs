@@ -18,12 +18,8 @@ impl<'a> ShapeHeap<'a> {
     }
 
     /// Returns the shape heap in a typed argument.
-    ///
-    /// # Safety
-    /// The tensor must be live for `'a`, as arguments are until their call ends.
-    pub(super) unsafe fn from_argument(tensor: TensorView) -> ShapeHeap<'a> {
-        // SAFETY: as the caller vouches.
-        ShapeHeap(Some(unsafe { tensor.as_tensor_ref() }))
+    pub(super) fn from_argument(tensor: TensorView<'a>) -> ShapeHeap<'a> {
+        ShapeHeap(Some(tensor.as_tensor_ref()))
     }
 
     /// Returns the value at an index.
@@ -56,7 +52,8 @@ impl<'a> ShapeHeap<'a> {
     }
 
     fn values(self) -> Result<&'a [i64]> {
-        self.0.map_or(Ok(&[]), |heap| heap.as_slice::<i64>())
+        // SAFETY: only the running function uses its heap, and it waits for this builtin.
+        self.0.map_or(Ok(&[]), |heap| unsafe { heap.as_slice::<i64>() })
     }
 }
 

@@ -155,9 +155,9 @@ fn tensor_to_shape(tensor: Tensor) -> Result<Shape> {
         tensor.shape().len()
     );
     match tensor.dtype() {
-        i16::DTYPE => shape_of_elements(tensor.as_slice::<i16>()?),
-        i32::DTYPE => shape_of_elements(tensor.as_slice::<i32>()?),
-        i64::DTYPE => shape_of_elements(tensor.as_slice::<i64>()?),
+        i16::DTYPE => shape_of_elements(&tensor.as_slice::<i16>()?),
+        i32::DTYPE => shape_of_elements(&tensor.as_slice::<i32>()?),
+        i64::DTYPE => shape_of_elements(&tensor.as_slice::<i64>()?),
         _ => plain_bail!(INTERNAL_ERROR, "Unknown scalar int type: a shape is made of int16, int32 or int64"),
     }
 }

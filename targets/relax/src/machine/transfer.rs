@@ -15,7 +15,7 @@ use crate::memory::{Allocator, Placement, Storage, tensor_over};
 /// element, and a `DLTensor*` is always copied.
 pub(super) fn to_device(arg: &AnyView<'_>, allocator: Allocator) -> Result<Any> {
     if arg.type_index() == type_index::DL_TENSOR_PTR {
-        let tensor: TensorView = arg.get()?;
+        let tensor: TensorView<'_> = arg.get_in_place()?;
         // SAFETY: an argument is valid until the call ends.
         return Ok(unsafe { copy(&*tensor.as_ptr(), allocator) }?.into());
     }
@@ -40,9 +40,11 @@ fn object_to_device(value: Any, allocator: Allocator) -> Result<Any> {
 /// Copies a tensor to a device, and waits for the copy.
 ///
 /// # Errors
-/// ValueError for a tensor that is not contiguous; MemoryError; errors of the devices.
+/// ValueError for a tensor that is not contiguous; RuntimeError while its elements are borrowed for writing; MemoryError; errors of
+/// the devices.
 pub fn copy_tensor_to(tensor: &Tensor, allocator: Allocator) -> Result<Tensor> {
-    // SAFETY: the reference keeps the tensor.
+    let _guard = TensorView::from(tensor).read_guard()?;
+    // SAFETY: the reference keeps the tensor, and nobody writes its elements.
     unsafe { copy(tensor.dl_tensor(), allocator) }
 }
 

@@ -169,7 +169,7 @@ mod tests {
             let args = AnyView::slice_from_raw(args, 2);
             let (x, out) = (args[0].get::<Tensor>().unwrap(), args[1].get::<Tensor>().unwrap());
             let sums = out.as_mut_slice::<f32>().unwrap();
-            sums.iter_mut().zip(x.as_slice::<f32>().unwrap()).for_each(|(sum, x)| *sum = x + number);
+            sums.iter_mut().zip(&x.as_slice::<f32>().unwrap()).for_each(|(sum, x)| *sum = x + number);
         }
         0
     }

@@ -20,9 +20,8 @@ impl Model {
     /// use ferrite_relax::model::{Kernels, Model};
     ///
     /// fn add_one(x: Tensor, out: Tensor) -> Result<()> {
-    ///     // SAFETY: nothing else uses the output.
-    ///     let sums = unsafe { out.as_mut_slice::<f32>()? };
-    ///     sums.iter_mut().zip(x.as_slice::<f32>()?).for_each(|(sum, x)| *sum = x + 1.0);
+    ///     let (mut sums, x) = (out.borrow_mut::<f32>()?, x.as_slice::<f32>()?);
+    ///     sums.iter_mut().zip(&x).for_each(|(sum, x)| *sum = x + 1.0);
     ///     Ok(())
     /// }
     ///

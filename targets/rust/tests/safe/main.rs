@@ -9,5 +9,6 @@ mod calls;
 mod contexts;
 mod hooks;
 mod keys;
+mod tensors;
 #[cfg(all(target_os = "linux", not(miri)))]
 mod unloading;

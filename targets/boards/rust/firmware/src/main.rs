@@ -37,7 +37,7 @@ fn classify_all(classify: &Function) -> Result<Outcome> {
         let start = SYST::get_current();
         classify.call_packed(&[AnyView::from(&picture), AnyView::from(&scores)])?;
         ticks += start.wrapping_sub(SYST::get_current()) & MOST_TICKS; // it counts down
-        right += usize::from(network::largest(scores.as_slice()?) as i64 == label);
+        right += usize::from(network::largest(&scores.as_slice()?) as i64 == label);
     }
     let calls = network::LABEL.len();
     Ok(Outcome { right, instructions: ticks * INSTRUCTIONS_PER_TICK / calls as u32 })

@@ -17,19 +17,18 @@ pub const DIGITS: usize = 10;
 const HIDDEN: usize = 32;
 
 /// Writes the scores of the digits for one picture.
-pub fn classify(picture: TensorView, scores: TensorView) -> Result<()> {
-    // SAFETY: the caller keeps both tensors alive until this function returns, and permits writing the scores.
-    let (picture, scores) = unsafe {
-        (picture.as_tensor_ref().as_slice::<f32>()?, scores.as_tensor_ref().as_mut_slice::<f32>()?)
-    };
+pub fn classify(picture: TensorView<'_>, scores: TensorView<'_>) -> Result<()> {
+    let picture = picture.as_slice::<f32>()?;
+    // SAFETY: the caller permits writing the scores, and does not use those of a DLTensor pointer meanwhile.
+    let mut scores = unsafe { scores.as_mut_slice::<f32>()? };
     ensure!(picture.len() == PIXELS, ValueError, "expected {} pixels, got {}", PIXELS, picture.len());
     ensure!(scores.len() == DIGITS, ValueError, "expected room for {} scores, got {}", DIGITS, scores.len());
     let mut hidden = [0.0; HIDDEN];
-    layer(picture, &W1, &B1, &mut hidden);
+    layer(&picture, &W1, &B1, &mut hidden);
     for unit in &mut hidden {
         *unit = unit.max(0.0);
     }
-    layer(&hidden, &W2, &B2, scores);
+    layer(&hidden, &W2, &B2, &mut scores);
     Ok(())
 }
 

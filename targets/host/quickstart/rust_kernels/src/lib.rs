@@ -1,24 +1,22 @@
 //! Example kernels in `no_std` Rust, which the quick start's C program loads.
 #![no_std]
 
-use ferrite::{Result, TensorView, ensure, export_function};
+use ferrite::tensor::{Input, Output};
+use ferrite::{Result, export_function};
 
 /// Computes y = x + 1, element by element.
-fn add_one(x: TensorView, y: TensorView) -> Result<()> {
-    // SAFETY: the caller keeps both tensors alive until this function returns, and permits writing y.
-    let (x, y) = unsafe { (x.as_tensor_ref().as_slice::<f32>()?, y.as_tensor_ref().as_mut_slice::<f32>()?) };
-    ensure!(x.len() == y.len(), ValueError, "x has {} elements, y has {}", x.len(), y.len());
-    for (y, x) in y.iter_mut().zip(x) {
+fn add_one(x: Input<'_>, mut y: Output<'_>) -> Result<()> {
+    let ([len], x) = x.array::<f32, 1>()?;
+    for (y, x) in y.elements_mut(&[len])?.iter_mut().zip(x) {
         *y = x + 1.0;
     }
     Ok(())
 }
 
 /// Returns the dot product of two vectors.
-fn dot(x: TensorView, y: TensorView) -> Result<f64> {
-    // SAFETY: the caller keeps both tensors alive until this function returns.
-    let (x, y) = unsafe { (x.as_tensor_ref().as_slice::<f32>()?, y.as_tensor_ref().as_slice::<f32>()?) };
-    ensure!(x.len() == y.len(), ValueError, "x has {} elements, y has {}", x.len(), y.len());
+fn dot(x: Input<'_>, y: Input<'_>) -> Result<f64> {
+    let ([len], x) = x.array::<f32, 1>()?;
+    let y = y.elements::<f32>(&[len])?;
     Ok(x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum())
 }
 

@@ -16,7 +16,7 @@ use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::device::kind::CPU;
 use ferrite_core::dtype::code;
 use ferrite_core::error::Result;
-use ferrite_core::tensor::{Element, TensorRef, TensorView};
+use ferrite_core::tensor::{Element, ElementsMut, TensorRef, TensorView};
 use ferrite_core::{Any, AnyView, Tensor, plain_bail, plain_ensure};
 
 use super::Builtin;
@@ -38,8 +38,9 @@ pub const BUILTINS: &[Builtin] = &[
 /// Returns the elements of a tensor in main memory, for writing.
 ///
 /// # Errors
-/// InternalError for a tensor with another dtype, with gaps, or on a device.
-fn floats<'a>(tensor: TensorRef<'a>, operation: &'static str) -> Result<&'a mut [f32]> {
+/// InternalError for a tensor with another dtype, with gaps, or on a device; RuntimeError while the elements are borrowed.
+fn floats<'a>(out: TensorView<'a>, operation: &'static str) -> Result<ElementsMut<'a, f32>> {
+    let tensor = out.as_tensor_ref();
     check_gaps(tensor)?;
     plain_ensure!(
         tensor.dtype() == f32::DTYPE,
@@ -47,8 +48,8 @@ fn floats<'a>(tensor: TensorRef<'a>, operation: &'static str) -> Result<&'a mut 
         "Check failed: (dtype.code == kDLFloat && dtype.bits == 32 && dtype.lanes == 1) is false: "
     );
     check_device(tensor, operation)?;
-    // SAFETY: the caller of a builtin passes a tensor for its result, which nobody else uses meanwhile.
-    unsafe { tensor.as_mut_slice::<f32>() }
+    // SAFETY: the caller of a builtin passes a tensor for its result, which may be written; nobody else uses that of a pointer.
+    unsafe { out.as_mut_slice::<f32>() }
 }
 
 fn check_gaps(tensor: TensorRef<'_>) -> Result<()> {
@@ -74,7 +75,7 @@ fn check_device(tensor: TensorRef<'_>, operation: &'static str) -> Result<()> {
 ///
 /// # Errors
 /// InternalError for another number of arguments; TypeError.
-fn split<'a>(args: &[AnyView<'a>], name: &'static str) -> Result<(Engine, f32, f32, TensorRef<'a>)> {
+fn split<'a>(args: &[AnyView<'a>], name: &'static str) -> Result<(Engine, f32, f32, TensorView<'a>)> {
     let (seeds, [first, second, out]) = match args {
         [first, second, out] => (None, [first, second, out]),
         [seed, other, first, second, out] => {
@@ -124,8 +125,8 @@ fn randint(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 3, "tvm.contrib.random.randint")?;
     let (low, high, out) = (args[0].get::<i64>()?, args[1].get::<i64>()?, tensor(&args[2])?);
     check_bounds(low, high)?;
-    check_gaps(out)?;
-    let DLDataType { code, bits, .. } = out.dtype();
+    check_gaps(out.as_tensor_ref())?;
+    let DLDataType { code, bits, .. } = out.as_tensor_ref().dtype();
     match (code, bits) {
         (code::INT, 8) => {
             fill_integers(out, low, high, i64::from(i8::MIN)..i64::from(i8::MAX) + 1, |x| x as i8)
@@ -156,18 +157,18 @@ fn check_bounds(low: i64, high: i64) -> Result<()> {
 }
 
 fn fill_integers<T: Element>(
-    out: TensorRef<'_>,
+    out: TensorView<'_>,
     low: i64,
     high: i64,
     range: core::ops::Range<i64>,
     convert: impl Fn(i64) -> T,
 ) -> Result<()> {
-    check_device(out, "randint")?;
+    check_device(out.as_tensor_ref(), "randint")?;
     let (low, high) = (low.max(range.start), high.min(range.end));
     check_bounds(low, high)?;
     let mut engine = Engine::fresh();
     // SAFETY: as for `floats`.
-    for place in unsafe { out.as_mut_slice::<T>() }? {
+    for place in unsafe { out.as_mut_slice::<T>() }?.iter_mut() {
         *place = convert(low + i64::from(engine.next()) % (high - low));
     }
     Ok(())
@@ -177,7 +178,8 @@ fn fill_integers<T: Element>(
 /// others with float16, float32 or float64. The argument is the tensor.
 fn random_fill(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 1, "tvm.contrib.random.random_fill")?;
-    let out = tensor(&args[0])?;
+    let target = tensor(&args[0])?;
+    let (out, _guard) = (target.as_tensor_ref(), target.write_guard()?);
     let DLDataType { code, bits, .. } = out.dtype();
     let Some(fill) = Fill::of_bits(bits) else {
         plain_bail!(INTERNAL_ERROR, "Doesn't support dtype code {} dtype bits {}", code, bits);
@@ -189,7 +191,7 @@ fn random_fill(args: &[AnyView<'_>]) -> Result<Any> {
     let host = Tensor::empty(out.shape(), out.dtype(), DLDevice { device_type: CPU, device_id: 0 })?;
     fill_bytes(host.as_tensor_ref(), fill)?;
     // SAFETY: both tensors are alive, and nobody else uses the target meanwhile.
-    unsafe { copy(host.dl_tensor(), &*args[0].get::<TensorView>()?.as_ptr()) }?;
+    unsafe { copy(host.dl_tensor(), &*target.as_ptr()) }?;
     Ok(Any::NONE)
 }
 

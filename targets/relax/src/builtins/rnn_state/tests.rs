@@ -19,8 +19,9 @@ fn kernel(sets: bool) -> Function {
         let [storage, slots, positions, values] =
             [0, 1, 2, 3].map(|at| TensorRef::from_view(&args[at]).expect("a tensor"));
         let row = storage.shape()[2] as usize;
-        let (slots, positions) = (slots.as_slice::<i32>()?, positions.as_slice::<i32>()?);
         // SAFETY: nobody else uses the tensors meanwhile.
+        let (slots, positions) = unsafe { (slots.as_slice::<i32>()?, positions.as_slice::<i32>()?) };
+        // SAFETY: as above.
         let (storage, values) = unsafe { (storage.as_mut_slice::<f32>()?, values.as_mut_slice::<f32>()?) };
         for (at, (slot, position)) in slots.iter().zip(positions).enumerate() {
             let position = (*position as usize + usize::from(sets)) % HISTORY;

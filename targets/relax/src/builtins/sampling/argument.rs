@@ -3,18 +3,19 @@
 use ferrite_core::abi::DLDataType;
 use ferrite_core::device::kind::CPU;
 use ferrite_core::error::Result;
-use ferrite_core::tensor::Element;
+use ferrite_core::tensor::{Element, Elements};
 use ferrite_core::{Tensor, plain_ensure};
 
 /// Returns the elements of a compact tensor.
 ///
 /// # Errors
-/// InternalError with the message of upstream's check for a tensor of another dtype.
+/// InternalError with the message of upstream's check for a tensor of another dtype; RuntimeError while the elements are borrowed for
+/// writing.
 pub(super) fn elements<'a, T: Element>(
     tensor: &'a Tensor,
     name: &'static str,
     hint: &'static str,
-) -> Result<&'a [T]> {
+) -> Result<Elements<'a, T>> {
     check_dtype(tensor, T::DTYPE, name, hint)?;
     tensor.as_slice::<T>()
 }

@@ -18,8 +18,7 @@ pub(super) fn sample(probabilities: Tensor, uniform: Tensor) -> Result<Tensor> {
     let (weights, uniform) =
         (elements::<f32>(&probabilities, "prob", "")?, elements::<f32>(&uniform, "uniform_sample", "")?);
     let drawn = Tensor::empty(&[rows, 1], i64::DTYPE, DLDevice { device_type: CPU, device_id: 0 })?;
-    // SAFETY: nobody else knows the tensor yet.
-    let target = unsafe { drawn.as_mut_slice::<i64>() }?;
+    let mut target = drawn.borrow_mut::<i64>()?;
     plain_ensure!(
         uniform.len() >= target.len() && weights.len() >= target.len().saturating_mul(tokens),
         VALUE_ERROR,
@@ -28,10 +27,11 @@ pub(super) fn sample(probabilities: Tensor, uniform: Tensor) -> Result<Tensor> {
         weights.len(),
         target.len()
     );
-    for (row, (target, uniform)) in target.iter_mut().zip(uniform).enumerate() {
+    for (row, (target, uniform)) in target.iter_mut().zip(&uniform).enumerate() {
         let weights = weights.get(row * tokens..).and_then(|rest| rest.get(..tokens)).unwrap_or_default();
         *target = draw(weights, *uniform) as i64;
     }
+    drop(target);
     Ok(drawn)
 }
 

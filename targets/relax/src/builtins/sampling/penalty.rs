@@ -1,7 +1,7 @@
 //! Penalties and softmax of logits, in place and in main memory.
 
 use ferrite_core::error::Result;
-use ferrite_core::tensor::Element;
+use ferrite_core::tensor::{Element, Elements, ElementsMut};
 use ferrite_core::{Tensor, plain_error};
 
 use super::argument::{check_device, check_dtype, elements, last_extent};
@@ -9,10 +9,10 @@ use super::argument::{check_device, check_dtype, elements, last_extent};
 /// Applies the repetition penalty to tokens that occurred: divides positive logits by `penalty` and multiplies the others by
 /// it.
 pub(super) fn apply_repetition(logits: Tensor, tokens: Tensor, penalty: f64) -> Result<()> {
-    let logits = writable(&logits)?;
-    let tokens = tokens_of(&tokens, "token_ids", "token ids must be int32!")?;
-    for token in tokens {
-        let logit = logit(logits, *token)?;
+    let mut logits = writable(&logits)?;
+    let ids = elements::<i32>(&tokens, "token_ids", "token ids must be int32!")?;
+    for token in last_row(&tokens, &ids) {
+        let logit = logit(&mut logits, *token)?;
         let value = f64::from(*logit);
         *logit = if *logit <= 0.0 { value * penalty } else { value / penalty } as f32;
     }
@@ -28,11 +28,11 @@ pub(super) fn apply_presence_and_frequency(
     presence_penalty: f64,
     frequency_penalty: f64,
 ) -> Result<()> {
-    let logits = writable(&logits)?;
-    let tokens = tokens_of(&tokens, "token_ids", "token ids must be int32!")?;
-    let frequencies = tokens_of(&frequencies, "token_freqs", "token freqs must be int32!")?;
-    for (token, frequency) in tokens.iter().zip(frequencies) {
-        let logit = logit(logits, *token)?;
+    let mut logits = writable(&logits)?;
+    let ids = elements::<i32>(&tokens, "token_ids", "token ids must be int32!")?;
+    let counts = elements::<i32>(&frequencies, "token_freqs", "token freqs must be int32!")?;
+    for (token, frequency) in last_row(&tokens, &ids).iter().zip(last_row(&frequencies, &counts)) {
+        let logit = logit(&mut logits, *token)?;
         *logit = (f64::from(*logit) - (f64::from(*frequency) * frequency_penalty + presence_penalty)) as f32;
     }
     Ok(())
@@ -45,7 +45,7 @@ pub(super) fn apply_presence_and_frequency(
 /// logit.
 pub(super) fn apply_softmax(logits: Tensor, temperature: f64) -> Result<()> {
     let len = last_extent(&logits);
-    let logits = writable(&logits)?;
+    let mut logits = writable(&logits)?;
     let logits = logits.get_mut(..len).unwrap_or_default();
     let scale = (1.0 / temperature) as f32;
     let most = logits.iter().fold(f32::NEG_INFINITY, |most, logit| most.max(logit * scale));
@@ -61,18 +61,15 @@ pub(super) fn apply_softmax(logits: Tensor, temperature: f64) -> Result<()> {
 }
 
 /// Returns the logits for writing.
-#[allow(clippy::mut_from_ref, reason = "callers of a penalty vouch that nobody else uses the logits")]
-fn writable(logits: &Tensor) -> Result<&mut [f32]> {
+fn writable(logits: &Tensor) -> Result<ElementsMut<'_, f32>> {
     check_dtype(logits, f32::DTYPE, "logits", "Logits data type is not float32!")?;
     check_device(logits, "logits")?;
-    // SAFETY: callers pass logits to have them changed, and use them for nothing else meanwhile.
-    unsafe { logits.as_mut_slice::<f32>() }
+    logits.borrow_mut::<f32>()
 }
 
-/// Returns the tokens along the last dimension.
-fn tokens_of<'a>(tensor: &'a Tensor, name: &'static str, hint: &'static str) -> Result<&'a [i32]> {
-    let tokens = elements::<i32>(tensor, name, hint)?;
-    Ok(tokens.get(..last_extent(tensor)).unwrap_or_default())
+/// Returns the elements along the last dimension.
+fn last_row<'a>(tensor: &Tensor, elements: &'a Elements<'_, i32>) -> &'a [i32] {
+    elements.get(..last_extent(tensor)).unwrap_or_default()
 }
 
 fn logit(logits: &mut [f32], token: i32) -> Result<&mut f32> {

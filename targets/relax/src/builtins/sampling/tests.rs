@@ -66,7 +66,7 @@ fn each_row_of_a_batch_gets_a_token() {
     let uniform = Tensor::from_slice(&[0.4f32, 0.05], &[2, 1]).unwrap();
     let args = [AnyView::from(&probabilities), AnyView::from(&uniform)];
     let drawn = call("vm.builtin.multinomial_from_uniform", &args).get::<Tensor>().unwrap();
-    assert_eq!((drawn.shape(), drawn.as_slice::<i64>().unwrap()), (&[2, 1][..], &[1, 0][..]));
+    assert_eq!((drawn.shape(), &drawn.as_slice::<i64>().unwrap()[..]), (&[2, 1][..], &[1, 0][..]));
     let one = row(&[0.5]);
     let text = "1 random numbers and 6 probabilities are too few for 2 rows";
     let args = [args[0], AnyView::from(&one)];

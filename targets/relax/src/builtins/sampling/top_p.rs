@@ -28,7 +28,7 @@ pub(super) fn from_logits(logits: Tensor, temperature: f64, top_p: f64, uniform:
     check(&logits, "logits")?;
     let logits = on_host(logits)?;
     let mut candidates = Buffer::new();
-    fill(&mut candidates, elements(&logits, "logits", "")?, f32::NEG_INFINITY)?;
+    fill(&mut candidates, &elements(&logits, "logits", "")?, f32::NEG_INFINITY)?;
     sort(&mut candidates);
     let Some(best) = candidates.first().copied() else { return Err(no_tokens()) };
     if temperature < COLD {
@@ -69,11 +69,11 @@ pub(super) fn from_probabilities(probabilities: Tensor, top_p: f64, uniform: f64
     let mut candidates = Buffer::new();
     if top_p < 1.0 {
         let cutoff = (top_p / MOST_CANDIDATES) as f32;
-        if let Some(token) = draw_above(&mut candidates, probabilities, cutoff, top_p, uniform)? {
+        if let Some(token) = draw_above(&mut candidates, &probabilities, cutoff, top_p, uniform)? {
             return Ok(token);
         }
     }
-    match draw_above(&mut candidates, probabilities, 0.0, top_p, uniform)? {
+    match draw_above(&mut candidates, &probabilities, 0.0, top_p, uniform)? {
         Some(token) => Ok(token),
         None if probabilities.iter().all(|probability| probability.is_nan()) => {
             plain_bail!(INTERNAL_ERROR, "The output probabilities are all NaNs, can not sample from it")

@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use ferrite_core::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::tensor::TensorRef;
+use ferrite_core::tensor::TensorView;
 
 use super::axis::{Axis, Line};
 use super::key::Key;
@@ -46,14 +46,14 @@ pub(super) struct Entry<K> {
 /// Sorts each line, and passes the sorted entries to `write`.
 ///
 /// # Errors
-/// MemoryError; as for [`TensorRef::as_slice`].
+/// MemoryError; as for [`TensorView::as_slice`].
 pub(super) fn for_each_line<K: Key>(
-    input: TensorRef<'_>,
+    input: TensorView<'_>,
     axis: Axis,
     order: Order,
     mut write: impl FnMut(Line, &[Entry<K>]),
 ) -> Result<()> {
-    let values = input.as_slice::<K>()?;
+    let values = &input.as_slice::<K>()?;
     let mut entries = Buffer::try_with_capacity(axis.len)?;
     for line in (0..axis.lines()).map(|number| axis.line(number)) {
         sort_start(values, line, line.len, order, &mut entries)?;
@@ -67,13 +67,13 @@ pub(super) fn for_each_line<K: Key>(
 /// # Errors
 /// Same errors as [`for_each_line`].
 pub(super) fn for_each_start<K: Key>(
-    input: TensorRef<'_>,
+    input: TensorView<'_>,
     axis: Axis,
     order: Order,
     counts: &[i32],
     mut write: impl FnMut(Line, &[Entry<K>]),
 ) -> Result<()> {
-    let values = input.as_slice::<K>()?;
+    let values = &input.as_slice::<K>()?;
     let mut entries = Buffer::try_with_capacity(axis.len)?;
     for (line, count) in (0..axis.lines()).map(|number| axis.line(number)).zip(counts) {
         let count = usize::try_from(*count).unwrap_or(0).min(line.len);

@@ -12,7 +12,7 @@ mod line;
 
 use ferrite_core::dtype;
 use ferrite_core::error::Result;
-use ferrite_core::tensor::TensorRef;
+use ferrite_core::tensor::{Element, ElementsMut, TensorView};
 use ferrite_core::{Any, AnyView, String, plain_bail, plain_ensure};
 
 use super::Builtin;
@@ -34,17 +34,18 @@ pub const BUILTINS: &[Builtin] = &[
 fn sort(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "tvm.contrib.sort.sort")?;
     let (input, output) = (tensor(&args[0])?, tensor(&args[1])?);
-    let (axis, order) = (Axis::of(input, args[2].get()?)?, Order::of(args[3])?);
-    let texts = [dtype::to_string(input.dtype())?, dtype::to_string(output.dtype())?];
+    let (axis, order) = (Axis::of(input.as_tensor_ref(), args[2].get()?)?, Order::of(args[3])?);
+    let texts =
+        [dtype::to_string(input.as_tensor_ref().dtype())?, dtype::to_string(output.as_tensor_ref().dtype())?];
     plain_ensure!(
-        input.dtype() == output.dtype(),
+        input.as_tensor_ref().dtype() == output.as_tensor_ref().dtype(),
         INTERNAL_ERROR,
         "Check failed: data_dtype == out_dtype ({} vs. {}) : ",
         &texts[0],
         &texts[1]
     );
-    for_key_type!(input.dtype(), K, {
-        let target = writable::<K>(output, axis.numel())?;
+    for_key_type!(input.as_tensor_ref().dtype(), K, {
+        let mut target = writable::<K>(output, axis.numel())?;
         for_each_line::<K>(input, axis, order, |line, sorted| {
             for (place, entry) in sorted.iter().enumerate() {
                 target[line.at(place)] = entry.key;
@@ -58,10 +59,10 @@ fn sort(args: &[AnyView<'_>]) -> Result<Any> {
 fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "tvm.contrib.sort.argsort")?;
     let (input, output) = (tensor(&args[0])?, tensor(&args[1])?);
-    let (axis, order) = (Axis::of(input, args[2].get()?)?, Order::of(args[3])?);
-    for_key_type!(input.dtype(), K, {
-        for_index_type!(output.dtype(), I, {
-            let target = writable::<I>(output, axis.numel())?;
+    let (axis, order) = (Axis::of(input.as_tensor_ref(), args[2].get()?)?, Order::of(args[3])?);
+    for_key_type!(input.as_tensor_ref().dtype(), K, {
+        for_index_type!(output.as_tensor_ref().dtype(), I, {
+            let mut target = writable::<I>(output, axis.numel())?;
             for_each_line::<K>(input, axis, order, |line, sorted| {
                 for (place, entry) in sorted.iter().enumerate() {
                     target[line.at(place)] = I::from_place(entry.place);
@@ -77,7 +78,7 @@ fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
 fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 5, "tvm.contrib.sort.argsort_nms")?;
     let (input, counts, output) = (tensor(&args[0])?, tensor(&args[1])?, tensor(&args[2])?);
-    let (axis, order) = (Axis::of(input, args[3].get()?)?, Order::of(args[4])?);
+    let (axis, order) = (Axis::of(input.as_tensor_ref(), args[3].get()?)?, Order::of(args[4])?);
     let counts = counts.as_slice::<i32>()?;
     plain_ensure!(
         counts.len() >= axis.lines(),
@@ -86,8 +87,8 @@ fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
         counts.len(),
         axis.lines()
     );
-    let target = writable::<i32>(output, axis.numel())?;
-    line::for_each_start::<f32>(input, axis, order, counts, |line, sorted| {
+    let mut target = writable::<i32>(output, axis.numel())?;
+    line::for_each_start::<f32>(input, axis, order, &counts, |line, sorted| {
         for place in 0..line.len {
             target[line.at(place)] = sorted.get(place).map_or(place, |entry| entry.place) as i32;
         }
@@ -111,19 +112,19 @@ fn topk(args: &[AnyView<'_>]) -> Result<Any> {
         }
         _ => plain_bail!(INTERNAL_ERROR, "Unsupported ret type: {}", &kind),
     };
-    let axis = Axis::in_range(input, axis.get()?)?;
+    let axis = Axis::in_range(input.as_tensor_ref(), axis.get()?)?;
     let k = k.get::<i64>()?;
     let k = if k < 1 { axis.len } else { usize::try_from(k).unwrap_or(usize::MAX) };
     let (order, kept) = (Order::of(ascending)?, k.min(axis.len));
     let target_axis = Axis { len: k, ..axis };
     if let Some(values) = values {
         plain_ensure!(
-            values.dtype() == input.dtype(),
+            values.as_tensor_ref().dtype() == input.as_tensor_ref().dtype(),
             INTERNAL_ERROR,
             "The values must have the dtype of the input"
         );
-        for_key_type!(input.dtype(), K, {
-            let target = writable::<K>(values, target_axis.numel())?;
+        for_key_type!(input.as_tensor_ref().dtype(), K, {
+            let mut target = writable::<K>(values, target_axis.numel())?;
             for_each_line::<K>(input, axis, order, |line, sorted| {
                 let line = line.of_len(k);
                 for (place, entry) in sorted.iter().take(kept).enumerate() {
@@ -133,9 +134,9 @@ fn topk(args: &[AnyView<'_>]) -> Result<Any> {
         })?;
     }
     if let Some(places) = places {
-        for_key_type!(input.dtype(), K, {
-            for_index_type!(places.dtype(), I, {
-                let target = writable::<I>(places, target_axis.numel())?;
+        for_key_type!(input.as_tensor_ref().dtype(), K, {
+            for_index_type!(places.as_tensor_ref().dtype(), I, {
+                let mut target = writable::<I>(places, target_axis.numel())?;
                 for_each_line::<K>(input, axis, order, |line, sorted| {
                     let line = line.of_len(k);
                     for (place, entry) in sorted.iter().take(kept).enumerate() {
@@ -159,9 +160,9 @@ fn split_topk<'a, 'b>(args: &'b [AnyView<'a>]) -> Result<(&'b [AnyView<'a>], [An
 /// Returns the elements of a result tensor, for writing.
 ///
 /// # Errors
-/// ValueError if there are fewer than `least` elements; as for [`TensorRef::as_slice`].
-fn writable<T: ferrite_core::tensor::Element>(tensor: TensorRef<'_>, least: usize) -> Result<&mut [T]> {
-    // SAFETY: the caller of a builtin passes tensors for its results, which nobody else uses meanwhile.
+/// ValueError if there are fewer than `least` elements; as for [`TensorView::as_mut_slice`].
+fn writable<T: Element>(tensor: TensorView<'_>, least: usize) -> Result<ElementsMut<'_, T>> {
+    // SAFETY: the caller of a builtin passes tensors for its results, which may be written; nobody else uses that of a pointer.
     let elements = unsafe { tensor.as_mut_slice::<T>() }?;
     plain_ensure!(
         elements.len() >= least,

@@ -55,7 +55,7 @@ fn update(args: &[AnyView<'_>]) -> Result<Any> {
     let replaces = args.get(2).map(|arg| arg.get::<bool>()).transpose()?.unwrap_or(false);
     let tensor = match value.try_get::<Tensor>()? {
         Some(tensor) => tensor,
-        None => copied(value.get()?)?,
+        None => copied(value.get_in_place()?)?,
     };
     if replaces {
         CACHE.set(name, tensor)?;
@@ -72,14 +72,11 @@ fn update(args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Returns a copy of a tensor, on the same device.
-fn copied(view: TensorView) -> Result<Tensor> {
-    // SAFETY: arguments live until the call ends.
-    let from = unsafe { &*view.as_ptr() };
-    // SAFETY: as above.
-    let shape = unsafe { ferrite_core::tensor::TensorRef::from_raw(from) }.shape();
-    let target = empty(shape, from.dtype, from.device)?;
+fn copied(view: TensorView<'_>) -> Result<Tensor> {
+    let (from, _guard) = (view.as_tensor_ref(), view.read_guard()?);
+    let target = empty(from.shape(), from.dtype(), from.device())?;
     // SAFETY: both tensors are alive, and nobody else knows the target.
-    unsafe { copy(from, target.dl_tensor()) }?;
+    unsafe { copy(&*from.as_raw(), target.dl_tensor()) }?;
     Ok(target)
 }
 
