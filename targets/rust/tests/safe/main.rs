@@ -6,7 +6,6 @@
 
 mod addresses;
 mod calls;
-mod contexts;
 mod hooks;
 mod keys;
 mod tensors;

@@ -1,16 +1,21 @@
 //! Pointers that builtins of models take for a machine.
 #![cfg(feature = "relax")]
+#![allow(missing_docs, reason = "each test's name says it")]
+#![allow(clippy::expect_used, reason = "helpers of tests")]
 
 use std::ffi::c_void;
 use std::ptr::{self, without_provenance_mut};
 
+use ferrite::convert::OpaquePtr;
 use ferrite::relax::machine::{Closure, Context};
 use ferrite::tensor::Element;
 use ferrite::{Function, Result, Shape, String};
 
 /// Returns addresses at which there is no machine: one is not mapped, the other one is in a number of this program.
-fn no_machines(number: &mut u64) -> [*mut c_void; 2] {
+fn no_machines(number: &mut u64) -> [OpaquePtr; 2] {
+    // SAFETY: builtins compare the addresses with those of machines, and do not follow them.
     [without_provenance_mut(64), ptr::from_mut(number).cast()]
+        .map(|address| unsafe { OpaquePtr::new(address) })
 }
 
 #[test]
@@ -33,8 +38,9 @@ fn builtins_refuse_pointers_to_no_machine() -> Result<()> {
 fn closures_of_ones_own_find_no_machine() -> Result<()> {
     let function = Function::from_typed(|machine: *mut c_void| Context::with(machine, |_| Ok(1)))?;
     let closure = Closure::new(String::new("one")?, function)?;
-    let error =
-        closure.function().call::<i64>((without_provenance_mut::<c_void>(8),)).expect_err("no machine");
+    // SAFETY: the function does not follow the address.
+    let machine = unsafe { OpaquePtr::new(without_provenance_mut(8)) };
+    let error = closure.function().call::<i64>((machine,)).expect_err("no machine");
     assert_eq!(error.kind().as_str(), "TypeError");
     Ok(())
 }
