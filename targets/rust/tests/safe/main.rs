@@ -6,6 +6,7 @@
 
 mod addresses;
 mod calls;
+mod contexts;
 mod hooks;
 mod keys;
 mod tensors;
