@@ -263,5 +263,10 @@ advisory_database() { # advisory_database CONFIG: writes a configuration that fi
   fi
 }
 
+about unsafe-review "each public safe function that has unsafe code in it has a row in docs/safe-functions, and each row a function"
+check_unsafe-review() {
+  need python3 "apt-get install python3" && python3 tests/ci/unsafe_review_test.py && python3 tests/ci/unsafe_review.py
+}
+
 about reviews "each dependency in Cargo.lock has a note of its review, or a reason why it has none"
 check_reviews() { need python3 "apt-get install python3" && python3 .ci/reviews_test.py && python3 .ci/reviews.py; }

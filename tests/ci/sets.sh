@@ -6,7 +6,7 @@
 # The first set, which each change must pass. Its two lanes run in parallel. Checks of the second lane build in folders of their
 # own, so that none overwrites a library that the other lane tests.
 LANE_ONE=(
-  fmt prose reviews book workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross systems minimal
+  fmt prose reviews unsafe-review book workflows clippy build test rust no-std docs headers layout exports sanitizers valgrind parity properties cross systems minimal
   core-size full-size boards model-tool platform instructions quickstart install cli stubs size
 )
 LANE_TWO=(
