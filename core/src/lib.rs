@@ -65,6 +65,7 @@ pub mod any;
 pub mod backend;
 pub mod backtrace;
 pub mod big_int;
+pub mod borrow;
 #[cfg(not(feature = "client"))]
 pub mod builtins;
 pub mod class;

@@ -5,13 +5,13 @@ use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIAny, TVMFFIObject, TVMFFIObjectCreator, TVMFFIObjectHandle};
 use crate::any::AnyView;
+use crate::borrow::{claim, share, unclaim, unshare};
 use crate::convert::{FromAny, IntoAny};
 use crate::error::Result;
 use crate::function::checked;
 use crate::object::{ObjectClass, ObjectRef};
 use crate::{plain_error, raised_error, unwind};
 
-use super::borrow::{claim, share, unclaim, unshare};
 use super::{Object, ObjectArc};
 
 /// A borrow of an object for the duration of an access. Ends when it is dropped, also if the access panics.

@@ -1,107 +1,11 @@
-//! The run-time borrow state of objects, and the guards of borrows.
-//!
-//! The state is in the word of the header that the ABI defines as zero: it is zero while nothing borrows the object, so
-//! objects that C++ code allocates have a valid state, too, as instances of classes that are derived from a Rust class.
+//! Guards of borrows of the content of an object.
 
 use core::ops::{Deref, DerefMut};
 
-use crate::abi::TVMFFIObject;
+use crate::borrow::{claim, share, unclaim, unshare};
 use crate::error::Result;
-use crate::text::Lossy;
-use crate::type_table;
-use crate::{Error, plain_error};
 
 use super::{Mutable, Object, ObjectArc};
-
-/// The state of an object that is borrowed exclusively. Lower states are numbers of shared borrows.
-const EXCLUSIVE: u32 = u32::MAX;
-
-/// Adds a shared borrow.
-///
-/// # Errors
-/// RuntimeError if the object is borrowed exclusively.
-///
-/// # Safety
-/// `object` must be live.
-pub(super) unsafe fn share(object: *mut TVMFFIObject) -> Result<()> {
-    // SAFETY: the caller guarantees the object.
-    let added = unsafe { update(object, |state| (state < EXCLUSIVE - 1).then(|| state + 1)) };
-    // SAFETY: as above.
-    if added { Ok(()) } else { Err(unsafe { conflict(object) }) }
-}
-
-/// Removes a shared borrow.
-///
-/// # Safety
-/// `object` must be live, and the caller must have added the borrow.
-pub(super) unsafe fn unshare(object: *mut TVMFFIObject) {
-    // SAFETY: the caller guarantees the object; the state is not zero, since it counts the caller's borrow.
-    unsafe { update(object, |state| Some(state.wrapping_sub(1))) };
-}
-
-/// Makes the exclusive borrow.
-///
-/// # Errors
-/// RuntimeError if the object is borrowed.
-///
-/// # Safety
-/// `object` must be live.
-pub(super) unsafe fn claim(object: *mut TVMFFIObject) -> Result<()> {
-    // SAFETY: the caller guarantees the object.
-    let claimed = unsafe { update(object, |state| (state == 0).then_some(EXCLUSIVE)) };
-    // SAFETY: as above.
-    if claimed { Ok(()) } else { Err(unsafe { conflict(object) }) }
-}
-
-/// Ends the exclusive borrow.
-///
-/// # Safety
-/// `object` must be live, and the caller must have made the borrow.
-pub(super) unsafe fn unclaim(object: *mut TVMFFIObject) {
-    // SAFETY: the caller guarantees the object.
-    unsafe { update(object, |_| Some(0)) };
-}
-
-/// Replaces the state of an object, unless `next` returns `None`. Returns `true` if it was replaced. Accesses of the content
-/// after a borrow happen after those before the end of the previous conflicting borrow.
-///
-/// # Safety
-/// `object` must be live.
-#[cfg(target_has_atomic = "32")]
-unsafe fn update(object: *mut TVMFFIObject, next: impl FnMut(u32) -> Option<u32>) -> bool {
-    use core::sync::atomic::{AtomicU32, Ordering};
-
-    // SAFETY: the word is aligned, lives as long as the object, and is only accessed here.
-    let state = unsafe { AtomicU32::from_ptr(&raw mut (*object).padding) };
-    state.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).is_ok()
-}
-
-/// As the atomic version, in a critical section.
-///
-/// # Safety
-/// `object` must be live.
-#[cfg(not(target_has_atomic = "32"))]
-unsafe fn update(object: *mut TVMFFIObject, mut next: impl FnMut(u32) -> Option<u32>) -> bool {
-    crate::sync::critical(|| {
-        // SAFETY: the caller guarantees the object; the critical section excludes other accesses of the word.
-        unsafe {
-            let state = &raw mut (*object).padding;
-            next(state.read()).map(|new| state.write(new)).is_some()
-        }
-    })
-}
-
-/// Creates the error of a conflicting borrow.
-///
-/// # Safety
-/// `object` must be live.
-#[cold]
-#[inline(never)]
-unsafe fn conflict(object: *mut TVMFFIObject) -> Error {
-    // SAFETY: the caller guarantees the object.
-    let key = Lossy(type_table::type_key_of(unsafe { (*object).type_index }));
-    plain_error!(RUNTIME_ERROR, "The object of class `{}` is in use by a method or borrow that conflicts with this access", key; "`{}` is in use", key)
-}
 
 /// Shared access to the content of an object.
 pub struct ObjectBorrow<'a, T: Object> {
