@@ -2,13 +2,16 @@
 
 use core::any::TypeId;
 use core::ffi::c_void;
+use core::mem::ManuallyDrop;
 use core::ptr;
 
 use crate::abi::{TVMFFIAny, TVMFFIObject, TVMFFISeqCell};
 use crate::any::{Any, AnyView};
+use crate::borrow::{BriefShared, Shared};
 use crate::error::{Result, out_of_memory};
 use crate::object::ObjectRef;
 use crate::object_alloc::{self, ObjectRecord};
+use crate::sync::atomic::{Ordering, size_word};
 use crate::{plain_error, type_index};
 
 /// The record of an Array or List, in the layout of ring 2 and of C++ code. The elements of an Array follow it.
@@ -36,18 +39,81 @@ unsafe impl ObjectRecord for Record {
     }
 }
 
-/// Returns the sequence cell of an Array or List. Follows rvalue references. Returns `None` for other values.
-fn cell(view: &AnyView<'_>) -> Option<*const TVMFFISeqCell> {
-    let object = match view.rvalue_slot() {
-        // SAFETY: an rvalue reference points to the caller's object pointer (ABI).
-        Some(slot) => ptr::NonNull::new(unsafe { slot.as_ptr().read() })?,
-        None => view.object_ptr()?,
-    };
-    // SAFETY: the view borrows a live object; Arrays and Lists have their cell after the header.
-    unsafe {
-        matches!((*object.as_ptr()).type_index, type_index::ARRAY | type_index::LIST)
-            .then(|| (&raw const (*object.as_ptr().cast::<Record>()).cell))
+/// A borrowed Array or List.
+struct Sequence(ManuallyDrop<ObjectRef>);
+
+impl Sequence {
+    /// Returns the sequence of a view, which must not outlive the view. Follows rvalue references. Returns `None` for other
+    /// values.
+    fn of(view: &AnyView<'_>) -> Option<Sequence> {
+        let object = match view.rvalue_slot() {
+            // SAFETY: an rvalue reference points to the caller's object pointer (ABI).
+            Some(slot) => ptr::NonNull::new(unsafe { slot.as_ptr().read() })?,
+            None => view.object_ptr()?,
+        };
+        // SAFETY: the view borrows a live object, whose reference is not given up here.
+        let object = ManuallyDrop::new(unsafe { ObjectRef::from_raw(object) });
+        matches!(object.type_index(), type_index::ARRAY | type_index::LIST).then_some(Sequence(object))
     }
+
+    fn cell(&self) -> *mut TVMFFISeqCell {
+        // SAFETY: Arrays and Lists have their cell after the header.
+        unsafe { &raw mut (*self.0.as_ptr().cast::<Record>()).cell }
+    }
+
+    /// Returns the number of elements. Needs no borrow: the field is read atomically.
+    fn len(&self) -> usize {
+        // SAFETY: the object is live, and Rust code writes the field atomically.
+        let len = unsafe { size_word(&raw mut (*self.cell()).size) }.load(Ordering::Relaxed);
+        (len as isize).max(0) as usize
+    }
+
+    /// Borrows a List for copying an element. Arrays do not change.
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is changing the List.
+    ///
+    /// # Safety
+    /// The contract of [`BriefShared::of`].
+    #[inline]
+    unsafe fn read(&self) -> Result<Option<BriefShared<'_>>> {
+        // SAFETY: guaranteed by the caller.
+        (self.0.type_index() == type_index::LIST).then(|| unsafe { BriefShared::of(&self.0) }).transpose()
+    }
+
+    /// Borrows a List for reading. Arrays do not change.
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is changing the List.
+    fn borrow(&self) -> Result<Option<Shared<&ObjectRef>>> {
+        (self.0.type_index() == type_index::LIST).then(|| Shared::of(&*self.0)).transpose()
+    }
+
+    /// Returns the word of the element at `index`; `None` beyond the end. It owns nothing.
+    ///
+    /// # Safety
+    /// The sequence must be borrowed.
+    unsafe fn word(&self, index: usize) -> Option<TVMFFIAny> {
+        // SAFETY: the cell describes that many elements, and the caller excludes writers.
+        (index < self.len()).then(|| unsafe { (*self.cell()).data.cast::<TVMFFIAny>().add(index).read() })
+    }
+}
+
+/// Calls `each` with the elements of an Array or List in place. Returns `None` for other values.
+///
+/// # Errors
+/// Errors of `each`; RuntimeError if another thread is changing the List.
+pub(crate) fn with_elements<R>(
+    view: &AnyView<'_>,
+    each: impl FnOnce(&[AnyView<'_>]) -> Result<R>,
+) -> Result<Option<R>> {
+    let Some(sequence) = Sequence::of(view) else { return Ok(None) };
+    let _borrow = sequence.borrow()?;
+    // SAFETY: the cell describes that many elements; the borrow excludes writers while they are read.
+    let elements = unsafe {
+        AnyView::slice_from_raw((*sequence.cell()).data.cast::<TVMFFIAny>().cast_const(), sequence.len())
+    };
+    each(elements).map(Some)
 }
 
 /// Returns `true` if a value is an Array.
@@ -57,39 +123,46 @@ pub(crate) fn is_array(view: &AnyView<'_>) -> bool {
 
 /// Returns the number of elements of an Array or List, or `None` for other values.
 pub(crate) fn len(view: &AnyView<'_>) -> Option<usize> {
-    // SAFETY: the cell is that of a live object.
-    cell(view).map(|cell| usize::try_from(unsafe { (*cell).size }).unwrap_or(0))
+    Sequence::of(view).map(|sequence| sequence.len())
 }
 
 /// Returns the element at `index` of an Array or List, or `None` if there is none. Owned, because conversions may run user
 /// callbacks that change a List.
-pub(crate) fn element(view: &AnyView<'_>, index: usize) -> Option<Any> {
-    if index >= len(view)? {
-        return None;
-    }
-    // SAFETY: the cell describes that many elements, each an owned value.
-    unsafe { AnyView::from_raw((*cell(view)?).data.cast::<TVMFFIAny>().add(index).read()).retain() }
+///
+/// # Errors
+/// RuntimeError if another thread is changing the List.
+pub(crate) fn element(view: &AnyView<'_>, index: usize) -> Result<Option<Any>> {
+    let Some(sequence) = Sequence::of(view) else { return Ok(None) };
+    // SAFETY: nothing else runs until the element has its own reference.
+    let _borrow = unsafe { sequence.read()? };
+    // SAFETY: the borrow excludes writers.
+    Ok(unsafe { sequence.word(index).and_then(|word| AnyView::from_raw(word).retain()) })
 }
 
 /// Calls `each` with the elements of an Array or List in order, until it returns `false`. Returns whether all calls returned `true`, or
 /// `None` for other values. The function may change a List.
+///
+/// # Errors
+/// Errors of `each`; RuntimeError if another thread is changing the List.
 #[cfg(feature = "alloc")]
 pub(crate) fn for_each(
     view: &AnyView<'_>,
     mut each: impl FnMut(&AnyView<'_>) -> Result<bool>,
 ) -> Result<Option<bool>> {
-    let Some(cell) = cell(view) else { return Ok(None) };
+    let Some(sequence) = Sequence::of(view) else { return Ok(None) };
     let mut index = 0;
     loop {
-        // SAFETY: the cell is that of a live object, and describes so many elements, each an owned value.
-        let element = unsafe {
-            if index >= usize::try_from((*cell).size).unwrap_or(0) {
-                return Ok(Some(true));
-            }
-            AnyView::from_raw((*cell).data.cast::<TVMFFIAny>().add(index).read())
+        let (element, owned) = {
+            // SAFETY: nothing else runs until the element has its own reference.
+            let _borrow = unsafe { sequence.read()? };
+            // SAFETY: the borrow excludes writers.
+            let Some(word) = (unsafe { sequence.word(index) }) else { return Ok(Some(true)) };
+            // SAFETY: as above; without the reference, only a value that is no object is used.
+            let element = unsafe { AnyView::from_raw(word) };
+            // Objects could be released while they are read; other values are in the copied word.
+            (element, element.object_ptr().and_then(|_| element.retain()))
         };
-        // Objects could be released while they are read; other values are in the copied cell.
-        let is_accepted = match element.object_ptr().and_then(|_| element.retain()) {
+        let is_accepted = match &owned {
             Some(object) => each(object.as_view())?,
             None => each(&element)?,
         };

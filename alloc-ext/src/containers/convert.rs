@@ -77,8 +77,8 @@ impl Elements {
             }
             Self::List(list) => {
                 // Conversions may run user callbacks, which may change the list: each element is owned meanwhile.
-                for value in (0..).map_while(|index| list.element(index)) {
-                    if !test(&value)? {
+                for value in (0..).map_while(|index| list.element(index).transpose()) {
+                    if !test(&value?)? {
                         return Ok(false);
                     }
                 }
@@ -189,7 +189,8 @@ impl Entries {
                 }
             }
             Self::Dict(dict) => {
-                for (key, value) in dict.iter() {
+                for entry in dict.iter() {
+                    let (key, value) = entry?;
                     if !test(&key, &value)? {
                         return Ok(false);
                     }

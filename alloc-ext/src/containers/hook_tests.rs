@@ -12,10 +12,12 @@ use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
+use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::type_index::{OBJECT, OBJECT_RVALUE_REF};
 use ferrite_core::type_table::{self, NewTypeRequest};
 
+use super::table::{self, Table};
 use super::{Array, DictObject, MapObject, key};
 
 /// An object identified by a number.
@@ -98,7 +100,7 @@ std::thread_local! {
 
 fn spoil() {
     if let Some(dict) = VICTIM.take() {
-        dict.clear();
+        dict.clear().expect("nothing else uses it");
         for key in 0..40i64 {
             dict.insert(Any::from(key), Any::from(key)).expect("memory");
         }
@@ -106,14 +108,54 @@ fn spoil() {
     }
 }
 
+/// As `spoil`, but as C++ code does it: in place, whether or not the dict is borrowed.
+fn spoil_in_place() {
+    if let Some(dict) = VICTIM.take() {
+        let object = dict.as_object();
+        // SAFETY: the object is a Dict, and no reference into it is in use while a hook runs.
+        unsafe {
+            while let Some(slot) = Table::of(object).first() {
+                drop(Table::of(object).remove(slot));
+            }
+            for key in 0..40i64 {
+                table::insert(object, Any::from(key), Any::from(key)).expect("memory");
+            }
+        }
+        VICTIM.replace(Some(dict));
+    }
+}
+
 unsafe extern "C" fn equal_and_spoil(_: *const TVMFFIAny, _: *const TVMFFIAny) -> TVMFFIAny {
-    spoil();
+    spoil_in_place();
     Any::from(true).into_raw()
 }
 
 unsafe extern "C" fn hash_and_spoil(_: *const TVMFFIAny) -> TVMFFIAny {
     spoil();
     Any::from(7i64).into_raw()
+}
+
+unsafe extern "C" fn hash_and_spoil_in_place(_: *const TVMFFIAny) -> TVMFFIAny {
+    spoil_in_place();
+    Any::from(7i64).into_raw()
+}
+
+std::thread_local! {
+    /// Messages of what a hook could not do.
+    static REFUSED: RefCell<Vec<std::string::String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Tries to use the victim while it is being searched.
+unsafe extern "C" fn equal_and_use(lhs: *const TVMFFIAny, rhs: *const TVMFFIAny) -> TVMFFIAny {
+    if let Some(dict) = VICTIM.take() {
+        let read = dict.get(AnyView::from(1000i64)).map(drop);
+        let changes = [read, dict.insert(Any::from(5i64), Any::NONE), dict.clear()];
+        let errors = changes.into_iter().filter_map(Result::err);
+        REFUSED.with_borrow_mut(|all| all.extend(errors.map(|error| std::format!("{error}"))));
+        VICTIM.replace(Some(dict));
+    }
+    // SAFETY: called by key lookup with two keys of the type.
+    unsafe { equal_by_number(lhs, rhs) }
 }
 
 fn register(type_index: i32, hash: *mut c_void, equal: *mut c_void) -> Result<()> {
@@ -169,7 +211,7 @@ fn errors_of_hooks_are_passed_on_and_change_nothing() -> Result<()> {
     }
     let error = dict.insert(Any::from(9i64), Any::NONE).expect_err("its growth hashes");
     assert_eq!((error.kind_bytes(), error.message_bytes()), (&b"ValueError"[..], &b"no hash"[..]));
-    assert_eq!(dict.iter().map(|(_, value)| value.get::<i64>()).collect::<Result<Vec<_>>>()?, [0, 1, 2, 3]);
+    assert_eq!(dict.iter().map(|entry| entry?.1.get::<i64>()).collect::<Result<Vec<_>>>()?, [0, 1, 2, 3]);
     Ok(())
 }
 
@@ -212,7 +254,7 @@ fn poor_hashes_only_cost_time() -> Result<()> {
             dict.remove(number(index, value).view())?;
         }
     }
-    let left: Vec<i64> = dict.iter().filter_map(|(_, value)| value.get().ok()).collect();
+    let left: Vec<i64> = dict.iter().filter_map(|entry| entry.ok()?.1.get().ok()).collect();
     let expected = (0..count).flat_map(|value| [value, -value]).filter(|value| *value <= 0 || value % 3 != 0);
     assert_eq!(
         left,
@@ -244,9 +286,39 @@ fn hooks_that_change_the_dict_are_noticed() -> Result<()> {
 }
 
 #[test]
+fn hooks_may_read_the_dict_that_is_searched_and_not_change_it() -> Result<()> {
+    let index = number_type("test.containers.Using")?;
+    register(index, same_hash as *mut c_void, equal_and_use as *mut c_void)?;
+    for entries in [2, 8] {
+        let dict = DictObject::with_capacity(0)?;
+        for other in 1..entries {
+            dict.insert(Any::from(other * 1000), Any::NONE)?;
+        }
+        dict.insert(number(index, 1), Any::from(1i64))?;
+        VICTIM.replace(Some(dict.clone()));
+        // Each of these compares keys once, and works.
+        assert_eq!(dict.at(number(index, 1).view())?.get::<i64>()?, 1);
+        dict.insert(number(index, 1), Any::from(2i64))?;
+        dict.insert(number(index, 2), Any::from(3i64))?;
+        assert_eq!(dict.remove(number(index, 1).view())?.expect("an entry").get::<i64>()?, 2);
+        VICTIM.replace(None);
+        assert_eq!(dict.len(), entries as usize);
+        let refused = REFUSED.take();
+        assert!(
+            refused.len() >= 8 && refused.len().is_multiple_of(2),
+            "the reads are not refused: {refused:?}"
+        );
+        assert!(
+            refused.iter().all(|message| message.starts_with("RuntimeError: The object of class `ffi.Dict`"))
+        );
+    }
+    Ok(())
+}
+
+#[test]
 fn hash_hooks_that_change_a_growing_dict_are_noticed() -> Result<()> {
     let index = number_type("test.containers.SpoilingGrowth")?;
-    register(index, hash_and_spoil as *mut c_void, equal_by_number as *mut c_void)?;
+    register(index, hash_and_spoil_in_place as *mut c_void, equal_by_number as *mut c_void)?;
     let dict = DictObject::with_capacity(0)?;
     for other in 0..3i64 {
         dict.insert(Any::from(other * 1000), Any::NONE)?;
@@ -256,7 +328,7 @@ fn hash_hooks_that_change_a_growing_dict_are_noticed() -> Result<()> {
     let error = dict.insert(Any::from(9i64), Any::NONE).expect_err("changed meanwhile");
     assert_eq!(error.kind_bytes(), b"RuntimeError");
     VICTIM.replace(None);
-    let keys: Result<Vec<i64>> = dict.iter().map(|(key, _)| key.get()).collect();
+    let keys: Result<Vec<i64>> = dict.iter().map(|entry| entry?.0.get()).collect();
     assert!(keys?.into_iter().eq(0..40));
     Ok(())
 }
@@ -273,7 +345,7 @@ fn a_new_key_whose_hash_hook_changes_the_dict_goes_into_what_it_left() -> Result
         VICTIM.replace(Some(dict.clone()));
         dict.insert(number(index, 1), Any::from(-1i64))?;
         VICTIM.replace(None);
-        let values: Result<Vec<i64>> = dict.iter().map(|(_, value)| value.get()).collect();
+        let values: Result<Vec<i64>> = dict.iter().map(|entry| entry?.1.get()).collect();
         assert!(values?.into_iter().eq((0..40).chain([-1])));
         assert!(dict.contains(number(index, 1).view())?);
     }

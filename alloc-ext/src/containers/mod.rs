@@ -16,6 +16,9 @@
 //! Every operation that allocates can fail with a MemoryError, and then leaves the container unchanged. Releasing a
 //! container releases nested elements iteratively, without recursion.
 //!
+//! A List or Dict may be used by several threads: its methods borrow it while they access its memory, as methods of Rust
+//! classes borrow their object ([`borrow`](ferrite_core::borrow)). User callbacks do not run during a change.
+//!
 //! Objects created by C++ code are used in place, with their own deleters, and C++ code may grow objects created here in
 //! place. Separate blocks therefore come from `malloc` on hosts.
 
@@ -49,13 +52,32 @@ mod hook_tests;
 #[cfg(test)]
 mod tests;
 
+use ferrite_core::borrow::Shared;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::type_index;
+
 pub use array::{Array, ArrayIter, ArrayObject};
 #[cfg(any(test, not(feature = "speed")))]
 pub(crate) use container::Container;
 pub(crate) use convert::referent;
 pub use dict::{Dict, DictEntries, DictIter, DictObject};
+pub(crate) use list::BorrowedElements;
 pub use list::{List, ListIter, ListObject};
 pub use map::{Map, MapEntries, MapIter, MapObject};
 pub(crate) use slots::Slots;
 pub(crate) use table::{MapCursor, missing_key};
 pub use tuple::{Tuple, TupleTypes};
+
+/// Borrows a List or Dict for reading. Returns `None` for objects of other classes: Arrays and Maps do not change while they
+/// are shared.
+///
+/// # Errors
+/// RuntimeError if another thread is changing the container.
+#[inline]
+pub(crate) fn borrow<O: core::borrow::Borrow<ObjectRef>>(container: O) -> Result<Option<Shared<O>>> {
+    match container.borrow().type_index() {
+        type_index::LIST | type_index::DICT => Shared::of(container).map(Some),
+        _ => Ok(None),
+    }
+}

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::borrow::{Exclusive, Shared};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
@@ -38,8 +39,19 @@ impl<'a> Slots<'a> {
         matches!(self.container.type_index(), type_index::LIST | type_index::DICT)
     }
 
+    /// Borrows a List or Dict for reading; `None` for an Array or Map.
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is changing the container.
+    pub(crate) fn borrow(&self) -> Result<Option<Shared<&ObjectRef>>> {
+        super::borrow(&*self.container)
+    }
+
     /// Returns the slot of the first value; `None` if the container is empty.
-    pub(crate) fn first(&self) -> Option<u64> {
+    ///
+    /// # Safety
+    /// The caller has the container [borrowed](Self::borrow).
+    pub(crate) unsafe fn first(&self) -> Option<u64> {
         match self.seq() {
             Some(seq) => (seq.len() > 0).then_some(0),
             None => self.table().first().map(|slot| slot as u64),
@@ -47,7 +59,10 @@ impl<'a> Slots<'a> {
     }
 
     /// Returns the next slot after `slot`; `None` at the end.
-    pub(crate) fn next(&self, slot: u64) -> Option<u64> {
+    ///
+    /// # Safety
+    /// The caller has the container [borrowed](Self::borrow).
+    pub(crate) unsafe fn next(&self, slot: u64) -> Option<u64> {
         match self.seq() {
             Some(seq) => slot.checked_add(1).filter(|next| *next < seq.len() as u64),
             None => self.table().next(slot as usize).map(|slot| slot as u64),
@@ -57,7 +72,7 @@ impl<'a> Slots<'a> {
     /// Returns a view of the value in `slot`; `None` if the slot no longer exists.
     ///
     /// # Safety
-    /// The container must keep that value for `'a`.
+    /// The caller has the container [borrowed](Self::borrow), and the container must keep that value for `'a`.
     pub(crate) unsafe fn get(&self, slot: u64) -> Option<AnyView<'a>> {
         let cell = match self.seq() {
             Some(seq) => {
@@ -73,30 +88,38 @@ impl<'a> Slots<'a> {
 
     /// Replaces the value in `slot`, even if the container is shared. Changes nothing if the slot no longer exists, or if a
     /// map's value in it is no longer `old`.
-    pub(crate) fn replace(&self, slot: u64, old: AnyView<'_>, value: Any) {
-        if let Some(seq) = self.seq() {
-            if let Some(index) = usize::try_from(slot).ok().filter(|index| *index < seq.len()) {
-                drop(seq.replace(index, value));
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is using a List or Dict.
+    pub(crate) fn replace(&self, slot: u64, old: AnyView<'_>, value: Any) -> Result<()> {
+        let replaced = {
+            let _borrow = self.may_change().then(|| Exclusive::of(&*self.container)).transpose()?;
+            if let Some(seq) = self.seq() {
+                let index = usize::try_from(slot).ok().filter(|index| *index < seq.len());
+                index.map(|index| seq.replace(index, value))
+            } else {
+                let entry = self.table().entry(slot as usize);
+                // SAFETY: a Dict is borrowed, and a Map that is being rewritten has one owner; no user callback runs here.
+                entry.and_then(|entry| unsafe {
+                    super::key::same_words(&*entry.value(), old.as_raw()).then(|| entry.replace_value(value))
+                })
             }
-        } else if let Some(entry) = self.table().entry(slot as usize) {
-            // SAFETY: one thread at a time uses a table that is being rewritten, and no user callback runs here.
-            let replaced = unsafe {
-                super::key::same_words(&*entry.value(), old.as_raw()).then(|| entry.replace_value(value))
-            };
-            drop(replaced);
-        }
+        };
+        drop(replaced);
+        Ok(())
     }
 
     /// Returns a copy of the container with the same values in the same slots.
     ///
     /// # Errors
-    /// MemoryError.
+    /// RuntimeError if another thread is changing the container; MemoryError.
     pub(crate) fn copy(&self) -> Result<Any> {
+        let _borrow = self.borrow()?;
         let index = self.container.type_index();
         let Some(seq) = self.seq() else {
             return copy_object(index, self.table()).map(Any::new);
         };
-        // SAFETY: nothing runs that could change the sequence while its values are copied.
+        // SAFETY: the borrow excludes writers while the values are copied.
         let values = unsafe { seq.as_slice() };
         match index {
             type_index::ARRAY => ArrayObject::from_slice(values).map(Any::new),

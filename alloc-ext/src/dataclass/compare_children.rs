@@ -31,10 +31,10 @@ impl<'w> Children<'w> {
                 Self::Elements { lhs, rhs, common, next: 0 }
             }
             type_index::MAP | type_index::DICT => {
-                let (mut lhs, mut rhs) = (Entries::of(lhs), Entries::of(rhs));
+                let (mut lhs, mut rhs) = (Entries::of(lhs)?, Entries::of(rhs)?);
                 let same_keys = have_same_keys(&mut lhs, &mut rhs)?;
-                lhs.restart();
-                rhs.restart();
+                lhs.restart()?;
+                rhs.restart()?;
                 Self::Entries { lhs, rhs, same_keys }
             }
             index => {
@@ -94,11 +94,11 @@ fn skip_equal_elements(
     equality_only: bool,
     order: &mut i32,
 ) -> Result<bool> {
-    // SAFETY: comparing leaves runs no user callback.
-    let (left, right) = unsafe { (lhs.as_slice(), rhs.as_slice()) };
-    let (left, right) = match (left.get(*next..common), right.get(*next..common)) {
+    // Comparing leaves runs no user callback.
+    let borrowed = (lhs.as_slice()?, rhs.as_slice()?);
+    let (left, right) = match (borrowed.0.get(*next..common), borrowed.1.get(*next..common)) {
         (Some(left), Some(right)) => (left, right),
-        _ => (rest_of(left, *next), rest_of(right, *next)),
+        _ => (rest_of(&borrowed.0, *next), rest_of(&borrowed.1, *next)),
     };
     for (lhs, rhs) in left.iter().zip(right) {
         prefetch_next(lhs);
@@ -125,9 +125,8 @@ fn have_same_keys(lhs: &mut Entries<'_>, rhs: &mut Entries<'_>) -> Result<bool> 
         return Ok(false);
     }
     loop {
-        // SAFETY: the closure runs no user callback.
-        unsafe { lhs.skip_equal(rhs, |_, _| Ok(true))? };
-        let Some((key, _)) = lhs.next() else { return Ok(true) };
+        lhs.skip_equal(rhs, |_, _| Ok(true))?;
+        let Some((key, _)) = lhs.next().transpose()? else { return Ok(true) };
         if rhs.value_of(key.view())?.is_none() {
             return Ok(false);
         }
@@ -140,9 +139,10 @@ fn next_entries<'w>(
     equality_only: bool,
     order: &mut i32,
 ) -> Result<Option<Pair<'w>>> {
-    // SAFETY: comparing leaves runs no user callback.
-    unsafe { lhs.skip_equal(rhs, |lhs, rhs| Ok(compare_leaves(lhs, rhs, equality_only)? == Some(0)))? };
-    for (key, value) in lhs.by_ref() {
+    // Comparing leaves runs no user callback.
+    lhs.skip_equal(rhs, |lhs, rhs| Ok(compare_leaves(lhs, rhs, equality_only)? == Some(0)))?;
+    for entry in lhs.by_ref() {
+        let (key, value) = entry?;
         // A hook may have removed the entry.
         let Some(other) = rhs.find_next(&key)? else { continue };
         match compare_leaves(&value, &other, equality_only)? {

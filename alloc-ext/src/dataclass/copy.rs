@@ -294,15 +294,16 @@ impl Copier<'_> {
         }
     }
 
-    /// Empties the copies of Lists and Dicts after a failure, so that cycles among them are released.
+    /// Empties the copies of Lists and Dicts after a failure, so that cycles among them are released. A copy that a hook gave to
+    /// another thread, which is using it, is left as it is.
     fn empty_copies(&self) {
         for place in 0..self.copies.len() {
             let Some(Copy::Made(copy)) = self.copies.value_at(place) else { continue };
             let Some(object) = copy.as_object() else { continue };
             if let Some(list) = object.as_class::<ListObject>() {
-                list.clear();
+                let _ = list.clear();
             } else if let Some(dict) = object.as_class::<DictObject>() {
-                dict.clear();
+                let _ = dict.clear();
             }
         }
     }
@@ -338,13 +339,17 @@ impl Copier<'_> {
     }
 
     fn replace_in_dict(&self, dict: &DictObject) -> Result<()> {
-        if !dict.iter().any(|(key, value)| self.copy_of(&key).or(self.copy_of(&value)).is_some()) {
+        let (mut entries, mut has_originals) = (Buffer::new(), false);
+        for entry in dict.iter() {
+            let (key, value) = entry?;
+            has_originals |= self.copy_of(&key).or(self.copy_of(&value)).is_some();
+            entries.try_push((key, value))?;
+        }
+        if !has_originals {
             return Ok(());
         }
-        let mut entries = Buffer::new();
-        dict.iter().try_for_each(|entry| entries.try_push(entry))?;
         // Inserts all entries anew, to keep their order.
-        dict.clear();
+        dict.clear()?;
         entries.into_iter().try_for_each(|(key, value)| {
             let key = self.copy_of(&key).cloned().unwrap_or(key);
             dict.insert(key, self.copy_of(&value).cloned().unwrap_or(value))
@@ -458,13 +463,13 @@ mod tests {
         let copied: ListObject = elements.get(0)?.get()?;
         assert!(is_same(&copied.get(0)?, &copy) && is_same(&copied.get(1)?, elements.get(0)?));
         let copied: DictObject = elements.get(1)?.get()?;
-        let entries: std::vec::Vec<_> = copied.iter().collect();
+        let entries = copied.iter().collect::<Result<std::vec::Vec<_>>>()?;
         assert!(is_same(&entries[0].1, &copy) && entries[1].1.is_none());
         for open in [&inner, &elements.get(0)?.get()?] {
-            open.clear();
+            open.clear()?;
         }
-        dict.clear();
-        copied.clear();
+        dict.clear()?;
+        copied.clear()?;
         Ok(())
     }
 
@@ -482,7 +487,7 @@ mod tests {
         let before = value.as_object().map(ObjectRef::strong_count);
         assert!(deep_copy(&Any::new(dict)).is_err(), "functions are not copied");
         assert_eq!(value.as_object().map(ObjectRef::strong_count), before);
-        inner.clear();
+        inner.clear()?;
         Ok(())
     }
 

@@ -123,12 +123,12 @@ fn cycles_are_equal_when_they_run_alike() -> Result<()> {
     );
     two.push(int(1))?;
     assert!(!recursive_eq(&lhs, &rhs)?);
-    one.clear();
-    two.clear();
+    one.clear()?;
+    two.clear()?;
     let dict = DictObject::with_capacity(0)?;
     dict.insert(int(1), Any::new(dict.clone()))?;
     recursive_hash(&Any::new(dict.clone()))?;
-    dict.clear();
+    dict.clear()?;
     Ok(())
 }
 
@@ -185,7 +185,8 @@ fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
     let other = pair_type("test.order.Right", [0, 0])?;
     let shortened = ListObject::with_capacity(0)?;
     let (of_equal, of_compare) = (shortened.clone(), shortened.clone());
-    let equal = Function::from_typed(move |_: Any, _: Any, _: Any| of_equal.pop().is_some())?;
+    let equal =
+        Function::from_typed(move |_: Any, _: Any, _: Any| of_equal.pop().map(|value| value.is_some()))?;
     let compare = Function::from_typed(move |_: Any, _: Any, _: Any| of_compare.pop().map_or(0, |_| 0i64))?;
     add_hook(hooked, "__ffi_eq__", &equal)?;
     add_hook(hooked, "__ffi_compare__", &compare)?;
@@ -198,7 +199,7 @@ fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
     ];
     for (left, right, outcome) in cases {
         for compare in [false, true] {
-            shortened.clear();
+            shortened.clear()?;
             for element in [Some(pops()?), right.clone(), Some(int(0))].into_iter().flatten() {
                 shortened.push(element)?;
             }

@@ -173,7 +173,7 @@ fn lists_are_written_unless_they_are_inside_themselves() -> Result<()> {
         (error.kind_bytes(), error.message_bytes()),
         (&b"ValueError"[..], &b"Cycle detected: List contains itself"[..])
     );
-    inner.clear();
+    inner.clear()?;
     Ok(())
 }
 

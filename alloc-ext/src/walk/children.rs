@@ -200,10 +200,9 @@ impl<'w> Children<'w> {
 fn elements_of(list: &ObjectRef) -> Result<Buffer<Any>> {
     let mut taken = Buffer::new();
     if let Some(list) = list.as_class::<ListObject>() {
-        taken.try_reserve(list.len())?;
-        for index in 0..list.len() {
-            taken.try_push(list.get(index as i64)?)?;
-        }
+        let elements = list.elements()?;
+        taken.try_reserve(elements.len())?;
+        elements.iter().try_for_each(|element| taken.try_push(element.clone()))?;
     }
     Ok(taken)
 }
@@ -211,10 +210,11 @@ fn elements_of(list: &ObjectRef) -> Result<Buffer<Any>> {
 fn entries_of(dict: &ObjectRef) -> Result<Buffer<Any>> {
     let mut taken = Buffer::new();
     if let Some(dict) = dict.as_class::<DictObject>() {
-        dict.iter().try_for_each(|(key, value)| {
+        for entry in dict.iter() {
+            let (key, value) = entry?;
             taken.try_push(key)?;
-            taken.try_push(value)
-        })?;
+            taken.try_push(value)?;
+        }
     }
     Ok(taken)
 }

@@ -6,7 +6,7 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::plain_error;
 
 use super::maybe_owned::MaybeOwned;
-use crate::containers::{ArrayObject, ListObject};
+use crate::containers::{ArrayObject, BorrowedElements, ListObject};
 
 /// Elements of an Array or List.
 pub enum Elements<'w> {
@@ -25,35 +25,42 @@ impl<'w> Elements<'w> {
         }
     }
 
-    /// Returns the elements in place.
+    /// Borrows the elements in place. A List is borrowed until the slice is dropped, so no user callback should run meanwhile.
     ///
-    /// # Safety
-    /// A List must not change while the slice is in use; in particular, no user callback may run.
+    /// # Errors
+    /// RuntimeError if another thread is changing the List.
     #[inline]
-    pub unsafe fn as_slice(&self) -> &[Any] {
+    pub(crate) fn as_slice(&self) -> Result<BorrowedElements<'_>> {
         let sequence = match self {
-            Self::Borrowed(elements) => return elements,
+            Self::Borrowed(elements) => return Ok((*elements).into()),
             Self::Of(sequence) => sequence,
         };
         match (sequence.as_class::<ArrayObject>(), sequence.as_class::<ListObject>()) {
-            (Some(array), _) => array.as_slice(),
-            // SAFETY: guaranteed by the caller.
-            (None, Some(list)) => unsafe { list.as_slice() },
-            (None, None) => &[],
+            (Some(array), _) => Ok(array.as_slice().into()),
+            (None, Some(list)) => list.elements(),
+            (None, None) => Ok([].as_slice().into()),
         }
     }
 
     /// Returns the number of elements.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        // SAFETY: only the length is read.
-        unsafe { self.as_slice() }.len()
+        let sequence = match self {
+            Self::Borrowed(elements) => return elements.len(),
+            Self::Of(sequence) => sequence,
+        };
+        match (sequence.as_class::<ArrayObject>(), sequence.as_class::<ListObject>()) {
+            (Some(array), _) => array.len(),
+            (None, Some(list)) => list.len(),
+            (None, None) => 0,
+        }
     }
 
     /// Returns an element, borrowed if the sequence is a borrowed Array.
     ///
     /// # Errors
-    /// IndexError if the index is out of bounds, for example because a hook shortened the List.
+    /// IndexError if the index is out of bounds, for example because a hook shortened the List; RuntimeError if another thread
+    /// is changing the List.
     #[inline]
     pub fn get(&self, index: usize) -> Result<MaybeOwned<'w>> {
         if let Self::Borrowed(elements) = self
@@ -61,8 +68,7 @@ impl<'w> Elements<'w> {
         {
             return Ok(MaybeOwned::Borrowed(element));
         }
-        // SAFETY: no user callback runs while the reference is taken.
-        match unsafe { self.as_slice() }.get(index) {
+        match self.as_slice()?.get(index) {
             Some(element) => Ok(MaybeOwned::Owned(element.clone())),
             None => Err(plain_error!(INDEX_ERROR, "Index {} out of bounds {}", index, self.len())),
         }

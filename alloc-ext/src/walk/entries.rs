@@ -1,13 +1,14 @@
 //! Common iterator over the entries of Maps and Dicts during a walk, in place.
 
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::borrow::Shared;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
 use super::map_or_dict::MapOrDict;
 use super::maybe_owned::{MaybeOwned, same_number_or_text};
 use super::prefetch::prefetch_next;
-use crate::containers::{MapCursor, MapObject};
+use crate::containers::{self, MapCursor, MapObject};
 
 /// Iterator over the entries of a Map or Dict.
 ///
@@ -23,7 +24,8 @@ enum Source<'w> {
     Other(OtherMap<'w>),
 }
 
-/// Iterator over a Dict or an owned Map. Looks up each entry by its index, so that the map may change in between.
+/// Iterator over a Dict or an owned Map. Looks up each entry by its index, so that the map may change in between. Borrows a
+/// Dict for each step.
 struct OtherMap<'w> {
     map: MaybeOwned<'w, ObjectRef>,
     next: Option<u64>,
@@ -31,15 +33,18 @@ struct OtherMap<'w> {
 }
 
 impl<'w> OtherMap<'w> {
-    fn of(map: MaybeOwned<'w, ObjectRef>) -> Self {
+    fn of(map: MaybeOwned<'w, ObjectRef>) -> Result<Self> {
         let mut other = Self { map, next: None, left: 0 };
-        other.restart();
-        other
+        other.restart()?;
+        Ok(other)
     }
 
-    fn restart(&mut self) {
+    fn restart(&mut self) -> Result<()> {
+        let _borrow = containers::borrow(&*self.map)?;
         let map = MapOrDict::of(&self.map);
-        (self.next, self.left) = map.map_or((None, 0), |map| (map.first_slot(), map.len()));
+        // SAFETY: just borrowed.
+        (self.next, self.left) = map.map_or((None, 0), |map| (unsafe { map.first_slot() }, map.len()));
+        Ok(())
     }
 
     fn len(&self) -> usize {
@@ -69,29 +74,67 @@ impl<'w> OtherMap<'w> {
         unsafe { MapOrDict::of(&self.map)?.entry_refs(place) }
     }
 
+    /// Advances by one entry.
+    ///
+    /// # Safety
+    /// The caller has a Dict borrowed.
     #[inline]
-    fn advance(&mut self) {
+    unsafe fn advance(&mut self) {
         self.left = self.left.saturating_sub(1);
-        self.next = self.next.and_then(|place| MapOrDict::of(&self.map)?.next_slot(place));
+        // SAFETY: guaranteed by the caller.
+        self.next = self.next.and_then(|place| unsafe { MapOrDict::of(&self.map)?.next_slot(place) });
+    }
+
+    /// Returns a copy of the next entry, and advances.
+    fn step(&mut self) -> Result<Option<(Any, Any)>> {
+        let Some(place) = self.place() else { return Ok(None) };
+        let borrow = containers::borrow(&*self.map)?;
+        // SAFETY: just borrowed.
+        let (entry, next) = unsafe {
+            let entry = self.at(place).map(|(key, value)| (key.clone(), value.clone()));
+            (entry, MapOrDict::of(&self.map).and_then(|map| map.next_slot(place)))
+        };
+        drop(borrow);
+        (self.next, self.left) = (next, self.left - 1);
+        Ok(entry)
     }
 }
 
 impl<'w> Entries<'w> {
     /// Creates an iterator over the entries of a Map or Dict; empty for other objects.
-    pub fn of(map: MaybeOwned<'w, ObjectRef>) -> Self {
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is changing a Dict.
+    pub fn of(map: MaybeOwned<'w, ObjectRef>) -> Result<Self> {
         let source = match map.borrowed().and_then(ObjectRef::as_class::<MapObject>) {
             Some(map) => Source::Borrowed(map, map.cursor()),
-            None => Source::Other(OtherMap::of(map)),
+            None => Source::Other(OtherMap::of(map)?),
         };
-        Self { source }
+        Ok(Self { source })
+    }
+
+    /// Borrows a Dict; `None` for a Map. The guard has its own reference, so that the iterator may advance meanwhile.
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is changing the Dict.
+    #[inline]
+    fn borrow(&self) -> Result<Option<Shared<ObjectRef>>> {
+        match &self.source {
+            Source::Borrowed(..) => Ok(None),
+            Source::Other(other) => containers::borrow(ObjectRef::clone(&other.map)),
+        }
     }
 
     /// Resets the iterator to the first entry.
-    pub fn restart(&mut self) {
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is changing a Dict.
+    pub fn restart(&mut self) -> Result<()> {
         match &mut self.source {
             Source::Borrowed(map, next) => *next = map.cursor(),
-            Source::Other(other) => other.restart(),
+            Source::Other(other) => other.restart()?,
         }
+        Ok(())
     }
 
     /// Returns the number of entries in the map, whether they were yielded or not.
@@ -118,9 +161,13 @@ impl<'w> Entries<'w> {
     /// # Errors
     /// Errors of key hooks.
     pub fn find_next(&mut self, key: &Any) -> Result<Option<MaybeOwned<'w>>> {
-        // SAFETY: comparing numbers and strings runs no user callback.
-        if unsafe { self.peek() }.is_some_and(|(next, _)| same_number_or_text(key, next)) {
-            return Ok(self.next().map(|(_, value)| value));
+        let is_next = {
+            let _borrow = self.borrow()?;
+            // SAFETY: just borrowed; comparing numbers and strings runs no user callback.
+            unsafe { self.peek() }.is_some_and(|(next, _)| same_number_or_text(key, next))
+        };
+        if is_next {
+            return Ok(self.next().transpose()?.map(|(_, value)| value));
         }
         self.value_of(key.view())
     }
@@ -129,25 +176,26 @@ impl<'w> Entries<'w> {
     /// entries of equal maps.
     ///
     /// # Errors
-    /// Errors of `are_equal`.
-    ///
-    /// # Safety
-    /// `are_equal` must not run a user callback, which could change a Dict.
+    /// Errors of `are_equal`; RuntimeError if another thread is changing a Dict. Both Dicts are borrowed during the call.
     #[inline]
-    pub unsafe fn skip_equal(
+    pub fn skip_equal(
         &mut self,
         other: &mut Entries<'_>,
         are_equal: impl Fn(&Any, &Any) -> Result<bool>,
     ) -> Result<()> {
-        // SAFETY: comparing numbers and strings runs no user callback, nor does `are_equal`.
+        let _borrows = (self.borrow()?, other.borrow()?);
+        // SAFETY: just borrowed.
         while let (Some((left, lhs)), Some((right, rhs))) = unsafe { (self.peek(), other.peek()) }
             && same_number_or_text(left, right)
             && are_equal(lhs, rhs)?
         {
             prefetch_next(left);
             prefetch_next(right);
-            self.advance();
-            other.advance();
+            // SAFETY: as above.
+            unsafe {
+                self.advance();
+                other.advance();
+            }
         }
         Ok(())
     }
@@ -155,9 +203,9 @@ impl<'w> Entries<'w> {
     /// Returns the key and value of the next entry in place; `None` at the end.
     ///
     /// # Safety
-    /// A Dict must not change while the references are in use; in particular, no user callback may run.
+    /// The caller has a Dict borrowed while the references are in use.
     #[inline]
-    pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
+    unsafe fn peek(&self) -> Option<(&Any, &Any)> {
         match &self.source {
             Source::Borrowed(_, next) => next.entry().map(|[key, value]| (key, value)),
             // SAFETY: guaranteed by the caller.
@@ -166,29 +214,36 @@ impl<'w> Entries<'w> {
     }
 
     /// Advances by one entry.
+    ///
+    /// # Safety
+    /// The caller has a Dict borrowed.
     #[inline]
-    pub fn advance(&mut self) {
+    unsafe fn advance(&mut self) {
         match &mut self.source {
             Source::Borrowed(_, next) => next.advance(),
-            Source::Other(other) => other.advance(),
+            // SAFETY: guaranteed by the caller.
+            Source::Other(other) => unsafe { other.advance() },
         }
     }
 }
 
-/// Yields keys and values, borrowed if the map is a borrowed Map.
+/// Yields keys and values, borrowed if the map is a borrowed Map. A step is a RuntimeError while another thread is changing a
+/// Dict.
 impl<'w> Iterator for Entries<'w> {
-    type Item = (MaybeOwned<'w>, MaybeOwned<'w>);
+    type Item = Result<(MaybeOwned<'w>, MaybeOwned<'w>)>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let entry = match &self.source {
+        match &mut self.source {
             Source::Borrowed(_, next) => {
-                next.entry().map(|[key, value]| (MaybeOwned::Borrowed(key), MaybeOwned::Borrowed(value)))
+                let [key, value] = next.entry()?;
+                next.advance();
+                Some(Ok((MaybeOwned::Borrowed(key), MaybeOwned::Borrowed(value))))
             }
-            // SAFETY: no user callback runs while the references are taken.
-            Source::Other(other) => unsafe { other.at(other.place()?) }
-                .map(|(key, value)| (MaybeOwned::Owned(key.clone()), MaybeOwned::Owned(value.clone()))),
-        };
-        self.advance();
-        entry
+            Source::Other(other) => {
+                let entry = other.step().transpose()?;
+                Some(entry.map(|(key, value)| (MaybeOwned::Owned(key), MaybeOwned::Owned(value))))
+            }
+        }
     }
 }

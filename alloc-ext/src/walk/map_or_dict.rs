@@ -5,7 +5,7 @@ use ferrite_core::object::ObjectRef;
 
 use crate::containers::{DictObject, MapObject};
 
-/// A borrowed Map or Dict.
+/// A Map or Dict. Who calls a method other than `len` has a Dict borrowed.
 #[derive(Clone, Copy)]
 pub(super) enum MapOrDict<'a> {
     Map(&'a MapObject),
@@ -30,26 +30,34 @@ impl<'a> MapOrDict<'a> {
     }
 
     /// Returns the slot index of the first entry in insertion order; `None` if the map is empty.
-    pub(super) fn first_slot(self) -> Option<u64> {
+    ///
+    /// # Safety
+    /// The caller has a Dict borrowed.
+    pub(super) unsafe fn first_slot(self) -> Option<u64> {
         match self {
             Self::Map(map) => map.first_slot(),
-            Self::Dict(dict) => dict.first_slot(),
+            // SAFETY: guaranteed by the caller.
+            Self::Dict(dict) => unsafe { dict.first_borrowed() },
         }
     }
 
     /// Returns the slot index of the entry after the one at `place` in insertion order; `None` at the end.
+    ///
+    /// # Safety
+    /// The caller has a Dict borrowed.
     #[inline]
-    pub(super) fn next_slot(self, place: u64) -> Option<u64> {
+    pub(super) unsafe fn next_slot(self, place: u64) -> Option<u64> {
         match self {
             Self::Map(map) => map.next_slot(place),
-            Self::Dict(dict) => dict.next_slot(place),
+            // SAFETY: guaranteed by the caller.
+            Self::Dict(dict) => unsafe { dict.next_borrowed(place) },
         }
     }
 
     /// Borrows the key and value at a slot index; `None` if the slot is empty.
     ///
     /// # Safety
-    /// A Dict must not change while the references are in use; in particular, no user callback may run.
+    /// The caller has a Dict borrowed while the references are in use.
     #[inline]
     pub(super) unsafe fn entry_refs(self, place: u64) -> Option<(&'a Any, &'a Any)> {
         match self {

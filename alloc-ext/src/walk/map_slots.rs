@@ -1,11 +1,13 @@
 //! Random access to the entries of Maps and Dicts by slot index, for walks that visit them in sorted order.
 
 use ferrite_core::any::Any;
+use ferrite_core::borrow::Shared;
+use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
 use super::map_or_dict::MapOrDict;
 use super::maybe_owned::MaybeOwned;
-use crate::containers::MapObject;
+use crate::containers::{self, MapObject};
 
 /// Entries of a Map or Dict, addressed by slot index.
 pub enum MapSlots<'w> {
@@ -32,14 +34,35 @@ impl<'w> MapSlots<'w> {
         }
     }
 
-    /// Returns the slot index of the first entry in insertion order; `None` if the map is empty.
-    pub fn first(&self) -> Option<u64> {
-        self.map()?.first_slot()
+    /// Borrows a Dict; `None` for a Map.
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is changing the Dict.
+    pub fn borrow(&self) -> Result<Option<Shared<&ObjectRef>>> {
+        match self {
+            Self::Borrowed(_) => Ok(None),
+            Self::Of(map) => containers::borrow(map),
+        }
     }
 
-    /// Returns the slot index of the entry after the one at `place` in insertion order; `None` at the end.
-    pub fn after(&self, place: u64) -> Option<u64> {
-        self.map()?.next_slot(place)
+    /// Calls `each` with the slot index, key and value of all entries in insertion order. A Dict is borrowed meanwhile.
+    ///
+    /// # Errors
+    /// Errors of `each`; RuntimeError if another thread is changing the Dict.
+    pub fn for_each(&self, mut each: impl FnMut(u64, &Any, &Any) -> Result<()>) -> Result<()> {
+        let _borrow = self.borrow()?;
+        let Some(map) = self.map() else { return Ok(()) };
+        // SAFETY: just borrowed.
+        unsafe {
+            let mut next = map.first_slot();
+            while let Some(place) = next {
+                if let Some((key, value)) = map.entry_refs(place) {
+                    each(place, key, value)?;
+                }
+                next = map.next_slot(place);
+            }
+        }
+        Ok(())
     }
 
     fn map(&self) -> Option<MapOrDict<'_>> {
@@ -52,18 +75,21 @@ impl<'w> MapSlots<'w> {
     /// Borrows the key and value at a slot index; `None` if the slot is empty.
     ///
     /// # Safety
-    /// A Dict must not change while the references are in use; in particular, no user callback may run.
+    /// The caller has the map [borrowed](Self::borrow) while the references are in use.
     pub unsafe fn peek(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: guaranteed by the caller.
         unsafe { self.map()?.entry_refs(place) }
     }
 
     /// Returns the value at a slot index; `None` if the slot is empty. Borrowed if the map is a borrowed Map.
-    pub fn value(&self, place: u64) -> Option<MaybeOwned<'w>> {
+    ///
+    /// # Safety
+    /// The caller has the map [borrowed](Self::borrow).
+    pub unsafe fn value(&self, place: u64) -> Option<MaybeOwned<'w>> {
         if let Self::Borrowed(map) = self {
             return map.entry_refs(place).map(|(_, value)| MaybeOwned::Borrowed(value));
         }
-        // SAFETY: no user callback runs while the reference is taken.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.peek(place) }.map(|(_, value)| MaybeOwned::Owned(value.clone()))
     }
 }

@@ -10,7 +10,9 @@ use crate::sequence::{self, Builder, as_bytes};
 
 /// Returns whether all elements of an Array or List convert to `T`.
 fn all_accepted<T: Described>(view: &AnyView<'_>) -> bool {
-    (0..).map_while(|index| sequence::element(view, index)).all(|element| T::accepts(element.as_view()))
+    (0..)
+        .map_while(|index| sequence::element(view, index).transpose())
+        .all(|element| element.is_ok_and(|element| T::accepts(element.as_view())))
 }
 
 /// Creates an Array of `len` values, which an iterator yields.
@@ -73,7 +75,7 @@ mod owned {
             }
             out.put(b"Array");
             for index in 0.. {
-                let Some(element) = sequence::element(&view, index) else { return };
+                let Ok(Some(element)) = sequence::element(&view, index) else { return };
                 if !T::accepts(element.as_view()) {
                     out.put(b"[index ");
                     out.put_digits(index as u64);

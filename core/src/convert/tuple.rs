@@ -21,7 +21,7 @@ fn describe(view: AnyView<'_>, elements: &[Element], out: &mut Writer<'_>) {
         return out.put(b"]");
     }
     for (index, (accepts, describe)) in elements.iter().enumerate() {
-        let Some(element) = sequence::element(&view, index) else { return };
+        let Ok(Some(element)) = sequence::element(&view, index) else { return };
         if !accepts(element.as_view()) {
             out.put(b"[index ");
             out.put_digits(index as u64);
@@ -39,7 +39,7 @@ macro_rules! tuples {
 
             fn accepts(view: &AnyView<'_>) -> bool {
                 sequence::len(view) == Some($len)
-                    $(&& sequence::element(view, $index).is_some_and(|element| $element::accepts(element.as_view())))*
+                    $(&& matches!(sequence::element(view, $index), Ok(Some(element)) if $element::accepts(element.as_view())))*
             }
 
             fn describe(view: AnyView<'_>, out: &mut Writer<'_>) {
@@ -53,7 +53,7 @@ macro_rules! tuples {
                     return Ok(None);
                 }
                 Ok(Some(($({
-                    let Some(element) = sequence::element(view, $index) else { return Ok(None) };
+                    let Some(element) = sequence::element(view, $index)? else { return Ok(None) };
                     let Some(element) = $element::from_view(element.as_view())? else { return Ok(None) };
                     element
                 },)*)))
@@ -64,7 +64,7 @@ macro_rules! tuples {
                     return Ok(false);
                 }
                 $(
-                    let Some(element) = sequence::element(view, $index) else { return Ok(false) };
+                    let Some(element) = sequence::element(view, $index)? else { return Ok(false) };
                     if !$element::is_exact(element.as_view())? {
                         return Ok(false);
                     }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::abi::{TVMFFIAny, TVMFFIObject, TVMFFISeqCell, TVMFFIShapeCell};
+use crate::abi::{TVMFFIObject, TVMFFIShapeCell};
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
 use crate::error::Result;
@@ -175,21 +175,17 @@ fn from_sequence(view: AnyView<'_>) -> Result<Option<Shape>> {
     if !matches!(view.type_index(), type_index::ARRAY | type_index::LIST) {
         return Ok(None);
     }
-    let Some(object) = view.object_ptr() else { return Ok(None) };
-    // SAFETY: arrays and lists have a sequence cell after the header, which describes their elements.
-    let items = unsafe {
-        let cell = &*object.as_ptr().add(1).cast::<TVMFFISeqCell>();
-        let len = usize::try_from(cell.size).unwrap_or(0);
-        AnyView::slice_from_raw(cell.data.cast::<TVMFFIAny>(), len)
-    };
     let mut extents = crate::memory::Buffer::new();
-    for item in items {
-        match item.try_get::<i64>()? {
-            Some(extent) => extents.try_push(extent)?,
-            None => return Ok(None),
+    let are_integers = crate::sequence::with_elements(&view, |items| {
+        for item in items {
+            match item.try_get::<i64>()? {
+                Some(extent) => extents.try_push(extent)?,
+                None => return Ok(false),
+            }
         }
-    }
-    Shape::from_slice(&extents).map(Some)
+        Ok(true)
+    })?;
+    if are_integers == Some(true) { Shape::from_slice(&extents).map(Some) } else { Ok(None) }
 }
 
 #[cfg(test)]

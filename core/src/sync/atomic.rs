@@ -53,3 +53,16 @@ mod masked {
 }
 #[cfg(not(target_has_atomic = "ptr"))]
 pub use masked::{exchange, exchange as exchange_relaxed};
+
+/// Returns the part of a 64-bit size field that a `usize` fills, for reads of the size while another thread changes the
+/// object. The other half, on 32-bit targets, is zero in every valid size.
+///
+/// # Safety
+/// `field` must be a size field, signed or not, of an object that is live for `'a`, and aligned. While threads share the
+/// object, Rust code accesses the field through this function only.
+#[inline(always)]
+pub unsafe fn size_word<'a>(field: *mut i64) -> &'a AtomicUsize {
+    let offset = if cfg!(target_endian = "big") { size_of::<i64>() - size_of::<usize>() } else { 0 };
+    // SAFETY: the caller guarantees the field, in which the word lies.
+    unsafe { AtomicUsize::from_ptr(field.byte_add(offset).cast()) }
+}

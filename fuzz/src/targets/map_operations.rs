@@ -60,7 +60,7 @@ pub fn run(input: &[u8]) {
             }
             Operation::Clear => {
                 map.clear().expect("memory");
-                dict.clear();
+                dict.clear().expect("one thread");
                 // A Map is replaced by a new one; a Dict keeps its layout.
                 map_model = Model::default();
                 dict_model.entries.clear();

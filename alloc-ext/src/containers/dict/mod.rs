@@ -1,5 +1,6 @@
 //! Typed mutable map, changed in place through all references.
 
+pub(super) mod access;
 mod object;
 
 use core::marker::PhantomData;
@@ -17,7 +18,7 @@ pub use object::{DictEntries, DictObject};
 ///
 /// Cloning shares the object, and all references see every change. Methods that change the dict take `&self`.
 ///
-/// Threads: not synchronised, see [`DictObject`].
+/// Threads: an access that conflicts with that of another thread is a RuntimeError, see [`DictObject`].
 ///
 /// # Examples
 /// ```
@@ -74,8 +75,8 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// Returns the value of `key`, converted to `V`; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if a hook changed the dict; TypeError if a value of another type was stored
-    /// through another reference; MemoryError.
+    /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed it; TypeError if a value of
+    /// another type was stored through another reference; MemoryError.
     pub fn get(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<Option<V>> {
         look_up(key, |key| self.object.get(key)?.map(Any::into_value).transpose())
     }
@@ -91,7 +92,7 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// Returns `true` if `key` is present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if a hook changed the dict.
+    /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed it.
     pub fn contains(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<bool> {
         look_up(key, |key| self.object.contains(key))
     }
@@ -112,7 +113,8 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// ```
     ///
     /// # Errors
-    /// Errors of key hooks; MemoryError. On failure the entries are unchanged.
+    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it; MemoryError. On failure
+    /// the entries are unchanged.
     pub fn insert(&self, key: K, value: V) -> Result<()> {
         self.object.insert(key.try_into_any()?, value.try_into_any()?)
     }
@@ -120,30 +122,34 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// Removes the entry of a key. Returns its value; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if a hook changed the dict.
+    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it.
     pub fn remove(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<Option<Any>> {
         look_up(key, |key| self.object.remove(key))
     }
 
-    /// Removes all entries.
-    pub fn clear(&self) {
-        self.object.clear();
+    /// Removes all entries, one by one.
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is using the dict. The entries that it had then are still in it.
+    pub fn clear(&self) -> Result<()> {
+        self.object.clear()
     }
 
     /// Returns an iterator over the entries in order. Entries added or removed during the iteration may or may not be
-    /// returned.
+    /// returned. Each step borrows the dict anew: while another thread is changing it, the step is a RuntimeError, and the
+    /// iteration ends.
     pub fn iter(&self) -> DictIter<K, V> {
         DictIter { entries: self.object.iter(), entry: PhantomData }
     }
 
     /// Returns an iterator over the keys in order. Changes during the iteration may or may not be seen, as with [`iter`](Self::iter).
     pub fn keys(&self) -> impl Iterator<Item = Result<K>> + use<K, V> {
-        self.object.iter().map(|(key, _)| key.get())
+        self.object.iter().map(|entry| entry?.0.get())
     }
 
     /// Returns an iterator over the values in order, with the rule of [`keys`](Self::keys).
     pub fn values(&self) -> impl Iterator<Item = Result<V>> + use<K, V> {
-        self.object.iter().map(|(_, value)| value.get())
+        self.object.iter().map(|entry| entry?.1.get())
     }
 }
 
@@ -151,7 +157,7 @@ typed_container!(Dict<K, V>, DictObject);
 
 impl<K, V> core::fmt::Debug for Dict<K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_map().entries(self.object.iter()).finish()
+        f.debug_map().entries(self.object.iter().map_while(Result::ok)).finish()
     }
 }
 
@@ -174,7 +180,7 @@ impl<K: Value, V: Value> Iterator for DictIter<K, V> {
     type Item = Result<(K, V)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (key, value) = self.entries.next()?;
-        Some(key.get().and_then(|key| Ok((key, value.get()?))))
+        let entry = self.entries.next()?;
+        Some(entry.and_then(|(key, value)| Ok((key.get()?, value.get()?))))
     }
 }

@@ -2,6 +2,7 @@
 
 use ferrite_core::abi::{DLDevice, kDLCPU};
 use ferrite_core::any::Any;
+use ferrite_core::borrow::Shared;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
@@ -57,16 +58,18 @@ fn push_children(value: &Any, visited: &mut IdentityMap<()>, pending: &mut Buffe
     if !(is_sequence || is_table) || !is_new(object, visited)? {
         return Ok(());
     }
+    let is_mutable = is(type_index::LIST) || is(type_index::DICT);
+    let _borrow = is_mutable.then(|| Shared::of(object)).transpose()?;
     if is_sequence {
-        // SAFETY: both classes are sequences.
+        // SAFETY: both classes are sequences; a List is borrowed.
         let seq = unsafe { Seq::of(object) };
         (0..).map_while(|index| seq.get(index)).try_for_each(|element| pending.try_push(element))?;
     } else {
-        // SAFETY: both classes are tables.
+        // SAFETY: both classes are tables; a Dict is borrowed.
         let table = unsafe { Table::of(object) };
         let mut place = table.first();
         while let Some(entry) = place.and_then(|place| table.entry(place)) {
-            // SAFETY: the entry is in the table, and no user callback runs meanwhile.
+            // SAFETY: the entry is in the table; the borrow excludes writers.
             pending.try_push(unsafe { entry.copy_value() })?;
             place = place.and_then(|place| table.next(place));
         }

@@ -1,12 +1,13 @@
 //! Iterator functions over the entries of a map, driven by one command per call.
 
 use ferrite_core::any::Any;
+use ferrite_core::borrow::BriefShared;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::plain_error;
 use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
+use ferrite_core::{plain_error, type_index};
 
 use crate::containers::table::Table;
 
@@ -35,24 +36,41 @@ impl Position {
 /// Creates an iterator function at the first entry of a Map or Dict. Command 0 returns the key of the entry, command 1 its
 /// value. Any other command advances, and returns whether there is another entry.
 ///
-/// The function keeps the map alive and tolerates changes of it. Reading a removed entry raises IndexError.
+/// The function keeps the map alive and tolerates changes of it. Reading a removed entry raises IndexError, and each call
+/// raises RuntimeError while another thread is changing a Dict.
 ///
 /// # Errors
-/// MemoryError.
+/// RuntimeError if another thread is changing a Dict; MemoryError.
 ///
 /// # Safety
 /// `map` must be a Map or a Dict.
 pub(super) unsafe fn functor(map: ObjectRef) -> Result<Any> {
-    // SAFETY: the caller guarantees the class; each call reads the table anew.
-    let table = |map| unsafe { Table::of(map) };
-    let position = Position::new(table(&map).first());
+    let is_dict = map.type_index() == type_index::DICT;
+    // SAFETY: guaranteed by the caller. In small builds, Maps are borrowed, too.
+    unsafe {
+        if is_dict || !cfg!(feature = "speed") { functor_of::<true>(map) } else { functor_of::<false>(map) }
+    }
+}
+
+/// [`functor`] for a Dict, which is borrowed in each call, or for a Map.
+///
+/// # Safety
+/// `map` must be a Map, or `IS_BORROWED` and a Dict.
+unsafe fn functor_of<const IS_BORROWED: bool>(map: ObjectRef) -> Result<Any> {
+    let first = {
+        let _borrow = read::<IS_BORROWED>(&map)?;
+        // SAFETY: the caller guarantees the class; a Dict is borrowed.
+        unsafe { Table::of(&map) }.first()
+    };
+    let position = Position::new(first);
     let functor = Function::from_typed(move |command: i64| -> Result<Any> {
-        // SAFETY: as above.
+        let _borrow = read::<IS_BORROWED>(&map)?;
+        // SAFETY: as above. Each call reads the table anew.
         let table = unsafe { Table::of(&map) };
         let here = position.get();
         if matches!(command, KEY | VALUE) {
             let entry = here.and_then(|here| table.entry_before_next(here)).ok_or_else(no_entry)?;
-            // SAFETY: one thread at a time uses the table, and no user callback runs while a cell is copied.
+            // SAFETY: the borrow excludes writers.
             return Ok(unsafe { if command == KEY { entry.copy_key() } else { entry.copy_value() } });
         }
         let next = here.and_then(|here| table.next(here));
@@ -60,6 +78,13 @@ pub(super) unsafe fn functor(map: ObjectRef) -> Result<Any> {
         Ok(Any::from(next.is_some()))
     })?;
     Ok(functor.into_any())
+}
+
+/// Borrows a map for copying an entry, if `IS_BORROWED`.
+#[inline(always)]
+fn read<const IS_BORROWED: bool>(map: &ObjectRef) -> Result<Option<BriefShared<'_>>> {
+    // SAFETY: the callers copy an entry, and do nothing else.
+    IS_BORROWED.then(|| unsafe { BriefShared::of(map) }).transpose()
 }
 
 #[cold]

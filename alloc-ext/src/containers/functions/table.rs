@@ -1,6 +1,7 @@
 //! The global functions `ffi.Map*` and `ffi.Dict*`.
 
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::borrow;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::ffi_functions::invalid_object;
@@ -8,8 +9,9 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::{plain_ensure, type_index};
 
 use super::iteration;
+use crate::containers::dict::access;
 use crate::containers::table::{Table, build};
-use crate::containers::{Dict, DictObject, MapObject, cell, missing_key};
+use crate::containers::{Dict, DictObject, MapObject, cell, key, missing_key};
 use crate::operation::{self, Answer, Copying, Key, Operand, Operands, Operations, Parameter, Read};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
@@ -35,6 +37,9 @@ pub(super) enum Entries {
     GetItem(Operand<0, Shared>, Operand<1, Key>),
     GetItemOrMissing(Operand<0, Shared>, Operand<1, Key>),
     Count(Operand<0, Shared>, Operand<1, Key>),
+    GetDictItem(Operand<0, Shared>, Operand<1, Key>),
+    GetDictItemOrMissing(Operand<0, Shared>, Operand<1, Key>),
+    CountInDict(Operand<0, Shared>, Operand<1, Key>),
     SetItem(This, Operand<1, Key>, Operand<2, Any>),
     Erase(This, Operand<1, Key>),
     Clear(This),
@@ -62,9 +67,10 @@ impl Read for Shared {
 pub(crate) struct MapOrDict<'a>(&'a DictObject);
 
 impl<'a> MapOrDict<'a> {
+    /// Returns the table. A Dict must be borrowed.
     #[inline(always)]
     fn table(self) -> Table<'a> {
-        // SAFETY: both have a table.
+        // SAFETY: both have a table; the callers borrow a Dict.
         unsafe { Table::of(self.0.as_object()) }
     }
 }
@@ -94,6 +100,20 @@ impl Read for Dict {
     }
 }
 
+impl Entries {
+    /// Returns the value for a key that is not present.
+    ///
+    /// # Errors
+    /// KeyError, unless the operation returns a value.
+    #[inline(always)]
+    fn missing(self) -> Result<Any> {
+        match self {
+            GetItemOrMissing(..) | GetDictItemOrMissing(..) => Ok(invalid_object().into_any()),
+            _ => Err(missing_key()),
+        }
+    }
+}
+
 impl Operations for Entries {
     // SAFETY: the caller passes a Map.
     const COPY: Option<Copying> =
@@ -103,39 +123,59 @@ impl Operations for Entries {
     fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
         let mut result = Any::NONE;
         match self {
-            Size(map) => result = Any::from(operands.get(map).table().len() as i64),
+            // SAFETY: the object is a Map or a Dict.
+            Size(map) => unsafe {
+                result = Any::from(Table::len_now(operands.get(map).0.as_object()) as i64);
+            },
             // SAFETY: the object is a Map or a Dict.
             ForwardIterFunctor(map) => unsafe {
                 result = iteration::functor(operands.get(map).0.as_object().clone())?;
             },
             GetItem(map, key) | GetItemOrMissing(map, key) => {
-                match operands.get(map).table().find_entry(operands.get(key).view())? {
-                    Some(entry) => {
-                        // SAFETY: one thread at a time uses a table, and no user callback runs between finding an entry and
-                        // copying its value; the cell of the answer is valid for writing.
-                        unsafe { cell::share(entry.value(), answer.into_raw()) };
+                let entry = operands.get(map).table().find_entry(operands.get(key).view())?;
+                if let Some(entry) = entry {
+                    // SAFETY: a Map does not change while it is shared; the cell of the answer is valid for writing.
+                    unsafe { cell::share(entry.value(), answer.into_raw()) };
+                    return Ok(());
+                }
+                result = self.missing()?;
+            }
+            GetDictItem(dict, key) | GetDictItemOrMissing(dict, key) => {
+                let (dict, key) = (operands.get(dict), operands.get(key).view());
+                let object = dict.0.as_object();
+                // SAFETY: the object is a Dict; without a borrow, no user callback runs; the cell of the answer is valid for
+                // writing.
+                unsafe {
+                    if key::may_call_hooks(key) || !borrow::is_readable_without(object)? {
+                        let value = access::get(object, key)?;
+                        answer.write(value.map_or_else(|| self.missing(), Ok)?);
                         return Ok(());
                     }
-                    None if matches!(self, GetItem(..)) => return Err(missing_key()),
-                    None => result = invalid_object().into_any(),
+                    if let Some(entry) = dict.table().find_entry(key)? {
+                        cell::share(entry.value(), answer.into_raw());
+                        return Ok(());
+                    }
                 }
+                result = self.missing()?;
             }
             Count(map, key) => {
                 let entry = operands.get(map).table().find_entry(operands.get(key).view())?;
                 result = Any::from(i64::from(entry.is_some()));
             }
+            CountInDict(dict, key) => {
+                let dict = operands.get(dict).0.as_object();
+                // SAFETY: the object is a Dict.
+                let value = unsafe { access::get(dict, operands.get(key).view())? };
+                result = Any::from(i64::from(value.is_some()));
+            }
             SetItem(dict, key, value) => {
                 operands.get(dict).insert(operands.get(key).to_owned()?, operands.get(value).to_owned()?)?;
             }
             Erase(dict, key) => {
-                let dict = operands.get(dict).as_object();
-                // SAFETY: the object is a Dict; one thread at a time uses a table.
-                unsafe {
-                    let place = Table::of(dict).find(operands.get(key).view())?;
-                    drop(Table::of(dict).remove(place));
-                }
+                // SAFETY: the object is a Dict.
+                drop(unsafe { access::remove(operands.get(dict).as_object(), operands.get(key).view())? });
             }
-            Clear(dict) => operands.get(dict).clear(),
+            Clear(dict) => operands.get(dict).clear()?,
         }
         answer.write(result);
         Ok(())

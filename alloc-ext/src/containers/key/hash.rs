@@ -86,6 +86,13 @@ pub(crate) fn has_hash_hook(type_index: i32) -> bool {
         && HASH_HOOKS.get(type_index).is_some()
 }
 
+/// Returns `false` if hashing a key, and comparing it with keys of any type, certainly calls no registered hook.
+#[inline]
+pub(crate) fn may_call_hooks(key: &AnyView<'_>) -> bool {
+    // One comparison on the fast paths: big integers, which have no hooks, count as if they had.
+    key.type_index() > type_index::BYTES
+}
+
 fn hash_big_int(key: AnyView<'_>) -> u64 {
     BigInt::try_from_view(key).ok().flatten().map_or(0, |value| hash_words(&value))
 }

@@ -14,7 +14,7 @@ mod look_up;
 pub use equal::equal;
 pub(super) use equal::{equal_by_hook, equal_inline, is_plain, prefetch, prefetch_text};
 pub(crate) use equal::{equal_without_hook, same_words};
-pub(super) use hash::has_hash_hook;
+pub(super) use hash::{has_hash_hook, may_call_hooks};
 pub use hash::{hash, hash_bytes};
 pub(crate) use hash::{hash_long_text, hash_short_text, hash_words};
 #[cfg(not(feature = "client"))]

@@ -11,13 +11,14 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use super::sequence::position_of;
 use super::typed::typed_container;
+pub(crate) use object::BorrowedElements;
 pub use object::ListObject;
 
 /// A reference to a list whose elements convert to `T`.
 ///
 /// Cloning shares the object, and all references see every change. Methods that change the list take `&self`.
 ///
-/// Threads: not synchronised, see [`ListObject`].
+/// Threads: an access that conflicts with that of another thread is a RuntimeError, see [`ListObject`].
 ///
 /// # Examples
 /// ```
@@ -86,7 +87,7 @@ impl<T: Value> List<T> {
     ///
     /// # Errors
     /// IndexError if the index is not below the length; TypeError if an element of another type was stored through another
-    /// reference.
+    /// reference; RuntimeError if another thread is changing the list.
     pub fn get(&self, index: usize) -> Result<T> {
         self.object.get(position_of(index))?.get()
     }
@@ -94,7 +95,7 @@ impl<T: Value> List<T> {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError if the index is not below the length.
+    /// IndexError if the index is not below the length; RuntimeError if another thread is using the list.
     pub fn set(&self, index: usize, value: T) -> Result<()> {
         self.object.set(position_of(index), value.try_into_any()?)
     }
@@ -102,7 +103,7 @@ impl<T: Value> List<T> {
     /// Appends an element.
     ///
     /// # Errors
-    /// MemoryError. On failure the list is unchanged.
+    /// RuntimeError if another thread is using the list; MemoryError. On failure the list is unchanged.
     pub fn push(&self, value: T) -> Result<()> {
         self.object.push(value.try_into_any()?)
     }
@@ -116,14 +117,14 @@ impl<T: Value> List<T> {
     /// # fn main() -> ferrite_core::Result<()> {
     /// let list = List::from_slice(&[1i64, 3])?;
     /// list.insert(1, 2)?;
-    /// list.reverse();
+    /// list.reverse()?;
     /// assert_eq!((list.get(0)?, list.get(1)?, list.get(2)?), (3, 2, 1));
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// IndexError if the index is above the length; MemoryError.
+    /// IndexError if the index is above the length; RuntimeError if another thread is using the list; MemoryError.
     pub fn insert(&self, index: usize, value: T) -> Result<()> {
         self.object.insert(position_of(index), value.try_into_any()?)
     }
@@ -131,28 +132,38 @@ impl<T: Value> List<T> {
     /// Removes and returns the element at `index`.
     ///
     /// # Errors
-    /// IndexError if the index is not below the length.
+    /// IndexError if the index is not below the length; RuntimeError if another thread is using the list.
     pub fn remove(&self, index: usize) -> Result<Any> {
         self.object.remove(position_of(index))
     }
 
     /// Removes and returns the last element; `None` if the list is empty.
-    pub fn pop(&self) -> Option<Any> {
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is using the list.
+    pub fn pop(&self) -> Result<Option<Any>> {
         self.object.pop()
     }
 
     /// Reverses the order of the elements in place.
-    pub fn reverse(&self) {
-        self.object.reverse();
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is using the list.
+    pub fn reverse(&self) -> Result<()> {
+        self.object.reverse()
     }
 
     /// Removes all elements.
-    pub fn clear(&self) {
-        self.object.clear();
+    ///
+    /// # Errors
+    /// RuntimeError if another thread is using the list.
+    pub fn clear(&self) -> Result<()> {
+        self.object.clear()
     }
 
     /// Returns an iterator over the elements in order. Elements added or removed during the iteration may or may not be
-    /// returned.
+    /// returned. Each step borrows the list anew: while another thread is changing it, the step is a RuntimeError, and the
+    /// iteration ends.
     pub fn iter(&self) -> ListIter<T> {
         ListIter { list: self.object.clone(), next: 0, element: PhantomData }
     }
@@ -162,7 +173,7 @@ typed_container!(List<T>, ListObject);
 
 impl<T> core::fmt::Debug for List<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_list().entries((0..).map_while(|index| self.object.element(index))).finish()
+        f.debug_list().entries((0..).map_while(|index| self.object.element(index).ok()?)).finish()
     }
 }
 
@@ -185,10 +196,18 @@ pub struct ListIter<T> {
 impl<T: Value> Iterator for ListIter<T> {
     type Item = Result<T>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let value = self.list.element(self.next)?;
-        self.next += 1;
-        Some(value.get())
+        match self.list.element(self.next).transpose()? {
+            Ok(value) => {
+                self.next += 1;
+                Some(value.get())
+            }
+            Err(error) => {
+                self.next = usize::MAX;
+                Some(Err(error))
+            }
+        }
     }
 }
 
@@ -233,7 +252,7 @@ mod tests {
     fn all_holders_see_changes() -> Result<()> {
         let list = List::from_slice(&[3i64, 1, 2])?;
         let other = list.clone();
-        other.reverse();
+        other.reverse()?;
         other.set(0, 7)?;
         other.insert(1, 8)?;
         assert_eq!(numbers(&list)?, [7, 8, 1, 3]);
@@ -264,7 +283,7 @@ mod tests {
         let mut seen = Vec::new();
         for value in &list {
             seen.push(value?);
-            list.pop();
+            list.pop()?;
         }
         assert_eq!(seen, [1, 2]);
         Ok(())

@@ -151,7 +151,7 @@ impl MapObject {
         // A copy has its entries in the same slots.
         self.make_unique()?;
         // SAFETY: the map is unshared.
-        Ok(unsafe { self.table().remove(slot) })
+        Ok(unsafe { self.table().remove(slot) }.map(|(_, value)| value))
     }
 
     /// Removes all entries. If the map is shared, other references keep theirs.

@@ -5,12 +5,13 @@ use core::marker::PhantomData;
 use ferrite_core::abi::{TVMFFIAny, TVMFFISeqCell};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::sync::atomic::{Ordering, size_word};
 use ferrite_core::{error, plain_bail, plain_error};
 
 use super::record::{SeqRecord, count};
-use crate::containers::cell::{self, CELL_BYTES};
-use crate::containers::storage;
+use crate::containers::cell;
 
 /// Converts an index to the ABI's signed type. Too large indices become `i64::MAX`, which is always out of bounds.
 pub(crate) fn position_of(index: usize) -> i64 {
@@ -32,8 +33,10 @@ fn out_of_bounds(index: i64, len: usize) -> Error {
 
 /// A borrowed sequence object, with raw access to its cells.
 ///
-/// No Rust reference to the record or its cells outlives a call, since other code, such as C++, may write to both. Not
-/// synchronised: like upstream, only one thread at a time may change a sequence.
+/// No Rust reference to the record or its cells outlives a call, since other code, such as C++, may write to both. Who
+/// calls a method of a List has it borrowed, exclusively for a change, or is its only owner; an Array changes only through
+/// its only reference. Without a borrow, only [`len_now`](Self::len_now) and [`capacity_now`](Self::capacity_now) may be
+/// called.
 #[derive(Clone, Copy)]
 pub(crate) struct Seq<'a> {
     record: *mut SeqRecord,
@@ -44,14 +47,14 @@ impl<'a> Seq<'a> {
     /// Returns raw access to the sequence of an object.
     ///
     /// # Safety
-    /// `object` must be an Array or a List.
+    /// `object` must be an Array or a List. The caller borrows a List while it calls the methods, as the type requires.
     #[inline]
     pub(crate) unsafe fn of(object: &'a ObjectRef) -> Self {
         Self { record: object.as_ptr().cast(), object: PhantomData }
     }
 
     #[inline]
-    fn cell(self) -> *mut TVMFFISeqCell {
+    pub(super) fn cell(self) -> *mut TVMFFISeqCell {
         // SAFETY: the record is alive for 'a; only the field's address is taken.
         unsafe { &raw mut (*self.record).cell }
     }
@@ -59,15 +62,29 @@ impl<'a> Seq<'a> {
     /// Returns the number of elements. A negative number, which only a faulty client writes, becomes 0.
     #[inline]
     pub(crate) fn len(self) -> usize {
-        // SAFETY: the record is alive for 'a.
-        count(unsafe { (*self.cell()).size })
+        // SAFETY: the record is alive for 'a, and the borrow excludes writers.
+        count(unsafe { (*self.cell()).size } as usize)
     }
 
     /// Returns the number of cells in the storage.
     #[inline]
     pub(crate) fn capacity(self) -> usize {
-        // SAFETY: the record is alive for 'a.
-        count(unsafe { (*self.cell()).capacity })
+        // SAFETY: the record is alive for 'a, and the borrow excludes writers.
+        count(unsafe { (*self.cell()).capacity } as usize)
+    }
+
+    /// Returns the number of elements, without a borrow.
+    #[inline]
+    pub(crate) fn len_now(self) -> usize {
+        // SAFETY: the record is alive for 'a, and the field is written atomically.
+        count(unsafe { size_word(&raw mut (*self.cell()).size) }.load(Ordering::Relaxed))
+    }
+
+    /// Returns the number of cells in the storage, without a borrow.
+    #[inline]
+    pub(crate) fn capacity_now(self) -> usize {
+        // SAFETY: the record is alive for 'a, and the field is written atomically.
+        count(unsafe { size_word(&raw mut (*self.cell()).capacity) }.load(Ordering::Relaxed))
     }
 
     /// Returns the address of the first cell; null or dangling if there is no storage.
@@ -78,9 +95,9 @@ impl<'a> Seq<'a> {
     }
 
     #[inline]
-    fn set_len(self, len: usize) {
-        // SAFETY: the record is alive for 'a, and lengths stem from the same field or are below the capacity.
-        unsafe { (*self.cell()).size = len as i64 }
+    pub(super) fn set_len(self, len: usize) {
+        // SAFETY: the record is alive for 'a. Other threads may read the field meanwhile.
+        unsafe { size_word(&raw mut (*self.cell()).size) }.store(len, Ordering::Relaxed);
     }
 
     /// Returns the elements as a slice.
@@ -307,6 +324,17 @@ impl<'a> Seq<'a> {
         }
     }
 
+    /// Moves the elements in a range within bounds to `removed`, the last one first, which must have the capacity.
+    pub(crate) fn move_range_to(self, range: core::ops::Range<usize>, removed: &mut Buffer<Any>) {
+        let count = range.len();
+        self.rotate_to_end(range);
+        for _ in 0..count {
+            let Some(element) = self.pop() else { return };
+            // There is capacity; an element that found none would be released here.
+            let _ = removed.try_push(element);
+        }
+    }
+
     fn rotate_to_end(self, range: core::ops::Range<usize>) {
         let len = self.len();
         if range.start < range.end && range.end <= len {
@@ -344,35 +372,5 @@ impl<'a> Seq<'a> {
         }
         self.set_len(0);
         target.set_len(len);
-    }
-
-    /// Grows the block of a List to `capacity` cells. Does nothing if it is large enough.
-    ///
-    /// The old block is released by the deleter stored in the object. The new block is stored with this library's deleter,
-    /// so that each block is released by its own allocator.
-    ///
-    /// # Errors
-    /// MemoryError. On failure the sequence is unchanged.
-    pub(crate) fn grow_block(self, capacity: usize) -> Result<()> {
-        if capacity <= self.capacity() {
-            return Ok(());
-        }
-        let block = storage::allocate_block(storage::block_bytes(capacity, CELL_BYTES)?)?.as_ptr();
-        let len = self.len();
-        let cell = self.cell();
-        // SAFETY: the new block holds more than `len` cells; the values move with the switch of the data pointer.
-        unsafe {
-            let old = (*cell).data;
-            if len > 0 {
-                core::ptr::copy_nonoverlapping(old.cast::<TVMFFIAny>(), block.cast(), len);
-            }
-            let release = (*cell).data_deleter.replace(storage::release_block);
-            (*cell).data = block;
-            (*cell).capacity = capacity as i64;
-            if let Some(release) = release {
-                release(old);
-            }
-        }
-        Ok(())
     }
 }

@@ -3,8 +3,10 @@
 //! | part | content |
 //! |---|---|
 //! | `record` | sequence objects: layout, allocation and release |
+//! | `block` | separate block of a List: growth and removal |
 //! | `cells` | elements of a borrowed sequence: access, insertion and removal |
 
+mod block;
 mod cells;
 mod record;
 

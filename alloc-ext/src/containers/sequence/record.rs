@@ -39,7 +39,7 @@ unsafe impl ObjectRecord for SeqRecord {
         let this: *mut Self = this.cast();
         // SAFETY: the last strong reference is gone, so there is no other user of the record.
         unsafe {
-            let len = count((*this).cell.size);
+            let len = count((*this).cell.size as usize);
             cell::release_all((*this).cell.data.cast(), len);
             if let Some(release) = (*this).cell.data_deleter {
                 release((*this).cell.data);
@@ -103,8 +103,9 @@ pub(crate) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     object
 }
 
-/// Converts a number of cells stored in memory. A negative number becomes 0. Numbers beyond the address space do not occur.
+/// Converts the word of a number of cells that is stored in memory. A negative number, which only a faulty client writes,
+/// becomes 0.
 #[inline]
-pub(crate) fn count(number: i64) -> usize {
+pub(crate) fn count(number: usize) -> usize {
     (number as isize).max(0) as usize
 }

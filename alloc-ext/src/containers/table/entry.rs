@@ -169,12 +169,25 @@ impl KeyEntry {
     /// The entry must have just been found or created, and nothing else may use the table now.
     #[inline]
     pub(crate) unsafe fn fill(self, key: Any, value: Any) {
-        // SAFETY: the cells of a present entry are initialised, those of a new one may be written. The table is complete when
-        // values are released, which may run user callbacks.
+        // SAFETY: guaranteed by the caller. The table is complete when values are released, which may run user callbacks.
+        drop(unsafe { self.put(key, value) });
+    }
+
+    /// Sets the value, and the key of a new entry. Returns what the table does not store: for an existing entry, the second
+    /// key and the replaced value.
+    ///
+    /// # Safety
+    /// The contract of [`fill`](Self::fill).
+    #[inline]
+    pub(crate) unsafe fn put(self, key: Any, value: Any) -> Option<(Any, Any)> {
+        // SAFETY: the cells of a present entry are initialised, those of a new one may be written.
         unsafe {
             match self {
-                Self::Present(entry) => drop((key, entry.replace_value(value))),
-                Self::New(entry) => entry.write(key, value),
+                Self::Present(entry) => Some((key, entry.replace_value(value))),
+                Self::New(entry) => {
+                    entry.write(key, value);
+                    None
+                }
             }
         }
     }

@@ -21,26 +21,69 @@ use crate::containers::{key, storage};
 /// Moves all entries to larger storage, chosen as upstream does: a larger block in the small layout, or a dense table.
 ///
 /// # Errors
-/// Errors of key hooks; RuntimeError if a hook changed the table; MemoryError. On failure the table is unchanged.
+/// Errors of [`LargerStorage::of`].
 ///
 /// # Safety
 /// The object must be a Map or Dict that nothing else uses now, except that key hooks may use it.
 pub(crate) unsafe fn grow(object: &ObjectRef) -> Result<()> {
-    // SAFETY: the caller excludes other users; the entries are forgotten where the new storage has them.
-    unsafe {
-        let table = Table::of(object);
+    // SAFETY: the caller excludes other users.
+    unsafe { LargerStorage::of(Table::of(object))?.switch(object) }
+    Ok(())
+}
+
+/// Larger storage with bitwise copies of all entries of a table. The table still owns the entries.
+pub(crate) enum LargerStorage {
+    /// A block of the small layout, with its capacity.
+    Small(*mut c_void, usize),
+    Dense(TableFields),
+}
+
+impl LargerStorage {
+    /// Allocates and fills the storage. Key hooks run.
+    ///
+    /// # Errors
+    /// Errors of key hooks; RuntimeError if a hook changed the table; MemoryError.
+    pub(crate) fn of(table: Table<'_>) -> Result<Self> {
         if let Table::Small(small) = table
             && let Some(capacity) = small.larger()
         {
-            small.switch_block(small_block(table, capacity)?, capacity);
-            return Ok(());
+            return Ok(Self::Small(small_block(table, capacity)?, capacity));
         }
-        let fields = larger_dense(table)?;
-        let table = Table::of(object);
-        table.forget_entries();
-        table.fields().write(fields);
+        larger_dense(table).map(Self::Dense)
     }
-    Ok(())
+
+    /// Gives the storage to the table, which releases its old storage. Runs no user callback.
+    ///
+    /// # Safety
+    /// The object must have the table, unchanged, and nothing else may use it now.
+    pub(crate) unsafe fn switch(self, object: &ObjectRef) {
+        let this = mem::ManuallyDrop::new(self);
+        // SAFETY: the caller excludes other users; the entries are in the new storage.
+        unsafe {
+            let table = Table::of(object);
+            match (&*this, table) {
+                (Self::Small(block, capacity), Table::Small(small)) => small.switch_block(*block, *capacity),
+                (Self::Small(..), Table::Dense(_)) => {}
+                (Self::Dense(fields), table) => {
+                    table.release_storage();
+                    TableFields::switch(table.fields(), *fields);
+                }
+            }
+        }
+    }
+}
+
+/// Releases storage that no table got. The entries in it are the table's.
+impl Drop for LargerStorage {
+    fn drop(&mut self) {
+        // SAFETY: the storage has no other reference.
+        unsafe {
+            match self {
+                Self::Small(block, _) => storage::release_block(*block),
+                Self::Dense(fields) => Dense::at(fields).forget_entries(),
+            }
+        }
+    }
 }
 
 /// Allocates a block for `capacity` entries, and copies all entries of `table` bitwise to its start.

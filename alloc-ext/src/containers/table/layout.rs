@@ -6,6 +6,7 @@ use core::mem::{offset_of, size_of};
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::sync::atomic::{AtomicUsize, Ordering, size_word};
 
 /// The fields after the header of a Map or Dict. In the small layout they end with `data_deleter`, and the entries may
 /// follow immediately.
@@ -33,6 +34,55 @@ pub(crate) struct TableFields {
     pub(crate) fib_shift: u32,
     pub(crate) iter_head: u64,
     pub(crate) iter_tail: u64,
+}
+
+impl TableFields {
+    /// Returns the word of the number of entries, which other threads may read while the table changes.
+    ///
+    /// # Safety
+    /// `fields` must belong to a table that lives for `'a`.
+    #[inline]
+    unsafe fn len_word<'a>(fields: *mut Self) -> &'a AtomicUsize {
+        // SAFETY: the caller guarantees the fields; the field is written by this function only while threads share the table.
+        unsafe { size_word((&raw mut (*fields).size).cast()) }
+    }
+
+    /// Returns the number of entries of a table in either layout. Needs no borrow.
+    ///
+    /// # Safety
+    /// `fields` must belong to a live table.
+    #[inline]
+    pub(crate) unsafe fn len_now(fields: *mut Self) -> usize {
+        // SAFETY: guaranteed by the caller.
+        unsafe { Self::len_word(fields) }.load(Ordering::Relaxed)
+    }
+
+    /// Sets the number of entries.
+    ///
+    /// # Safety
+    /// `fields` must belong to a live table, which nothing else changes.
+    #[inline]
+    pub(crate) unsafe fn set_len(fields: *mut Self, len: usize) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { Self::len_word(fields) }.store(len, Ordering::Relaxed);
+    }
+
+    /// Replaces all fields but the number of entries, which must be the same.
+    ///
+    /// # Safety
+    /// `fields` must belong to a live table, which nothing else uses, with room for all fields.
+    pub(crate) unsafe fn switch(fields: *mut Self, new: Self) {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            debug_assert!((*fields).size == new.size);
+            (*fields).data = new.data;
+            (*fields).slots = new.slots;
+            (*fields).data_deleter = new.data_deleter;
+            (*fields).fib_shift = new.fib_shift;
+            (*fields).iter_head = new.iter_head;
+            (*fields).iter_tail = new.iter_tail;
+        }
+    }
 }
 
 /// Bit of `slots` that marks the small layout.

@@ -30,6 +30,7 @@ mod view;
 pub(super) use copy::copy_object;
 pub(crate) use cursor::MapCursor;
 pub(crate) use entry::missing_key;
+pub(super) use grow::LargerStorage;
 pub(super) use insert::insert;
 pub(super) use record::allocate_for;
 pub(super) use view::Table;

@@ -89,24 +89,20 @@ impl<'a> Small<'a> {
         Ok(NO_SLOT)
     }
 
-    /// Returns the entry for a key, existing or new at the end; `None` if the table must grow. As in upstream, a table with
-    /// four entries grows even for a key that is present.
-    ///
-    /// # Errors
-    /// Errors of [`find`](Self::find).
+    /// Returns the entry at `slot`, or the cells of a new one at the end for [`NO_SLOT`]; `None` if the table must grow. As in
+    /// upstream, a table with four entries grows even for a key that is present.
     ///
     /// # Safety
-    /// The contract of [`append`](Self::append), except that key hooks may use the table.
-    pub(crate) unsafe fn find_or_append(self, key: &AnyView<'_>) -> Result<Option<KeyEntry>> {
-        let present = self.entry(self.find(key)?);
+    /// The contract of [`append`](Self::append).
+    pub(crate) unsafe fn present_or_append(self, slot: usize) -> Option<KeyEntry> {
         if self.len() >= MOST_CAPACITY {
-            return Ok(None);
+            return None;
         }
-        Ok(match present {
+        match self.entry(slot) {
             Some(entry) => Some(KeyEntry::Present(entry)),
             // SAFETY: the length is below the capacity.
             None => (self.len() < self.capacity()).then(|| KeyEntry::New(unsafe { self.append() })),
-        })
+        }
     }
 
     /// Removes a slot by moving the later entries down.
@@ -118,7 +114,7 @@ impl<'a> Small<'a> {
         unsafe {
             let gap = self.cells(slot).key();
             core::ptr::copy(gap.add(2), gap, 2 * (self.len() - slot - 1));
-            (*self.fields).size -= 1;
+            TableFields::set_len(self.fields, self.len() - 1);
         }
     }
 
@@ -129,8 +125,9 @@ impl<'a> Small<'a> {
     pub(crate) unsafe fn append(self) -> Entry {
         // SAFETY: the caller guarantees the capacity.
         unsafe {
-            (*self.fields).size += 1;
-            self.cells(self.len() - 1)
+            let len = self.len();
+            TableFields::set_len(self.fields, len + 1);
+            self.cells(len)
         }
     }
 
@@ -142,7 +139,7 @@ impl<'a> Small<'a> {
         // SAFETY: the caller guarantees the capacity; Any has the layout of a cell, and entries lie side by side in both.
         unsafe {
             self.cells(self.len()).key().copy_from_nonoverlapping(entries.as_ptr().cast(), 2 * entries.len());
-            (*self.fields).size += entries.len() as u64;
+            TableFields::set_len(self.fields, self.len() + entries.len());
         }
     }
 
@@ -167,7 +164,7 @@ impl<'a> Small<'a> {
     pub(crate) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users; the entries live elsewhere.
         unsafe {
-            (*self.fields).size = 0;
+            TableFields::set_len(self.fields, 0);
             self.release_storage();
         }
     }
@@ -176,7 +173,7 @@ impl<'a> Small<'a> {
     ///
     /// # Safety
     /// The entries must not be used afterwards.
-    unsafe fn release_storage(self) {
+    pub(super) unsafe fn release_storage(self) {
         // SAFETY: the deleter that the table carries accepts its data.
         unsafe {
             if let Some(release) = (*self.fields).data_deleter.take() {

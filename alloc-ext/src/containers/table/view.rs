@@ -14,10 +14,21 @@ use super::layout::{FIELDS_OFFSET, NO_SLOT, SMALL_TAG, TableFields};
 use super::small::Small;
 use crate::containers::key;
 
+/// The place of a key that was looked up.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyPlace {
+    /// The slot of its entry; [`NO_SLOT`] if there is none.
+    pub(crate) slot: usize,
+    /// Its hash in a dense table; not used in a small one.
+    hash: u64,
+}
+
 /// A borrowed table in one of the two layouts.
 ///
-/// No Rust reference to the fields or entries outlives a call, and only one thread at a time may change a table. Key hooks
-/// are user callbacks and may even change this table: read the layout again with [`of`](Self::of) after calling one.
+/// No Rust reference to the fields or entries outlives a call. Who calls a method of a Dict has it borrowed, exclusively for
+/// a change, or is its only owner; a Map changes only through its only reference. Key hooks are user callbacks. They run
+/// under a shared borrow, which does not stop those of C++ from changing this very table in place: read the layout again
+/// with [`of`](Self::of) after calling one.
 #[derive(Clone, Copy)]
 pub(crate) enum Table<'a> {
     Small(Small<'a>),
@@ -28,7 +39,7 @@ impl<'a> Table<'a> {
     /// Returns the table of an object, in its current layout.
     ///
     /// # Safety
-    /// `object` must be a Map or a Dict.
+    /// `object` must be a Map or a Dict. The caller borrows a Dict, as the type requires, before it calls this function.
     #[inline]
     pub(crate) unsafe fn of(object: &'a ObjectRef) -> Self {
         // SAFETY: the caller guarantees the class, the borrow for the life.
@@ -58,6 +69,16 @@ impl<'a> Table<'a> {
             Self::Small(table) => table.fields,
             Self::Dense(table) => table.fields,
         }
+    }
+
+    /// Returns the number of entries of a Map or Dict. Needs no borrow.
+    ///
+    /// # Safety
+    /// `object` must be a Map or a Dict.
+    #[inline]
+    pub(crate) unsafe fn len_now(object: &ObjectRef) -> usize {
+        // SAFETY: the caller guarantees the class; both layouts have the field in the same place.
+        unsafe { TableFields::len_now(object.as_ptr().byte_add(FIELDS_OFFSET).cast()) }
     }
 
     /// Returns the number of entries.
@@ -193,35 +214,67 @@ impl<'a> Table<'a> {
     /// # Safety
     /// Nothing else may use the table, except that key hooks may use it.
     pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>) -> Result<Option<KeyEntry>> {
-        // SAFETY: the caller excludes other users.
+        let place = self.look_up(key)?;
+        // SAFETY: the caller excludes other users; no user callback runs any more.
+        Ok(unsafe { self.present_or_add(place) })
+    }
+
+    /// Looks up a key that is to be added: first part of [`find_or_add`](Self::find_or_add), in which key hooks run.
+    ///
+    /// # Errors
+    /// Errors of [`find`](Self::find).
+    #[cfg_attr(feature = "speed", inline)]
+    fn look_up(self, key: &AnyView<'_>) -> Result<KeyPlace> {
+        let hash = if let Self::Dense(_) = self { key::hash(key)? } else { 0 };
+        self.find_hashed(key, hash)
+    }
+
+    /// Returns the place of a key. Its hash is not used in a small table.
+    ///
+    /// # Errors
+    /// Errors of [`find`](Self::find).
+    #[cfg_attr(feature = "speed", inline)]
+    pub(crate) fn find_hashed(self, key: &AnyView<'_>, hash: u64) -> Result<KeyPlace> {
+        let slot = match self {
+            Self::Small(table) => table.find(key)?,
+            Self::Dense(table) => {
+                if !key::is_plain(key) {
+                    table.prefetch_home(hash);
+                }
+                table.find(key, hash)?
+            }
+        };
+        Ok(KeyPlace { slot, hash })
+    }
+
+    /// Second part of [`find_or_add`](Self::find_or_add), which runs no user callback.
+    ///
+    /// # Safety
+    /// Nothing else may use the table, and it must not have changed since the key was looked up.
+    #[cfg_attr(feature = "speed", inline)]
+    pub(crate) unsafe fn present_or_add(self, place: KeyPlace) -> Option<KeyEntry> {
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
-                Self::Small(table) => table.find_or_append(key),
-                Self::Dense(table) => {
-                    let hash = key::hash(key)?;
-                    if !key::is_plain(key) {
-                        table.prefetch_home(hash);
-                    }
-                    table.find_or_add(key, hash)
-                }
+                Self::Small(table) => table.present_or_append(place.slot),
+                Self::Dense(table) => table.present_or_add(place.slot, place.hash),
             }
         }
     }
 
-    /// Removes the entry at `slot`. Returns its value; `None` if there is no entry.
+    /// Removes the entry at `slot`. Returns its key and value; `None` if there is no entry.
     ///
     /// # Safety
     /// Nothing else may use the table.
-    pub(crate) unsafe fn remove(self, slot: usize) -> Option<Any> {
-        // SAFETY: the caller excludes other users; the cells are given up. The table is complete when the key is released.
+    pub(crate) unsafe fn remove(self, slot: usize) -> Option<(Any, Any)> {
+        // SAFETY: the caller excludes other users; the cells are given up.
         unsafe {
-            let (key, value) = self.entry(slot)?.take();
+            let entry = self.entry(slot)?.take();
             match self {
                 Self::Small(table) => table.close_gap(slot),
                 Self::Dense(table) => table.vacate(slot),
             }
-            drop(key);
-            Some(value)
+            Some(entry)
         }
     }
 
@@ -257,6 +310,20 @@ impl<'a> Table<'a> {
             match self {
                 Self::Small(table) => table.forget_entries(),
                 Self::Dense(table) => table.forget_entries(),
+            }
+        }
+    }
+
+    /// Releases the storage, but keeps the number of entries, which have moved to other storage.
+    ///
+    /// # Safety
+    /// Nothing else may use the table, and the caller gives it the other storage next.
+    pub(crate) unsafe fn release_storage(self) {
+        // SAFETY: the caller excludes other users.
+        unsafe {
+            match self {
+                Self::Small(table) => table.release_storage(),
+                Self::Dense(table) => table.release_storage(),
             }
         }
     }

@@ -158,8 +158,7 @@ impl Output {
                 }
             }
             Entries::List(list, next) => {
-                while *next < list.len() {
-                    let value = list.get(*next as i64)?;
+                while let Some(value) = list.element(*next)? {
                     *next += 1;
                     self.separate(started)?;
                     if !self.plain(&value)? {

@@ -81,7 +81,7 @@ impl Writer<'_> {
             self.new_line()?;
             return Ok(self.out.try_push(if is_table { b'}' } else { b']' })?);
         }
-        open.next = container.next(place);
+        open.next = container.next(place)?;
         if core::mem::replace(&mut open.started, true) {
             self.out.try_push(b',')?;
         }
@@ -140,7 +140,11 @@ impl Writer<'_> {
         }
         self.out.try_push(if container.is_table() { b'{' } else { b'[' })?;
         self.margin = self.margin.saturating_add(self.indent);
-        Ok(self.open.try_push(Open { container: object.clone(), next: container.first(), started: false })?)
+        Ok(self.open.try_push(Open {
+            container: object.clone(),
+            next: container.first()?,
+            started: false,
+        })?)
     }
 }
 

@@ -116,7 +116,7 @@ fn hooks_may_change_what_is_walked() -> Result<()> {
     let hooked = node_type("test.equal.Clearing", TREE, [0, 0])?;
     let list = cleared.clone();
     let clear = Function::from_typed(move |_: Any, _: Any, _: Any| -> Result<bool> {
-        list.clear();
+        list.clear()?;
         Ok(true)
     })?;
     add_hook(hooked, "__s_equal__", &clear)?;
@@ -142,7 +142,8 @@ fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
     let other = node_type("test.equal.R", TREE, [0, 0])?;
     let shortened = ListObject::with_capacity(0)?;
     let (of_equal, of_hash) = (shortened.clone(), shortened.clone());
-    let equal = Function::from_typed(move |_: Any, _: Any, _: Any| of_equal.pop().is_some())?;
+    let equal =
+        Function::from_typed(move |_: Any, _: Any, _: Any| of_equal.pop().map(|value| value.is_some()))?;
     let hash = Function::from_typed(move |_: Any, _: Any, _: Any| of_hash.pop().map_or(0, |_| 0i64))?;
     add_hook(hooked, "__s_equal__", &equal)?;
     add_hook(hooked, "__s_hash__", &hash)?;
@@ -150,7 +151,7 @@ fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
     let others = [int(2), text("other than seven")?, pair(other, int(1), int(2))?, big(2)?];
     for (left, right) in elements.iter().zip(others) {
         let fill = |element: &Any| {
-            shortened.clear();
+            shortened.clear()?;
             [pair(hooked, int(1), int(2))?, element.clone(), int(0)]
                 .into_iter()
                 .try_for_each(|it| shortened.push(it))
@@ -174,7 +175,7 @@ fn hooks_may_empty_the_dicts_that_are_hashed() -> Result<()> {
     let emptied = DictObject::with_capacity(0)?;
     let of_hash = emptied.clone();
     let hash = Function::from_typed(move |_: Any, _: Any, _: Any| -> Result<i64> {
-        of_hash.clear();
+        of_hash.clear()?;
         Ok(0)
     })?;
     add_hook(hooked, "__s_hash__", &hash)?;
@@ -257,8 +258,8 @@ fn cycles_end_at_the_limit_of_depth() -> Result<()> {
         let text = message(outcome);
         assert!(text.ends_with("maximum stack depth (1048576) exceeded"), "{text}");
     }
-    lhs.clear();
-    rhs.clear();
+    lhs.clear()?;
+    rhs.clear()?;
     let tree = node_type("test.equal.Cycle", TREE, [0, 0])?;
     let object = pair(tree, Any::NONE, Any::NONE)?;
     set_part(&object, 0, object.clone());

@@ -34,17 +34,20 @@ impl<'a> SlotsBody<'a> {
     /// Returns the next element to rewrite, skipping those for which `is_kept` returns `true`; `None` at the end.
     ///
     /// # Errors
-    /// TypeError for an element with an invalid type index.
+    /// TypeError for an element with an invalid type index; RuntimeError if another thread is changing the container.
     pub fn next(
         &mut self,
         target: &MutationTarget<'a>,
         is_kept: impl Fn(AnyView<'_>) -> bool,
     ) -> Result<Option<Node<'a>>> {
         let Some(slots) = Slots::of(target.value) else { return Ok(None) };
+        let _borrow = slots.borrow()?;
         loop {
-            let place = self.place.map_or_else(|| slots.first(), |place| slots.next(place));
+            // SAFETY: just borrowed.
+            let place =
+                self.place.map_or_else(|| unsafe { slots.first() }, |place| unsafe { slots.next(place) });
             // SAFETY: an Array or Map that is kept alive changes at this index only in `feed`, after the element is done; an
-            // element that others could remove is kept alive below.
+            // element that others could remove is kept alive below, before the borrow ends.
             let element = place.and_then(|place| unsafe { slots.get(place) });
             let Some(element) = element else { return Ok(None) };
             self.place = place;
@@ -64,14 +67,14 @@ impl<'a> SlotsBody<'a> {
     /// Stores the result for the current element in the container or its copy, if it changed.
     ///
     /// # Errors
-    /// MemoryError.
+    /// RuntimeError if another thread is using the container; MemoryError.
     pub fn feed(&mut self, target: &MutationTarget<'a>, answer: Any) -> Result<()> {
         let is_kept = is_unchanged(&answer) || is_same(answer.view(), self.element);
         if let Some(place) = self.place
             && !is_kept
         {
             let element = self.element;
-            self.target(target)?.replace(place, element, answer);
+            self.target(target)?.replace(place, element, answer)?;
         }
         self.held = Any::NONE;
         Ok(())

@@ -67,7 +67,7 @@ impl VisitChildren {
             }
             type_index::DICT => {
                 let dict = value.get::<DictObject>()?;
-                Children::Dict { next: dict.first_slot(), dict, halves: Halves::new() }
+                Children::Dict { next: dict.first_slot()?, dict, halves: Halves::new() }
             }
             _ => return Self::into_fields(value, region).map(Some),
         };
@@ -96,7 +96,7 @@ impl VisitChildren {
             Children::List { list, next, len } => {
                 *next += 1;
                 // A callback may have shortened the list.
-                if *next > *len.min(&mut list.len()) { None } else { Some(list.get(*next as i64 - 1)?) }
+                if *next > *len { None } else { list.element(*next - 1)? }
             }
             Children::Map { map, next, halves } => next.and_then(|place| {
                 let (key, value) = map.entry_refs(place)?;
@@ -106,14 +106,17 @@ impl VisitChildren {
                 *next = map.next_slot(place);
                 Some(value.clone())
             }),
-            Children::Dict { dict, next, halves } => next.and_then(|place| {
-                let (key, value) = dict.entry_at(place)?;
-                if halves.take_key() {
-                    return Some(key);
+            Children::Dict { dict, next, halves } => {
+                let Some(place) = *next else { return Ok(None) };
+                match dict.entry_at(place)? {
+                    None => None,
+                    Some((key, _)) if halves.take_key() => Some(key),
+                    Some((_, value)) => {
+                        *next = dict.next_slot(place)?;
+                        Some(value)
+                    }
                 }
-                *next = dict.next_slot(place);
-                Some(value)
-            }),
+            }
             Children::Fields { object, fields } => return next_field(object, fields, self.region),
         };
         Ok(child.map(|child| (child, self.region)))

@@ -180,7 +180,7 @@ fn values_may_change_while_they_are_walked() -> Result<()> {
     (0..40).try_for_each(|key| dict.insert(int(key), int(key)))?;
     let changed = dict.clone();
     let empty = Function::from_typed(move |value: i64| {
-        changed.clear();
+        changed.clear().expect("nothing else uses it");
         value
     })?;
     let only_ints = callbacks(&[(type_index::INT, empty)])?;

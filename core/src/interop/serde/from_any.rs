@@ -36,10 +36,21 @@ impl FromAnyDeserializer {
     }
 
     fn visit_sequence<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let elements = (0..).map_while(|index| sequence::element(self.value.as_view(), index));
+        let mut conflict = None;
+        let mut element = |index| {
+            sequence::element(self.value.as_view(), index).unwrap_or_else(|error| {
+                conflict = Some(error);
+                None
+            })
+        };
+        let elements = (0..).map_while(&mut element);
         let mut elements = SeqDeserializer::new(elements.map(Self::inner(self.depth)));
-        let data = visitor.visit_seq(&mut elements)?;
-        elements.end()?;
+        let data = visitor.visit_seq(&mut elements);
+        let end = elements.end();
+        // The list was in use: then the data lacks elements.
+        conflict.map_or(Ok(()), Err)?;
+        let data = data?;
+        end?;
         Ok(data)
     }
 

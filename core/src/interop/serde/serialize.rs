@@ -35,8 +35,8 @@ impl Serialize for Nested<'_> {
             type_index::BIG_INT => serializer.serialize_i128(integer_of(value).map_err(custom)?),
             type_index::ARRAY | type_index::LIST => {
                 let mut elements = serializer.serialize_seq(sequence::len(view))?;
-                for element in (0..).map_while(|index| sequence::element(view, index)) {
-                    elements.serialize_element(&Nested(&element, depth + 1))?;
+                for element in (0..).map_while(|index| sequence::element(view, index).transpose()) {
+                    elements.serialize_element(&Nested(&element.map_err(custom)?, depth + 1))?;
                 }
                 elements.end()
             }

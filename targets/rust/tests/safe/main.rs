@@ -9,6 +9,7 @@ mod calls;
 mod contexts;
 mod hooks;
 mod keys;
+mod lists;
 mod tensors;
 #[cfg(all(target_os = "linux", not(miri)))]
 mod unloading;

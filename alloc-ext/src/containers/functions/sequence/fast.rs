@@ -21,7 +21,7 @@ pub(super) fn change(operation: Sequence, list: &ListObject, operands: Operands<
         Insert(_, index, value) => list.insert(operands.get(index), operands.get(value).to_owned()?)?,
         Erase(_, index) => drop(list.remove(operands.get(index))?),
         EraseRange(_, start, stop) => list.remove_range(operands.get(start), operands.get(stop))?,
-        Clear(_) => list.clear(),
+        Clear(_) => list.clear()?,
         _ => {}
     }
     Ok(Any::NONE)

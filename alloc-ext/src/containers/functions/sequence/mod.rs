@@ -9,10 +9,10 @@ use ferrite_core::error::Result;
 mod change;
 mod operands;
 
-use crate::containers::sequence::Seq;
 use crate::containers::{ArrayObject, ListObject, cell, key};
 use crate::operation::{self, Answer, Copying, Operands, Operations};
 
+use operands::ArrayOrList;
 pub(super) use operands::Sequence;
 use operands::Sequence::*;
 
@@ -35,19 +35,25 @@ impl Operations for Sequence {
         let seq = self.sequence(operands).seq();
         let mut result = Any::NONE;
         match self {
-            Size(_) => result = Any::from(seq.len() as i64),
-            GetItem(_, index) => {
+            // The length needs no borrow.
+            Size(_) => result = Any::from(seq.len_now() as i64),
+            GetItem(_, index) | GetListItem(_, index) => {
+                let is_list = matches!(self, GetListItem(..));
+                // SAFETY: an element is copied, and nothing else is done.
+                let _borrow = is_list.then(|| unsafe { self.sequence(operands).read() }).transpose()?;
                 let position = seq.position(operands.get(index))?;
-                // SAFETY: the position is that of an element; the cell of the answer is valid for writing.
+                // SAFETY: the position is that of an element, and the borrow excludes writers; the cell of the answer is valid for writing.
                 unsafe { cell::share(seq.cells().add(position), answer.into_raw()) };
                 return Ok(());
             }
-            Contains(_, key) => result = Any::from(contains(seq, operands.get(key).view())?),
+            Contains(_, key) => {
+                result = Any::from(contains(self.sequence(operands), operands.get(key).view())?)
+            }
             ReplaceSlice(list, start, stop, values) => {
                 let [start, stop] = [operands.get(start), operands.get(stop)];
                 operands.get(list).replace_range(start, stop, operands.get(values))?;
             }
-            Reverse(list) => operands.get(list).reverse(),
+            Reverse(list) => operands.get(list).reverse()?,
             Reserve(list, capacity) => operands.get(list).reserve(operands.get(capacity))?,
             SetItem(list, ..)
             | Append(list, ..)
@@ -62,20 +68,26 @@ impl Operations for Sequence {
     }
 }
 
-/// Returns `true` if an element equals `key`. Equality hooks receive an owned copy of the element, since they may change
-/// the list.
-fn contains(seq: Seq<'_>, key: &AnyView<'_>) -> Result<bool> {
+/// Returns `true` if an element equals `key`. Equality hooks receive an owned copy of the element, and run without a borrow,
+/// since they may change the list.
+fn contains(sequence: ArrayOrList<'_>, key: &AnyView<'_>) -> Result<bool> {
     let mut index = 0;
-    // SAFETY: the view is not used after a hook has run.
-    while let Some(element) = unsafe { seq.borrow(index) } {
-        let is_equal = match key::equal_without_hook(element, key) {
-            Some(answer) => answer,
-            None => key::equal_by_hook(seq.get(index).unwrap_or_default().view(), *key)?,
+    loop {
+        let element = {
+            let _borrow = sequence.borrow()?;
+            loop {
+                // SAFETY: the borrow excludes writers while the view is in use.
+                let Some(element) = (unsafe { sequence.seq().borrow(index) }) else { return Ok(false) };
+                index += 1;
+                match key::equal_without_hook(element, key) {
+                    Some(true) => return Ok(true),
+                    Some(false) => {}
+                    None => break cell::own(element)?,
+                }
+            }
         };
-        if is_equal {
+        if key::equal_by_hook(element.view(), *key)? {
             return Ok(true);
         }
-        index += 1;
     }
-    Ok(false)
 }

@@ -1,17 +1,21 @@
 //! Operations on Arrays and Lists, and the types that read their operands from arguments.
 
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::object::ObjectClass;
+use ferrite_core::borrow::{BriefShared, Shared};
+use ferrite_core::error::Result;
+use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use crate::containers::sequence::Seq;
-use crate::containers::{ArrayObject, List, ListObject};
+use crate::containers::{self, ArrayObject, List, ListObject};
 use crate::operation::{self, Key, Operand, Operands, Parameter, Read};
 
 /// An operation on an Array or List, with its operands.
 #[derive(Clone, Copy)]
 pub(crate) enum Sequence {
     Size(Operand<0, Elements>),
+    /// Of an Array.
     GetItem(Operand<0, Elements>, Index),
+    GetListItem(Operand<0, Elements>, Index),
     Contains(Operand<0, Elements>, Operand<1, Key>),
     ReplaceSlice(This, Index, Stop, Operand<3, List>),
     Reverse(This),
@@ -49,9 +53,26 @@ impl Read for Elements {
 pub(crate) struct ArrayOrList<'a>(&'a ListObject);
 
 impl<'a> ArrayOrList<'a> {
+    /// Borrows a List; `None` for an Array.
+    #[inline(always)]
+    pub(super) fn borrow(self) -> Result<Option<Shared<&'a ObjectRef>>> {
+        containers::borrow(self.0.as_object())
+    }
+
+    /// Borrows a List for copying elements.
+    ///
+    /// # Safety
+    /// The contract of [`BriefShared::of`].
+    #[inline(always)]
+    pub(super) unsafe fn read(self) -> Result<BriefShared<'a>> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { BriefShared::of(self.0.as_object()) }
+    }
+
+    /// Returns the elements. For more than their number, a List must be borrowed.
     #[inline(always)]
     pub(super) fn seq(self) -> Seq<'a> {
-        // SAFETY: both are sequences.
+        // SAFETY: both are sequences; the callers borrow a List.
         unsafe { Seq::of(self.0.as_object()) }
     }
 }
@@ -87,7 +108,9 @@ impl Sequence {
     #[inline(always)]
     pub(super) fn sequence(self, operands: Operands<'_>) -> ArrayOrList<'_> {
         match self {
-            Size(array) | GetItem(array, ..) | Contains(array, ..) => operands.get(array),
+            Size(array) | GetItem(array, ..) | GetListItem(array, ..) | Contains(array, ..) => {
+                operands.get(array)
+            }
             ReplaceSlice(list, ..)
             | Reverse(list)
             | Reserve(list, ..)

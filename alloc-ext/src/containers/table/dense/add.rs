@@ -1,13 +1,15 @@
 //! Adding and removing entries of a dense table.
 
+#[cfg(feature = "speed")]
 use ferrite_core::any::AnyView;
+#[cfg(feature = "speed")]
 use ferrite_core::error::Result;
 use ferrite_core::prefetch;
 
 use super::relocate;
 use super::slots::{BLOCK_SLOTS, Dense, EMPTY, HEAD, TAIL};
 use crate::containers::table::entry::{Entry, KeyEntry};
-use crate::containers::table::layout::NO_SLOT;
+use crate::containers::table::layout::{NO_SLOT, TableFields};
 
 impl Dense<'_> {
     /// Returns the entry for a key with the given hash, existing or new; `None` if the table must grow. An existing entry
@@ -18,14 +20,16 @@ impl Dense<'_> {
     ///
     /// # Safety
     /// The contract of [`add`](Self::add), except that key hooks may use the table.
-    #[cfg_attr(feature = "speed", inline)]
+    #[cfg(feature = "speed")]
+    #[inline]
     pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>, hash: u64) -> Result<Option<KeyEntry>> {
         let slot = self.find(key, hash)?;
         // SAFETY: guaranteed by the caller; no user callback runs any more.
         Ok(unsafe { self.present_or_add(slot, hash) })
     }
 
-    /// Second part of [`find_or_add`](Self::find_or_add), after a lookup that found the entry at `slot`, or [`NO_SLOT`].
+    /// Returns the entry at `slot`, or the cells of a new one for a key with the given hash, for [`NO_SLOT`]; `None` if the
+    /// table must grow. An existing entry moves to the end of the order.
     ///
     /// # Safety
     /// The contract of [`add`](Self::add).
@@ -74,7 +78,7 @@ impl Dense<'_> {
         self.set_meta(slot, meta);
         self.order_push(slot);
         // SAFETY: the table is alive.
-        unsafe { (*self.fields).size += 1 };
+        unsafe { TableFields::set_len(self.fields, self.len() + 1) };
         self.cells(slot)
     }
 
@@ -95,7 +99,7 @@ impl Dense<'_> {
         }
         self.set_meta(last, EMPTY);
         // SAFETY: the table is alive.
-        unsafe { (*self.fields).size -= 1 };
+        unsafe { TableFields::set_len(self.fields, self.len() - 1) };
     }
 
     /// Prefetches the home slot of a hash for writing, before an entry is added.

@@ -243,11 +243,23 @@ impl<'a> Dense<'a> {
     /// # Safety
     /// The contract of [`super::super::view::Table::forget_entries`].
     pub(crate) unsafe fn forget_entries(self) {
+        // SAFETY: the caller excludes other users.
+        unsafe {
+            TableFields::set_len(self.fields, 0);
+            self.release_storage();
+        }
+    }
+
+    /// Releases the storage. The number of entries stays, so that other threads may read it; the other fields are those of
+    /// a table with capacity 0.
+    ///
+    /// # Safety
+    /// Nothing else may use the table, and the caller sets the number of entries or the storage next.
+    pub(crate) unsafe fn release_storage(self) {
         // SAFETY: the caller excludes other users; the deleter that the table carries accepts its data.
         unsafe {
             let (data, release) = ((*self.fields).data, (*self.fields).data_deleter.take());
             (*self.fields).data = core::ptr::null_mut::<c_void>();
-            (*self.fields).size = 0;
             (*self.fields).slots = 0;
             (*self.fields).iter_head = Link::MAX;
             (*self.fields).iter_tail = Link::MAX;

@@ -25,10 +25,10 @@ pub(super) struct EntriesFrame<'w> {
 }
 
 impl<'w> EntriesFrame<'w> {
-    pub(super) fn new(pair: NodePair<'w>) -> Self {
-        let (lhs, rhs) = (Entries::of(pair.lhs), Entries::of(pair.rhs));
+    pub(super) fn new(pair: NodePair<'w>) -> Result<Self> {
+        let (lhs, rhs) = (Entries::of(pair.lhs)?, Entries::of(pair.rhs)?);
         let (key, partner) = (None, None);
-        Self { lhs, rhs, region: pair.region, key, partner, is_missing: false }
+        Ok(Self { lhs, rhs, region: pair.region, key, partner, is_missing: false })
     }
 
     pub(super) fn have_same_len(&self) -> bool {
@@ -41,13 +41,12 @@ impl<'w> EntriesFrame<'w> {
         skip_tensor_content: bool,
         differs: &mut bool,
     ) -> Result<Option<NodePair<'w>>> {
-        // SAFETY: comparing leaves runs no user callback.
-        unsafe {
-            self.lhs.skip_equal(&mut self.rhs, |lhs, rhs| {
-                Ok(compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true))
-            })?
-        };
-        for (key, lhs) in self.lhs.by_ref() {
+        // Comparing leaves runs no user callback.
+        self.lhs.skip_equal(&mut self.rhs, |lhs, rhs| {
+            Ok(compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true))
+        })?;
+        for entry in self.lhs.by_ref() {
+            let (key, lhs) = entry?;
             let partner = bindings.to_right(&key).cloned();
             let rhs = self.rhs.find_next(partner.as_ref().unwrap_or(&key))?;
             (self.key, self.partner) = (Some(key), partner);
@@ -82,8 +81,9 @@ impl<'w> EntriesFrame<'w> {
             return Ok(true);
         }
         let Some(trace) = trace else { return Ok(false) };
-        self.rhs.restart();
-        for (key, _) in self.rhs.by_ref() {
+        self.rhs.restart()?;
+        for entry in self.rhs.by_ref() {
+            let (key, _) = entry?;
             let partner = bindings.to_left(&key).unwrap_or(&key);
             if self.lhs.value_of(partner.view())?.is_none() {
                 trace.push(

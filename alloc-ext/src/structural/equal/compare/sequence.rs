@@ -71,12 +71,12 @@ impl<'w> SequenceFrame<'w> {
     /// Advances past the next pair of elements that are not known to be equal.
     #[cfg_attr(feature = "speed", inline(always))]
     fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Equal> {
-        // SAFETY: comparing leaves runs no user callback.
-        let (lhs, rhs) = unsafe { (self.lhs.as_slice(), self.rhs.as_slice()) };
+        // Comparing leaves runs no user callback.
+        let (left, right) = (self.lhs.as_slice()?, self.rhs.as_slice()?);
         let range = self.next..self.common;
-        let (lhs, rhs) = match (lhs.get(range.clone()), rhs.get(range)) {
+        let (lhs, rhs) = match (left.get(range.clone()), right.get(range)) {
             (Some(lhs), Some(rhs)) => (lhs, rhs),
-            _ => (rest_of(lhs, self.next), rest_of(rhs, self.next)),
+            _ => (rest_of(&left, self.next), rest_of(&right, self.next)),
         };
         for (lhs, rhs) in lhs.iter().zip(rhs) {
             prefetch_next(lhs);

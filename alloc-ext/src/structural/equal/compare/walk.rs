@@ -74,7 +74,7 @@ impl<'w> Fold for Walk<'_, 'w> {
                 Ok(self.enter_container(open))
             }
             type_index::MAP | type_index::DICT => {
-                reserve_frame::<Self>(open)?.fill(Frame::Entries(EntriesFrame::new(pair)));
+                reserve_frame::<Self>(open)?.fill(Frame::Entries(EntriesFrame::new(pair)?));
                 Ok(self.enter_container(open))
             }
             _ => match self.enter_object(pair.borrowed())? {

@@ -94,15 +94,7 @@ impl Collector<'_> {
 
     #[inline(never)]
     fn add_all(&mut self, map: &MapSlots<'_>) -> Result<()> {
-        let mut next = map.first();
-        while let Some(place) = next {
-            // SAFETY: looking up known hashes and hashing numbers and strings runs no user callback.
-            if let Some((key, value)) = unsafe { map.peek(place) } {
-                self.add(place, key, value)?;
-            }
-            next = map.after(place);
-        }
-        Ok(())
+        map.for_each(|place, key, value| self.add(place, key, value))
     }
 }
 
@@ -169,12 +161,14 @@ impl<'w> EntriesFrame<'w> {
         skip_tensor_content: bool,
     ) -> Result<Option<Node<'w>>> {
         while let Some(place) = self.rest.next(entries) {
-            // SAFETY: hashing a leaf runs no user callback.
+            let _borrow = self.map.borrow()?;
+            // SAFETY: just borrowed; hashing a leaf runs no user callback.
             let Some((_, value)) = (unsafe { self.map.peek(place) }) else { continue };
             match hash_leaf(value, skip_tensor_content)? {
                 Some(hash) => self.rest.hash = combine(self.rest.hash, hash),
                 None => {
-                    let value = self.map.value(place);
+                    // SAFETY: as above.
+                    let value = unsafe { self.map.value(place) };
                     return Ok(value.and_then(|value| Node::inside(value, self.region, self.is_shared)));
                 }
             }

@@ -51,10 +51,10 @@ impl<'w> SequenceFrame<'w> {
     /// consist of leaves and are hashed without a frame, which would be stored and reloaded at once.
     #[inline(always)]
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Next<'w>>> {
-        // SAFETY: hashing leaves runs no user callback.
-        let elements = unsafe { self.elements.as_slice() };
+        // Hashing leaves runs no user callback.
+        let borrowed = self.elements.as_slice()?;
         // A hook may have shortened a List.
-        let elements = elements.get(self.next..self.len.min(elements.len())).unwrap_or_default();
+        let elements = borrowed.get(self.next..self.len.min(borrowed.len())).unwrap_or_default();
         let mut rest = Rest { elements: elements.iter(), hash: self.hash };
         let begun = rest.skip_flat(skip_tensor_content)?;
         self.hash = rest.hash;

@@ -182,7 +182,7 @@ impl Walk {
     /// Enters a container or object. Returns `true` if `result` was set, `false` if its children have to be visited.
     fn enter_frame(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
         let Some(container) = Container::of(&frame.lhs) else { return self.enter_object(frame, result) };
-        (frame.place, frame.left) = (container.first(), container.len());
+        (frame.place, frame.left) = (container.first()?, container.len());
         if self.compares {
             *result = 0;
             return Ok(!frame.have_same_len());
@@ -220,7 +220,7 @@ impl Walk {
     /// with a known hash.
     fn put_keys(&self, map: Container<'_>, keys: &mut Buffer<Key>) -> Result<()> {
         let (mut key, mut value) = (Any::NONE, Any::NONE);
-        let mut place = map.first();
+        let mut place = map.first()?;
         while map.entry(place, &mut key, &mut value)? {
             let mut hash = hash_bits(&key);
             if let Some(object) = key.as_object()
@@ -233,7 +233,7 @@ impl Walk {
             if let Some(hash) = hash {
                 keys.try_push(Key { hash, place })?;
             }
-            place = map.next(place);
+            place = map.next(place)?;
         }
         sort(keys);
         Ok(())
@@ -249,7 +249,7 @@ impl Walk {
                 at
             } else if *left > 0 {
                 *left -= 1;
-                core::mem::replace(place, container.next(*place))
+                core::mem::replace(place, container.next(*place)?)
             } else {
                 return Ok(false);
             };
