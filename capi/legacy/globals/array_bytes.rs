@@ -60,7 +60,7 @@ fn copy(out: &mut Buffer<u8>, array: &DLTensor, bytes: usize) -> Result<()> {
             back_end::synchronize(array.device, core::ptr::null_mut())?;
         }
     }
-    Ok(out.try_extend_from_slice(copied.as_slice::<u8>()?)?)
+    Ok(out.try_extend_from_slice(&copied.as_slice::<u8>()?)?)
 }
 
 /// Cursor over bytes.

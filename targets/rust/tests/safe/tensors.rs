@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use ferrite::tensor::{Input, Output, TensorView};
-use ferrite::{AnyView, Error, ErrorKind, Function, Result, Tensor};
+use ferrite::{AnyView, Error, ErrorKind, Function, Result, Structural, Tensor};
 
 fn fill(mut out: Output<'_>, value: f32) -> Result<()> {
     out.as_mut_slice::<f32>()?.fill(value);
@@ -215,12 +215,10 @@ fn a_vector_of_the_program_is_borrowed_as_its_tensor() -> Result<()> {
 #[test]
 fn hashing_and_comparing_read_the_elements() -> Result<()> {
     let (x, y) = (zeros()?, zeros()?);
-    let hash = Function::global("ffi.StructuralHash")?;
-    let equal = Function::global("ffi.StructuralEqual")?;
-    hash.call::<i64>((&x, false, false))?;
-    assert!(equal.call::<bool>((&x, &y, false, false))?);
+    assert_eq!(x.structural_hash()?, y.structural_hash()?);
+    assert!(x.structural_equal(&y)?);
     let _elements = x.borrow_mut::<f32>()?;
-    in_use(hash.call::<i64>((&x, false, false)));
-    in_use(equal.call::<bool>((&x, &y, false, false)));
+    in_use(x.structural_hash());
+    in_use(x.structural_equal(&y));
     Ok(())
 }
