@@ -11,5 +11,5 @@ mod hooks;
 mod keys;
 mod lists;
 mod tensors;
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 mod unloading;

@@ -1,4 +1,4 @@
-//! Libraries whose code is in use when the program has dropped their modules.
+//! Libraries whose code is in use when the program has dropped their modules. With glibc they find the symbols of the program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
