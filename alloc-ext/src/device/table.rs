@@ -4,6 +4,7 @@ use core::ptr;
 
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::sync::critical;
 use ferrite_core::{device, plain_bail};
 
 use super::backend::Backend;
@@ -25,18 +26,24 @@ static TABLE: [AtomicPtr<&'static dyn Backend>; HIGHEST_TYPE as usize + 1] =
 /// end.
 ///
 /// # Threads
-/// Any thread. Takes no lock and does not allocate.
+/// Any thread. Does not allocate.
 pub fn register(backend: &'static &'static dyn Backend) -> Result<()> {
     let device_type = backend.device_type();
     match slot(device_type) {
         Some(slot) if device_type != device::kind::CPU => {
             let backend = ptr::from_ref(backend).cast_mut();
-            match slot.compare_exchange(ptr::null_mut(), backend, Ordering::Release, Ordering::Relaxed) {
-                Err(earlier) if earlier != backend => {
-                    plain_bail!(RUNTIME_ERROR, "Device type {} already has another back end", device_type)
+            // Processors without compare-and-swap have no exchange.
+            let earlier = critical(|| {
+                let earlier = slot.load(Ordering::Acquire);
+                if earlier.is_null() {
+                    slot.store(backend, Ordering::Release);
                 }
-                _ => Ok(()),
+                earlier
+            });
+            if !earlier.is_null() && earlier != backend {
+                plain_bail!(RUNTIME_ERROR, "Device type {} already has another back end", device_type);
             }
+            Ok(())
         }
         _ => plain_bail!(VALUE_ERROR, "Device type {} cannot have a back end", device_type),
     }
