@@ -33,6 +33,8 @@ macro_rules! export_function {
             use ::core::ffi::{c_int, c_void};
             use $crate::abi::TVMFFIAny;
 
+            assert!(!$crate::export::is_reserved(stringify!($name)), "the loader does not call a symbol of this name");
+
             // The only use of the function, so that a type that is no value is one error.
             const FUNCTION: $crate::export::ExportedFunction =
                 $crate::export::ExportedFunction::new($function);
@@ -71,6 +73,21 @@ macro_rules! export_function {
             }
         };
     };
+}
+
+/// Returns `true` for names whose symbols the loader reads and writes as data, or that belong to another function.
+#[doc(hidden)]
+pub const fn is_reserved(name: &str) -> bool {
+    starts_with(name, "_library_") || starts_with(name, "_metadata_") || starts_with(name, "_doc_")
+}
+
+const fn starts_with(name: &str, prefix: &str) -> bool {
+    let (name, prefix) = (name.as_bytes(), prefix.as_bytes());
+    let mut at = 0;
+    while at < prefix.len() && at < name.len() && name[at] == prefix[at] {
+        at += 1;
+    }
+    at == prefix.len()
 }
 
 /// A function to export: its signature, and how it is called.

@@ -107,4 +107,6 @@ fn functions_are_callable_with_values() {
     let named = export::expand(tokens("name = \"not a name\""), tokens("fn f() {}"));
     assert_eq!(error_of(named).1, "\"not a name\"");
     assert_error(error_of(export::expand(tokens("speed"), tokens("fn f() {}"))), "unknown argument", "speed");
+    let reserved = error_of(export::expand(TokenStream::new(), tokens("fn _library_ctx() {}")));
+    assert_error(reserved, "names of exported functions do not begin with `_library_`", "_library_ctx");
 }

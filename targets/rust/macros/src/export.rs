@@ -16,6 +16,7 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
         Some(name) => name.parse()?,
         None => format_ident!("{}", function.to_string().trim_start_matches("r#")),
     };
+    refuse_reserved(&name)?;
     let (items, doc) = (root.items(), attribute::doc(&item.attrs));
     // Errors about its types point to the function.
     let reference = quote_spanned!(function.span()=> &#function);
@@ -25,6 +26,19 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
 
         #items::export_function!(@of #name, #reference, #doc, #names);
     })
+}
+
+/// Refuses names whose symbols the loader does not call: it reads and writes data there, or they belong to another function.
+fn refuse_reserved(name: &syn::Ident) -> syn::Result<()> {
+    let text = name.to_string();
+    let reserved = ["_library_", "_metadata_", "_doc_"].into_iter().find(|prefix| text.starts_with(prefix));
+    match reserved {
+        Some(prefix) => Err(syn::Error::new_spanned(
+            name,
+            format!("names of exported functions do not begin with `{prefix}`"),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Returns the name of a parameter, or `argument` for a pattern.
