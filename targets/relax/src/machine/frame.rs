@@ -1,7 +1,7 @@
 //! Call frames: register files and argument areas, reused across calls.
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::error::Result;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::{AllocError, Buffer};
 use ferrite_core::{Any, AnyView, plain_ensure};
 
@@ -169,6 +169,17 @@ impl Entry<'_> {
         Ok(result)
     }
 
+    /// Keeps the error for a result that native code stored.
+    #[cold]
+    pub(super) fn keep_result_error(&self, error: &Error) {
+        self.state().result_error = Some(error.clone());
+    }
+
+    /// Takes the error for a result that native code stored.
+    pub(super) fn take_result_error(&self) -> Option<Error> {
+        self.state().result_error.take()
+    }
+
     /// Adds copies to the frame of the innermost call.
     fn keep_copies(&self, copies: Buffer<inputs::InputCopy>) -> Result<()> {
         let frames = &mut self.state().frames;
@@ -183,6 +194,22 @@ impl Entry<'_> {
         }
         frames.with_copies += usize::from(is_first);
         Ok(())
+    }
+}
+
+#[cfg(not(feature = "all-builtins"))]
+impl Entry<'_> {
+    /// Returns the result as it is.
+    pub(super) fn align_result(&self, result: Any) -> Result<Any> {
+        Ok(result)
+    }
+
+    /// Does nothing.
+    pub(super) fn keep_result_error(&self, _error: &Error) {}
+
+    /// Returns `None`.
+    pub(super) fn take_result_error(&self) -> Option<Error> {
+        None
     }
 }
 

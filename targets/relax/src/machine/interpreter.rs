@@ -197,20 +197,14 @@ impl Interpreter<'_> {
     #[inline(always)]
     unsafe fn write_result(&self, destination: Destination, value: Any) -> Result<()> {
         let is_stored = destination.register().is_some();
-        let value =
-            if is_stored && inputs::result_needs_a_look(&value) { self.usable(value)? } else { value };
+        let value = if is_stored && inputs::result_needs_a_look(&value) {
+            self.entry.align_result(value)?
+        } else {
+            value
+        };
         // SAFETY: contract of this function.
         unsafe { self.write(destination, value) };
         Ok(())
-    }
-
-    /// Returns a result with tensors that kernels can use.
-    #[cold]
-    fn usable(&self, result: Any) -> Result<Any> {
-        #[cfg(feature = "all-builtins")]
-        return self.entry.align_result(result);
-        #[cfg(not(feature = "all-builtins"))]
-        inputs::refuse_result(&result.view()).map(|()| result)
     }
 
     /// Returns the arguments of a call, copied next to each other into the frame's argument area.

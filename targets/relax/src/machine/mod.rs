@@ -102,6 +102,7 @@ struct State {
     /// Whether there is an instrument or a profile.
     is_observed: bool,
     /// Error for a result that native code stored, which ignores errors.
+    #[cfg(feature = "all-builtins")]
     result_error: Option<Error>,
     stateful: Stateful,
     #[cfg(feature = "all-builtins")]
@@ -257,13 +258,8 @@ impl Machine {
     /// # Errors
     /// Errors of [`Entry::align_result`]; the machine keeps them, too, until the code returns.
     pub(crate) fn align_result(&self, result: Any) -> Result<Any> {
-        #[cfg(not(feature = "all-builtins"))]
-        return Ok(result);
-        #[cfg(feature = "all-builtins")]
-        {
-            let entry = self.enter()?;
-            entry.align_result(result).inspect_err(|error| entry.state().result_error = Some(error.clone()))
-        }
+        let entry = self.enter()?;
+        entry.align_result(result).inspect_err(|error| entry.keep_result_error(error))
     }
 
     /// Begins a use of the machine by the calling thread.

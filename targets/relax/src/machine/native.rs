@@ -56,7 +56,7 @@ fn call(
     let status = code.call_packed(&[pointer_view(machine.cast()), registers, constants, functions]);
     // SAFETY: these are the starts of lists.
     if unsafe { take_failures(lists) } {
-        let error = entry.state().result_error.take();
+        let error = entry.take_result_error();
         return Err(error.unwrap_or_else(|| out_of_range(entry, info)));
     }
     status?;

@@ -1,8 +1,9 @@
 //! Alignment of the tensors that come into the model, as arguments of a call or as results of the functions that it calls:
 //! kernels assume that of the model's own storages.
 //!
-//! Each address is looked at once. Tensors in main memory that kernels cannot use are replaced by copies (`copies`), or are errors
-//! in builds without all builtins (`refusal`).
+//! Each address is looked at once. Tensors in main memory that kernels cannot use are replaced by copies (`copies`). In builds without
+//! all builtins, such arguments are errors (`refusal`), and results are used as they are: their kernels rely on the alignment of an
+//! element only, and a check would take 262 bytes of flash.
 //!
 //! # Upstream
 //! TVM's machine passes such tensors on, and the vector instructions of a kernel then end the process.
@@ -14,8 +15,6 @@ mod refusal;
 #[cfg(feature = "all-builtins")]
 pub(super) use copies::{InputCopy, Origin, check_unchanged, replace};
 pub(super) use refusal::refuse;
-#[cfg(not(feature = "all-builtins"))]
-pub(super) use refusal::refuse_result;
 
 use ferrite_alloc_ext::device::is_main_memory;
 use ferrite_core::tensor::TensorRef;
@@ -68,12 +67,12 @@ impl Addresses {
     }
 }
 
-/// Returns `true` if a result may have to be replaced. Takes three instructions for most values, and six for an aligned tensor.
+/// Returns `true` if a result may have to be replaced; always `false` in builds without all builtins. Takes three instructions for most values, and six for an aligned tensor.
 #[inline(always)]
 pub(crate) fn result_needs_a_look(result: &Any) -> bool {
     const _: () = assert!(type_index::ARRAY == type_index::TENSOR + 1);
     let after_tensor = result.type_index().wrapping_sub(type_index::TENSOR).cast_unsigned();
-    after_tensor <= 1 && (after_tensor == 1 || !starts_aligned(result))
+    cfg!(feature = "all-builtins") && after_tensor <= 1 && (after_tensor == 1 || !starts_aligned(result))
 }
 
 /// Returns `true` if the data of a tensor object has an aligned address and no byte offset.

@@ -25,19 +25,6 @@ pub(in crate::machine) fn refuse(program: &Program, info: &FunctionInfo, args: &
     Ok(())
 }
 
-/// Checks that the tensors of a result are aligned, elements of tuples included.
-///
-/// # Errors
-/// ValueError.
-#[cfg(not(feature = "all-builtins"))]
-#[cold]
-pub(in crate::machine) fn refuse_result(result: &AnyView<'_>) -> Result<()> {
-    match unmet_alignment(result)? {
-        Some(alignment) => Err(plain_error!(VALUE_ERROR, "A result is not aligned to {}", alignment)),
-        None => Ok(()),
-    }
-}
-
 /// Returns the alignment that a tensor lacks; `None` for values that kernels can use.
 fn unmet_alignment(arg: &AnyView<'_>) -> Result<Option<usize>> {
     if let Some(tensor) = TensorRef::from_view(arg) {
