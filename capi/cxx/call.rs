@@ -39,7 +39,7 @@ unsafe extern "C" {
 /// The function must accept the arguments. It ignores surplus arguments.
 pub(super) unsafe fn words(function: *const c_void, args: [*const c_void; 3]) -> Result<[u64; 2]> {
     let (mut result, mut thrown) = ([0; 2], None);
-    // SAFETY: the caller vouches for function and arguments, and the other pointers are to locals.
+    // SAFETY: the caller guarantees function and arguments, and the other pointers are to locals.
     unsafe { ferrite_cxx_call_words(function, &raw const args, &raw mut result, report, &raw mut thrown) };
     thrown.map_or(Ok(result), Err)
 }
@@ -67,7 +67,7 @@ pub(super) unsafe fn memory(function: *const c_void, args: [*const c_void; 2]) -
 /// # Safety
 /// The hook must accept the values.
 pub(super) unsafe fn hook(hook: *mut c_void, [lhs, rhs]: [*const TVMFFIAny; 2]) -> Result<TVMFFIAny> {
-    // SAFETY: the caller vouches for hook and values.
+    // SAFETY: the caller guarantees hook and values.
     let [head, payload] = unsafe { words(hook, [lhs.cast(), rhs.cast(), ptr::null()])? };
     let [type_index, small_str_len] = [head as i32, (head >> 32) as i32];
     Ok(TVMFFIAny {
@@ -82,16 +82,16 @@ pub(super) unsafe fn hook(hook: *mut c_void, [lhs, rhs]: [*const TVMFFIAny; 2]) 
 /// # Safety
 /// `thrown` must be writable. `error` must be null or a live error object, and `text` null or a C string.
 unsafe extern "C" fn report(thrown: *mut Option<Error>, error: *mut TVMFFIObject, text: *const c_char) {
-    // SAFETY: the caller vouches for the error and keeps its own reference.
+    // SAFETY: the caller guarantees the error and keeps its own reference.
     let error = NonNull::new(error).map(|error| unsafe { ObjectRef::borrow_raw(error) });
     let error = match error.map(ObjectRef::downcast::<Error>) {
         Some(Ok(error)) => error,
         _ => {
-            // SAFETY: the caller vouches for the text.
+            // SAFETY: the caller guarantees the text.
             let text = unsafe { boundary::c_str_or_empty(text) };
             plain_error!(INTERNAL_ERROR, "{}", text)
         }
     };
-    // SAFETY: the caller vouches that `thrown` is writable.
+    // SAFETY: the caller guarantees that `thrown` is writable.
     unsafe { *thrown = Some(error) };
 }

@@ -56,7 +56,7 @@ pub(super) type CellOut = *mut TVMFFIAny;
 /// `out` must be writable for a cell.
 pub(super) unsafe fn cell<T: IntoAny>(out: CellOut, body: impl FnOnce() -> Result<T>) -> *mut c_void {
     let cell = or_throw(|| Ok(body()?.try_into_any()?.into_raw()));
-    // SAFETY: the caller vouches for `out`.
+    // SAFETY: the caller guarantees `out`.
     unsafe { out.write(cell) };
     out.cast()
 }
@@ -68,7 +68,7 @@ pub(super) unsafe fn cell<T: IntoAny>(out: CellOut, body: impl FnOnce() -> Resul
 /// `out` must be writable for a reference.
 pub(super) unsafe fn object<T: IntoAny>(out: ObjectOut, body: impl FnOnce() -> Result<T>) -> *mut c_void {
     let cell = or_throw(|| Ok(body()?.try_into_any()?.into_raw()));
-    // SAFETY: the caller vouches for `out`; the payload of an object is its address, that of None is zero.
+    // SAFETY: the caller guarantees `out`; the payload of an object is its address, that of None is zero.
     unsafe { out.write(cell.payload.v_obj.cast()) };
     out.cast()
 }

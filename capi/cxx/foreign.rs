@@ -48,7 +48,7 @@ fn address(string: &String) -> *const c_void {
 /// The virtual function must take these arguments, which are addresses of live values.
 unsafe fn word(module: &Module, slot: Slot, args: [*const c_void; 2]) -> Result<u64> {
     let [first, second] = args;
-    // SAFETY: the caller vouches for the arguments.
+    // SAFETY: the caller guarantees the arguments.
     let [word, _] =
         unsafe { call::words(function(module, slot), [module.context_address(), first, second])? };
     Ok(word)
@@ -63,7 +63,7 @@ unsafe fn word(module: &Module, slot: Slot, args: [*const c_void; 2]) -> Result<
 /// The virtual function must take this argument, which is null or the address of a live value.
 unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void) -> Result<Option<T>> {
     let args = [module.context_address().cast_const(), arg];
-    // SAFETY: the caller vouches for the argument; the result begins with a reference, which is owned, or null.
+    // SAFETY: the caller guarantees the argument; the result begins with a reference, which is owned, or null.
     let object = unsafe {
         let result = call::memory(function(module, slot), args)?;
         let object = (&raw const result).cast::<*mut TVMFFIObject>().read();
@@ -81,7 +81,7 @@ unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void
 /// Same requirements as [`object`].
 unsafe fn cell(module: &Module, slot: Slot, arg: *const c_void) -> Result<Any> {
     let args = [module.context_address().cast_const(), arg];
-    // SAFETY: the caller vouches for the argument; the cell is owned.
+    // SAFETY: the caller guarantees the argument; the cell is owned.
     unsafe { Ok(Any::from_raw(call::memory(function(module, slot), args)?)) }
 }
 

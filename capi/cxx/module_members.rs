@@ -27,7 +27,7 @@ pub(super) type This = *const c_void;
 /// The module must be alive while the result is used.
 pub(super) unsafe fn borrow(this: This) -> Result<ManuallyDrop<Module>> {
     let this = boundary::non_null(this, arg(1, "this"))?;
-    // SAFETY: the caller vouches for the module.
+    // SAFETY: the caller guarantees the module.
     unsafe { Module::from_context_address(this) }
 }
 

@@ -69,7 +69,7 @@ fn throw(error: Error) -> ! {
 /// # Safety
 /// `this` must be an exception that is not used afterwards.
 pub(super) unsafe extern "C" fn destroy(this: *mut Exception) {
-    // SAFETY: the caller vouches for the exception, which owns its error.
+    // SAFETY: the caller guarantees the exception, which owns its error.
     drop(unsafe { NonNull::new((*this).error).map(|error| ObjectRef::from_raw(error)) });
 }
 
@@ -78,7 +78,7 @@ pub(super) unsafe extern "C" fn destroy(this: *mut Exception) {
 /// # Safety
 /// Same requirements as [`destroy`]. The exception must have been allocated with `new`.
 pub(super) unsafe extern "C" fn destroy_and_free(this: *mut Exception) {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     unsafe {
         destroy(this);
         operator_delete(this);
@@ -90,7 +90,7 @@ pub(super) unsafe extern "C" fn destroy_and_free(this: *mut Exception) {
 /// # Safety
 /// `this` must be an exception.
 pub(super) unsafe extern "C" fn what(this: *const Exception) -> *const c_char {
-    // SAFETY: the caller vouches for the exception, which keeps its error alive; nothing is dropped here.
+    // SAFETY: the caller guarantees the exception, which keeps its error alive; nothing is dropped here.
     let error = NonNull::new(unsafe { (*this).error })
         .map(|error| ManuallyDrop::new(unsafe { Error::from_object_unchecked(ObjectRef::from_raw(error)) }));
     match &error {

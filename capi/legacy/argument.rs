@@ -44,11 +44,11 @@ fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
 /// The value must match its type code, and `views` live as long as the result is used.
 #[inline]
 pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize, views: &mut Views) -> Result<TVMFFIAny> {
-    // SAFETY: all members are plain data of at most eight bytes, and the caller vouches for the value.
+    // SAFETY: all members are plain data of at most eight bytes, and the caller guarantees the value.
     let bits = unsafe { value.v_bits };
     match usize::try_from(type_code).ok().and_then(|index| INDEX_OF_CODE.get(index)) {
         Some(&index) if index != SPECIAL => Ok(cell(index as i32, bits)),
-        // SAFETY: the caller vouches for the value.
+        // SAFETY: the caller guarantees the value.
         _ => unsafe { view_special(value, type_code, number, views) },
     }
 }
@@ -63,7 +63,7 @@ unsafe fn view_special(
     number: usize,
     views: &mut Views,
 ) -> Result<TVMFFIAny> {
-    // SAFETY: the caller vouches for the value.
+    // SAFETY: the caller guarantees the value.
     let (bits, pointer) = unsafe { (value.v_bits, value.v_handle) };
     match type_code {
         code::NULL => Ok(cell(type_index::NONE, 0)),
@@ -80,7 +80,7 @@ unsafe fn view_special(
         }
         code::TEXT if !pointer.is_null() => Ok(cell(type_index::RAW_STR, bits)),
         code::BYTES if !pointer.is_null() => Ok(cell(type_index::BYTE_ARRAY_PTR, bits)),
-        // SAFETY: the caller vouches for the object.
+        // SAFETY: the caller guarantees the object.
         code::OBJECT | code::MODULE | code::FUNCTION => Ok(unsafe { view_object(pointer.cast()) }),
         // SAFETY: the caller guarantees a live array.
         code::ND_ARRAY => unsafe { Ok(view_object(views.current(array::object_of(pointer.cast()))?)) },
@@ -95,7 +95,7 @@ unsafe fn view_special(
 unsafe fn view_object(object: *mut TVMFFIObject) -> TVMFFIAny {
     match NonNull::new(object) {
         None => cell(type_index::NONE, 0),
-        // SAFETY: the caller vouches for the object; a boxed text is passed as its text.
+        // SAFETY: the caller guarantees the object; a boxed text is passed as its text.
         Some(object) if boxed::STRING.holds(unsafe { as_reference(&object) }) => unsafe {
             *(*boxed::value_of(object.as_ptr())).as_raw()
         },
@@ -142,13 +142,13 @@ pub unsafe fn write_plain(
     // Opaque, or the compiler tests codes against a mask before it looks them up.
     let table = core::hint::black_box(&INDEX_OF_CODE);
     for place in 0..count {
-        // SAFETY: the caller vouches for both arrays; all members of a value are plain data of at most eight bytes.
+        // SAFETY: the caller guarantees both arrays; all members of a value are plain data of at most eight bytes.
         let (bits, code) = unsafe { ((*values.add(place)).v_bits, *codes.add(place) as usize) };
         let index = if code < table.len() { table[code] } else { SPECIAL };
         if index < 0 {
             return false;
         }
-        // SAFETY: the caller vouches for the number of cells.
+        // SAFETY: the caller guarantees the number of cells.
         unsafe { cells.get_unchecked_mut(place) }.write(cell(index as i32, bits));
     }
     true
@@ -168,7 +168,7 @@ pub unsafe fn show(
     text: &mut result::Temporary,
     views: &mut Views,
 ) -> Result<(TVMValue, c_int)> {
-    // SAFETY: the caller vouches for the cell.
+    // SAFETY: the caller guarantees the cell.
     unsafe {
         match argument.type_index {
             type_index::DATA_TYPE => {
@@ -202,7 +202,7 @@ fn plain(argument: &TVMFFIAny) -> TVMValue {
 /// # Safety
 /// `slot` is null or points to an object handle whose reference the caller transfers.
 pub unsafe fn take_rvalue(slot: *mut c_void) -> Option<NonNull<TVMFFIObject>> {
-    // SAFETY: the caller vouches for the slot.
+    // SAFETY: the caller guarantees the slot.
     let slot = unsafe { slot.cast::<*mut TVMFFIObject>().as_mut() }?;
     NonNull::new(core::mem::replace(slot, ptr::null_mut()))
 }

@@ -45,7 +45,7 @@ pub(super) unsafe fn borrow(
     name: &'static str,
 ) -> Result<ManuallyDrop<Tensor>> {
     boundary::non_null(array, arg(number, name))?;
-    // SAFETY: the caller vouches for the array; the reference made here is never dropped.
+    // SAFETY: the caller guarantees the array; the reference made here is never dropped.
     unsafe {
         let object = ObjectRef::from_raw(NonNull::new_unchecked(object_of(array)));
         Ok(ManuallyDrop::new(Tensor::from_object_unchecked(object)))

@@ -21,7 +21,7 @@ pub(super) fn backend_of(device_type: c_int) -> Result<Option<&'static dyn Backe
 /// `stream` is null or a stream of the device.
 pub(super) unsafe fn synchronize(device: DLDevice, stream: *mut c_void) -> Result<()> {
     match backend_of(device.device_type)? {
-        // SAFETY: the caller vouches for the stream.
+        // SAFETY: the caller guarantees the stream.
         Some(backend) => unsafe { backend.synchronize(device.device_id, stream) },
         None => Ok(()),
     }

@@ -106,7 +106,7 @@ impl Class {
 /// # Safety
 /// The object is of one of the classes of boxed values.
 pub unsafe fn value_of(object: *const TVMFFIObject) -> *const Any {
-    // SAFETY: the caller vouches for the class, whose objects have this record.
+    // SAFETY: the caller guarantees the class, whose objects have this record.
     unsafe { &raw const (*object.cast::<Boxed>()).value }
 }
 
@@ -153,7 +153,7 @@ fn register_attributes(index: i32) -> Result<()> {
 /// # Safety
 /// `field` is the address of a `T` in a live object, and `result` is valid for a write.
 unsafe extern "C" fn get<T: AnyCompatible + Clone>(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     unsafe { result.write((*field.cast::<T>()).clone().into_any().into_raw()) };
     0
 }

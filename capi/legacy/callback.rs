@@ -122,7 +122,7 @@ impl Loans {
 /// `object` is null or a live object.
 unsafe fn retain(object: *mut TVMFFIObject) {
     if let Some(object) = ptr::NonNull::new(object) {
-        // SAFETY: the caller vouches for the object.
+        // SAFETY: the caller guarantees the object.
         core::mem::forget(unsafe { ObjectRef::borrow_raw(object) });
     }
 }
@@ -249,7 +249,7 @@ const FIRST_ADDRESS: usize = 4096;
 /// # Safety
 /// Both pointers are valid, and the value matches its type code.
 unsafe fn make_owned(value: *mut TVMValue, type_code: *mut c_int) -> Result<()> {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     unsafe {
         let pointer = (*value).v_handle;
         match *type_code {

@@ -61,7 +61,7 @@ pub fn install() {
 /// # Safety
 /// The symbol is a compiled function that is valid as long as the module lives.
 unsafe fn make_function(symbol: NonNull<c_void>, module: &Module) -> Result<Function> {
-    // SAFETY: the caller vouches for the symbol.
+    // SAFETY: the caller guarantees the symbol.
     let symbol = unsafe { core::mem::transmute::<*mut c_void, PackedFunction>(symbol.as_ptr()) };
     let module = module.clone();
     Function::from_packed(move |args| {

@@ -30,7 +30,7 @@ impl Copy {
     /// # Safety
     /// The array is null or valid, and `data` points to `bytes` bytes.
     pub(super) unsafe fn fill(self) -> Result<()> {
-        // SAFETY: the caller vouches for array and memory.
+        // SAFETY: the caller guarantees array and memory.
         unsafe { self.run(|memory, array| (memory, array)) }
     }
 
@@ -39,7 +39,7 @@ impl Copy {
     /// # Safety
     /// Same requirements as [`Copy::fill`].
     pub(super) unsafe fn read(self) -> Result<()> {
-        // SAFETY: the caller vouches for array and memory.
+        // SAFETY: the caller guarantees array and memory.
         unsafe { self.run(|memory, array| (array, memory)) }
     }
 
@@ -48,7 +48,7 @@ impl Copy {
     /// # Safety
     /// Same requirements as [`Copy::fill`].
     unsafe fn run(self, direction: impl FnOnce(Region, Region) -> (Region, Region)) -> Result<()> {
-        // SAFETY: the caller vouches for the array.
+        // SAFETY: the caller guarantees the array.
         let array = unsafe {
             let array = boundary::reference(self.array, arg(1, "handle"))?;
             check_bytes(array, self.bytes)?;
@@ -62,7 +62,7 @@ impl Copy {
         let region = Region { device: array.device, data: array.data, offset: array.byte_offset as usize };
         let (from, to) = direction(memory, region);
         let stream = stream::get(stream::DeviceKey::new(array.device.device_type, array.device.device_id));
-        // SAFETY: the caller vouches for the memory; the array has as many bytes.
+        // SAFETY: the caller guarantees the memory; the array has as many bytes.
         unsafe {
             device::copy(from, to, self.bytes, stream)?;
             synchronize(array.device, stream)
@@ -75,7 +75,7 @@ impl Copy {
 /// # Safety
 /// The tensor is valid.
 unsafe fn check_bytes(tensor: &DLTensor, bytes: usize) -> Result<()> {
-    // SAFETY: the caller vouches for the tensor.
+    // SAFETY: the caller guarantees the tensor.
     let reader = unsafe { TensorRef::from_raw(tensor) };
     plain_ensure!(reader.is_contiguous(), VALUE_ERROR, "Copies need contiguous arrays");
     // SAFETY: the caller guarantees a valid array.

@@ -136,7 +136,7 @@ unsafe fn error_of_exception(exception: *mut c_void) -> Result<Error> {
         return Err(plain_error!(RUNTIME_ERROR, "Py_IncRef and Py_DecRef were not registered"));
     };
     let exception = boundary::non_null(exception, boundary::arg(1, "exception"))?;
-    // SAFETY: the caller vouches for the object; the reference taken here moves to the opaque object.
+    // SAFETY: the caller guarantees the object; the reference taken here moves to the opaque object.
     let context = unsafe {
         retain(exception.as_ptr());
         opaque::create_opaque(exception.as_ptr(), kTVMFFIOpaquePyObject, Some(release))

@@ -60,7 +60,7 @@ pub unsafe extern "C" fn TVMObjectTypeKey2Index(type_key: *const c_char, out_tin
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMNodeTypeKey2Index(type_key: *const c_char, out_index: *mut c_int) -> c_int {
-    // SAFETY: as the caller vouches; both integers have four bytes.
+    // SAFETY: as the caller guarantees; both integers have four bytes.
     unsafe { key_to_index(type_key, out_index.cast()) }
 }
 
@@ -109,7 +109,7 @@ fn malloc_text(text: &[u8]) -> Result<NonNull<c_char>> {
 /// The handle is null or a live object.
 unsafe fn borrow(handle: TVMObjectHandle) -> Result<ManuallyDrop<ObjectRef>> {
     let object = boundary::non_null(handle, arg(1, "handle"))?;
-    // SAFETY: the caller vouches for the object; the reference made here is never dropped.
+    // SAFETY: the caller guarantees the object; the reference made here is never dropped.
     Ok(ManuallyDrop::new(unsafe { ObjectRef::from_raw(object.cast::<TVMFFIObject>()) }))
 }
 
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn TVMObjectGetTypeIndex(obj: TVMObjectHandle, out_tindex:
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMNodeGetTypeIndex(handle: TVMObjectHandle, out_index: *mut c_int) -> c_int {
-    // SAFETY: as the caller vouches; both integers have four bytes.
+    // SAFETY: as the caller guarantees; both integers have four bytes.
     unsafe { TVMObjectGetTypeIndex(handle, out_index.cast()) }
 }
 

@@ -179,7 +179,7 @@ pub(crate) unsafe fn write_optional<T>(pointer: *mut T, result: T) {
 /// `pointer` is null or valid for reading a `T` for `'a`.
 #[inline(always)]
 pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: Name) -> Result<&'a T> {
-    // SAFETY: the caller vouches for a non-null pointer.
+    // SAFETY: the caller guarantees a non-null pointer.
     non_null(pointer, name).map(|pointer| unsafe { pointer.as_ref() })
 }
 
@@ -189,7 +189,7 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: Name) -> Result<&
 /// `array` is null or points to a byte array whose data, unless null, is readable for `'a`.
 #[inline(always)]
 pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: Name) -> Result<&'a [u8]> {
-    // SAFETY: the caller vouches for the array.
+    // SAFETY: the caller guarantees the array.
     unsafe { check_bytes(array, name).into_result() }
 }
 
@@ -212,7 +212,7 @@ impl CheckedBytes {
     /// The content is readable for `'a`.
     #[inline(always)]
     unsafe fn into_result<'a>(self) -> Result<&'a [u8]> {
-        // SAFETY: either the caller vouches for the content, or the second word is an error, owned here alone.
+        // SAFETY: either the caller guarantees the content, or the second word is an error, owned here alone.
         unsafe {
             if self.0.is_null() {
                 return Err(Error::from_object_unchecked(ObjectRef::from_raw(NonNull::new_unchecked(
@@ -231,14 +231,14 @@ impl CheckedBytes {
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn check_bytes(array: *const TVMFFIByteArray, name: Name) -> CheckedBytes {
-    // SAFETY: the caller vouches for the array.
+    // SAFETY: the caller guarantees the array.
     let Some(array) = (unsafe { array.as_ref() }) else {
         return CheckedBytes::refusal(null_argument(name));
     };
     if array.size != 0 && !has_content(array) {
         return CheckedBytes::refusal(impossible_size(name, array.size.into()));
     }
-    // SAFETY: the caller vouches for the data.
+    // SAFETY: the caller guarantees the data.
     CheckedBytes::content(unsafe { array.as_slice() })
 }
 
@@ -262,7 +262,7 @@ fn impossible_size(name: Name, size: Arg<'_>) -> Error {
 /// The data of the array, unless null, is readable for `'a`.
 #[inline(always)]
 pub(crate) unsafe fn valid_bytes<'a>(array: &TVMFFIByteArray) -> Option<&'a [u8]> {
-    // SAFETY: the caller vouches for the data.
+    // SAFETY: the caller guarantees the data.
     has_content(array).then(|| unsafe { core::slice::from_raw_parts(array.data.cast(), array.size) })
 }
 
@@ -354,7 +354,7 @@ pub(crate) unsafe fn object_of<T: ObjectClass>(
 /// The object is of that class and lives until the C symbol returns.
 #[inline(always)]
 unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
-    // SAFETY: the caller vouches for the object; the reference made here is never dropped.
+    // SAFETY: the caller guarantees the object; the reference made here is never dropped.
     Borrowed(ManuallyDrop::new(unsafe { T::from_object_unchecked(ObjectRef::from_raw(object)) }))
 }
 
@@ -367,7 +367,7 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) -> Result<()> {
     let object = non_null(object, name)?;
-    // SAFETY: the caller vouches for a non-null pointer. Only this field is read, since other threads may change the
+    // SAFETY: the caller guarantees a non-null pointer. Only this field is read, since other threads may change the
     // count.
     let found = unsafe { (*object.as_ptr()).type_index };
     if type_table::is_instance(found, expected) { Ok(()) } else { Err(wrong_class(name, expected, found)) }

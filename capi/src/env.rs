@@ -115,7 +115,7 @@ pub unsafe extern "C" fn TVMFFIEnvTensorAlloc(
         let prototype = boundary::non_null(prototype, arg(1, "prototype"))?;
         // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out, arg(2, "out"))? };
-        // SAFETY: the prototype is valid, and the setter of the allocator vouched for it.
+        // SAFETY: the prototype is valid, and the setter of the allocator guaranteed it.
         out.write_object(Some(unsafe { tensor_alloc::allocate(prototype.as_ptr())? }));
         Ok(())
     })

@@ -148,7 +148,7 @@ unsafe fn call_cell(
     num_args: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the caller vouches for the object; every function object has a safe call (ABI).
+    // SAFETY: the caller guarantees the object; every function object has a safe call (ABI).
     unsafe {
         let cell = func.cast::<TVMFFIObject>().add(1).cast::<TVMFFIFunctionCell>();
         (*cell).safe_call.unwrap_unchecked()(func, args, num_args, result)

@@ -78,7 +78,7 @@ pub unsafe extern "C" fn FerriteModelCreate(
 #[cfg(all(feature = "relax", feature = "host"))]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelLoad(path: *const c_char, out: *mut TVMFFIObjectHandle) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         crate::builtins::ensure_installed();
         let out = boundary::out(out, arg(2, "out"))?;
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn FerriteModelLoadFromMemory(
     kernels: TVMFFIObjectHandle,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         crate::builtins::ensure_installed();
         let out = boundary::out(out, arg(4, "out"))?;
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn FerriteModelDuplicate(
     model: TVMFFIObjectHandle,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let out = boundary::out(out, arg(2, "out"))?;
         let model = boundary::object_of::<Model>(model, arg(1, "model"))?;

@@ -98,7 +98,7 @@ pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the crate; the caller vouches for the prototype.
+        // SAFETY: contract of the crate; the caller guarantees the prototype.
         unsafe {
             let source = boundary::object_of::<Tensor>(source, arg(1, "source"))?;
             let prototype = boundary::reference(prototype, arg(2, "prototype"))?;

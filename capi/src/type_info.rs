@@ -50,7 +50,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const T
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(info, arg(2, "info"))? };
-        // SAFETY: the caller vouches for the pointers in the record.
+        // SAFETY: the caller guarantees the pointers in the record.
         unsafe { type_table::register_field(type_index, info) }
     })
 }
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMethod(type_index: i32, info: *const 
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(info, arg(2, "info"))? };
-        // SAFETY: the caller vouches for the pointers in the record.
+        // SAFETY: the caller guarantees the pointers in the record.
         unsafe { type_table::register_method(type_index, info) }
     })
 }
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let metadata = unsafe { boundary::reference(metadata, arg(2, "metadata"))? };
-        // SAFETY: the caller vouches for the pointers in the record.
+        // SAFETY: the caller guarantees the pointers in the record.
         unsafe { type_table::register_metadata(type_index, metadata) }
     })
 }

@@ -112,7 +112,7 @@ pub unsafe fn content_of(value: &TVMFFIAny) -> TVMFFIByteArray {
             TVMFFIByteArray { data: (&raw const value.payload).cast(), size: WORD_BYTES }
         }
         type_index::BIG_INT => {
-            // SAFETY: the caller vouches for the object.
+            // SAFETY: the caller guarantees the object.
             unsafe { content_of_object(value.payload.v_obj) }
         }
         _ => TVMFFIByteArray::EMPTY,
@@ -128,7 +128,7 @@ unsafe fn content_of_object(object: *const TVMFFIObject) -> TVMFFIByteArray {
         return TVMFFIByteArray::EMPTY;
     }
     let record: *const BigIntRecord = object.cast();
-    // SAFETY: the caller vouches for the record and the words behind it.
+    // SAFETY: the caller guarantees the record and the words behind it.
     unsafe {
         TVMFFIByteArray { data: record.add(1).cast(), size: (*record).word_count.saturating_mul(WORD_BYTES) }
     }

@@ -69,7 +69,7 @@ fn function_from_extern_c(
     deleter: *mut c_void,
 ) -> Result<Function> {
     plain_ensure!(!safe_call.is_null(), VALUE_ERROR, "The safe_call of a function must not be null");
-    // SAFETY: the caller of this function vouches that the addresses are a safe call and a deleter (null for none, by
+    // SAFETY: the caller of this function guarantees that the addresses are a safe call and a deleter (null for none, by
     // the niche of Option) that fit the context.
     unsafe {
         let safe_call = mem::transmute::<*mut c_void, TVMFFISafeCallType>(safe_call);

@@ -50,7 +50,7 @@ impl ObjectRef {
     /// # Safety
     /// `object` must be live.
     pub unsafe fn borrow_raw(object: NonNull<TVMFFIObject>) -> ObjectRef {
-        // SAFETY: the caller vouches for a live object, whose strong count is not zero.
+        // SAFETY: the caller guarantees a live object, whose strong count is not zero.
         unsafe { refcount::retain(object.as_ptr()) };
         ObjectRef { object }
     }
@@ -298,7 +298,7 @@ macro_rules! object_class {
         #[derive(Clone)]
         $visibility struct $name($crate::object::ObjectRef);
 
-        // SAFETY: a transparent newtype; the constructor's caller vouches for the class.
+        // SAFETY: a transparent newtype; the constructor's caller guarantees the class.
         unsafe impl $crate::object::ObjectClass for $name {
             const TYPE_KEY: &'static str = $key;
 

@@ -35,7 +35,7 @@ const _: () = assert!(core::mem::offset_of!(OpaqueRecord, deleter) == 28);
 unsafe impl ObjectRecord for OpaqueRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let this = this.cast::<OpaqueRecord>();
-        // SAFETY: the record is alive until its destruction ends, and its creator vouched for handle and deleter.
+        // SAFETY: the record is alive until its destruction ends, and its creator guaranteed handle and deleter.
         unsafe {
             if let Some(deleter) = (*this).deleter {
                 deleter((*this).cell.handle);

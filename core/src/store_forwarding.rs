@@ -45,7 +45,7 @@ fn dtype_word(code: u8, bits: u8, lanes: u16) -> u32 {
 /// `from` must be valid for reading, and `to` for writing.
 #[inline(always)]
 pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
-    // SAFETY: the caller vouches for both records; the first two fields are one word.
+    // SAFETY: the caller guarantees both records; the first two fields are one word.
     unsafe {
         if !FORWARDS {
             return to.write(from.read());
@@ -79,7 +79,7 @@ pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
 /// `from` must be valid for reading, and `to` for writing.
 #[inline(always)]
 pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
-    // SAFETY: the caller vouches for both records, which do not overlap.
+    // SAFETY: the caller guarantees both records, which do not overlap.
     unsafe {
         if !FORWARDS {
             return to.copy_from_nonoverlapping(from, 1);

@@ -317,10 +317,13 @@ macro_rules! typed_functions {
                 }
                 #[allow(unused_variables, reason = "a function without parameters converts nothing")]
                 let all = Call { callee, args };
-                // Ended after the call, whatever its outcome.
                 let uses = const { TensorUses::of(&[$($argument::TENSOR_USE),*]) };
-                let _borrows =
-                    if uses.is_empty() { None } else { Some(CallBorrows::<$arity>::new(&all, uses)?) };
+                if uses.is_empty() {
+                    // Without a place for borrows, which would cost an instruction.
+                    return call(self, $($argument::argument(&all, ArgumentPlace::of::<$argument>($index))?),*).into_result();
+                }
+                // Ended after the call, whatever its outcome.
+                let _borrows = CallBorrows::<$arity>::new(&all, uses)?;
                 call(self, $($argument::argument(&all, ArgumentPlace::of::<$argument>($index))?),*).into_result()
             }
         }

@@ -45,6 +45,7 @@ PHRASES = [
     (r"what is inside", "payload, content"),
     (r"walks? of the stack", "backtrace, unwinding"),
     (r"if that is nothing", "if it is null"),
+    (r"vouch(es|ed|ing)?( for)?", "guarantees"),
     (r"(?-i:(Safety|Errors)\s+(As|The same))", "`Same requirements as`, `Same errors as`"),
 ]
 

@@ -108,7 +108,7 @@ fn spoil() {
     }
 }
 
-/// As `spoil`, but as C++ code does it: in place, whether or not the dict is borrowed.
+/// Changes the dict as C++ code does: in place, whether or not it is borrowed.
 fn spoil_in_place() {
     if let Some(dict) = VICTIM.take() {
         let object = dict.as_object();

@@ -156,8 +156,8 @@ mod tests {
 
     #[test]
     fn slots_of_a_library_are_filled() -> Result<()> {
-        // SAFETY: no library follows the addresses.
         static TABLE: ContextTable = ContextTable {
+            // SAFETY: no library follows the addresses.
             symbols: &unsafe {
                 [
                     ContextSymbol::new(c"ctx_known", (&raw const FIRST).cast()),

@@ -48,7 +48,7 @@ fn attribute(device_type: i64, id: i64, number: i64) -> Result<Any> {
 fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
     let (shape, rest) = match args {
         [extents, ndim, rest @ ..] if extents.try_get::<Shape>()?.is_none() => {
-            // SAFETY: the caller vouches for `ndim` extents at the pointer.
+            // SAFETY: the caller guarantees `ndim` extents at the pointer.
             (unsafe { shape_at(extents.get()?, ndim.get()?)? }, rest)
         }
         [shape, rest @ ..] => (shape.get()?, rest),
@@ -76,7 +76,7 @@ unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
     if count == 0 {
         return Shape::from_slice(&[]);
     }
-    // SAFETY: the caller vouches for the extents.
+    // SAFETY: the caller guarantees the extents.
     Shape::from_slice(unsafe { core::slice::from_raw_parts(extents.cast::<i64>(), count) })
 }
 

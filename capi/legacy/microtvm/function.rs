@@ -146,7 +146,7 @@ unsafe extern "C" fn call_from_ffi(
     let (values, codes): (*mut TVMValue, *mut c_int) =
         (values.as_mut_ptr().cast(), codes.as_mut_ptr().cast());
     let (mut value, mut type_code) = (TVMValue::of_bits(0), code::NULL);
-    // SAFETY: the caller vouches for the arguments, and the arrays have space for `count` of them. The state is a
+    // SAFETY: the caller guarantees the arguments, and the arrays have space for `count` of them. The state is a
     // compiled function, as its registration promised.
     unsafe {
         for at in 0..count {
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn TVMFuncRegisterGlobal(
         return bad_argument();
     }
     let mut function: TVMFFIObjectHandle = ptr::null_mut();
-    // SAFETY: the caller vouches for the function; the new object is owned here.
+    // SAFETY: the caller guarantees the function; the new object is owned here.
     unsafe {
         if TVMFFIFunctionCreate(f, Some(call_from_ffi), None, &mut function) != 0 {
             return -1;

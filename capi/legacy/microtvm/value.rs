@@ -25,7 +25,7 @@ fn pointer(type_index: i32, pointer: *mut c_void) -> TVMFFIAny {
 /// # Safety
 /// The type code describes the active member of the value, and its pointer, if any, is valid.
 pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
-    // SAFETY: all members are plain data of at most eight bytes; the caller vouches for the value.
+    // SAFETY: all members are plain data of at most eight bytes; the caller guarantees the value.
     let (bits, handle) = unsafe { (value.v_bits, value.v_handle) };
     Some(match type_code {
         code::INT | code::UINT => cell(type_index::INT, bits),
@@ -41,7 +41,7 @@ pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
         code::TEXT if !handle.is_null() => pointer(type_index::RAW_STR, handle),
         code::BYTES if !handle.is_null() => pointer(type_index::BYTE_ARRAY_PTR, handle),
         code::OBJECT | code::FUNCTION if handle.is_null() => cell(type_index::NONE, 0),
-        // SAFETY: the caller vouches for the object.
+        // SAFETY: the caller guarantees the object.
         code::OBJECT | code::FUNCTION if !super::handle::is_entry(handle) => unsafe {
             pointer((*handle.cast::<TVMFFIObject>()).type_index, handle)
         },

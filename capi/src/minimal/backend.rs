@@ -76,7 +76,7 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
 ) -> c_int {
     let Some(task) = flambda.filter(|_| num_task >= 0) else { return fail(Refusal::ARGUMENT) };
     let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
-    // SAFETY: the caller vouches for the task.
+    // SAFETY: the caller guarantees the task.
     unsafe { task(0, &mut env, cdata) }
 }
 

@@ -17,7 +17,7 @@ use crate::boundary::{self, arg};
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelNumFunctions(model: TVMFFIObjectHandle, count: *mut i32) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let count = boundary::out(count, arg(2, "count"))?;
         let model = boundary::object_of::<Model>(model, arg(1, "model"))?;
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn FerriteModelFunctionName(
     function: i32,
     name: *mut TVMFFIByteArray,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let out = boundary::out(name, arg(3, "name"))?;
         let model = boundary::object_of::<Model>(model, arg(1, "model"))?;
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn FerriteModelNumInputs(
     function: *const c_char,
     count: *mut i32,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let count = boundary::out(count, arg(3, "count"))?;
         let model = boundary::object_of::<Model>(model, arg(1, "model"))?;
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn FerriteModelInputName(
     input: i32,
     name: *mut TVMFFIByteArray,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let out = boundary::out(name, arg(4, "name"))?;
         let model = boundary::object_of::<Model>(model, arg(1, "model"))?;
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn FerriteModelInputType(
     shape: *mut i64,
     capacity: i32,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let dtype = boundary::out(dtype, arg(4, "dtype"))?;
         let ndim = boundary::out(ndim, arg(5, "ndim"))?;
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn FerriteModelNumOutputs(
     function: *const c_char,
     count: *mut i32,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let count = boundary::out(count, arg(3, "count"))?;
         let model = boundary::object_of::<Model>(model, arg(1, "model"))?;

@@ -24,7 +24,7 @@ pub unsafe extern "C" fn FerriteModelMemory(
     used: *mut usize,
     peak: *mut usize,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let (used, peak) = (boundary::out(used, arg(2, "used"))?, boundary::out(peak, arg(3, "peak"))?);
         let usage = boundary::object_of::<Model>(model, arg(1, "model"))?.memory()?;

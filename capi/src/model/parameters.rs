@@ -45,7 +45,7 @@ pub unsafe extern "C" fn FerriteModelLoadParameters(
     path: *const c_char,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let out = boundary::out(out, arg(2, "out"))?;
         let parameters = Parameters::load(self::path(boundary::c_str(path, arg(1, "path"))?)?)?;
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn FerriteModelReadParameters(
     num_bytes: usize,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let out = boundary::out(out, arg(3, "out"))?;
         let start = boundary::non_null(bytes, arg(1, "bytes"))?;

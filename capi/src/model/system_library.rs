@@ -24,7 +24,7 @@ pub unsafe extern "C" fn FerriteModelCreateFromSystemLibrary(
     prefix: *const c_char,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         #[cfg(feature = "relax")]
         crate::builtins::ensure_installed();

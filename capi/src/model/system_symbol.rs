@@ -20,7 +20,7 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     name: *const c_char,
     symbol: *mut c_void,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let name = boundary::non_null(name, arg(1, "name"))?;
         let symbol = boundary::non_null(symbol, arg(2, "symbol"))?;

@@ -31,7 +31,7 @@ impl TVMFFIByteArray {
         if self.data.is_null() {
             return &[];
         }
-        // SAFETY: `data` is not null, and the caller vouches for `size` readable bytes.
+        // SAFETY: `data` is not null, and the caller guarantees `size` readable bytes.
         unsafe { core::slice::from_raw_parts(self.data.cast(), self.size) }
     }
 }

@@ -74,7 +74,7 @@ impl<'a> AnyView<'a> {
         if cells.is_null() {
             return &[];
         }
-        // SAFETY: AnyView is transparent over the cell; the caller vouches for pointer, length and lifetime.
+        // SAFETY: AnyView is transparent over the cell; the caller guarantees pointer, length and lifetime.
         unsafe { slice::from_raw_parts(cells.cast(), len) }
     }
 
@@ -305,7 +305,7 @@ impl<'a> AnyView<'a> {
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: the caller vouches for both; the view borrows a live object, and is not read after the cell is written.
+    // SAFETY: the caller guarantees both; the view borrows a live object, and is not read after the cell is written.
     unsafe {
         let owned = AnyView::in_place(&*view);
         if !owned.has_owned_form() {
@@ -325,16 +325,16 @@ pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Re
 /// The requirements of [`write_owned_at`].
 #[cold]
 unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: the caller vouches for the view.
+    // SAFETY: the caller guarantees the view.
     let view = unsafe { AnyView::in_place(&*view) };
     let index = view.raw.type_index;
     match index {
         type_index::RAW_STR | type_index::BYTE_ARRAY_PTR => match view.content() {
-            // SAFETY: the content outlives the view (contract of `from_raw`); the caller vouches for the cell.
+            // SAFETY: the content outlives the view (contract of `from_raw`); the caller guarantees the cell.
             Some(content) => unsafe { string::write_copy(cell, index + COPY_OFFSET, content) },
             None => Err(null_value(index)),
         },
-        // SAFETY: the caller vouches for the cell.
+        // SAFETY: the caller guarantees the cell.
         type_index::OBJECT_RVALUE_REF => unsafe { take_rvalue(view.rvalue_slot(), cell) },
         type_index::SMALL_STR | type_index::SMALL_BYTES => {
             plain_bail!(
@@ -361,7 +361,7 @@ unsafe fn take_rvalue(slot: Option<NonNull<*mut TVMFFIObject>>, cell: *mut TVMFF
     let Some(object) = taken else {
         plain_bail!(INTERNAL_ERROR, "RValueRef already moved"; "already moved");
     };
-    // SAFETY: the strong reference of the caller's variable was taken out of it; the caller vouches for the cell.
+    // SAFETY: the strong reference of the caller's variable was taken out of it; the caller guarantees the cell.
     unsafe { cell.write(ObjectRef::from_raw(object).into_any().into_raw()) };
     Ok(())
 }
@@ -378,7 +378,7 @@ fn null_value(type_index: i32) -> Error {
 /// # Safety
 /// `object` must be alive for `'a` and have a byte array after its header.
 unsafe fn object_bytes<'a>(object: NonNull<TVMFFIObject>) -> &'a [u8] {
-    // SAFETY: the caller vouches for the object and its layout.
+    // SAFETY: the caller guarantees the object and its layout.
     unsafe { (*object.as_ptr().add(1).cast::<TVMFFIByteArray>()).as_slice() }
 }
 

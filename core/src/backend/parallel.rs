@@ -43,7 +43,7 @@ fn launcher() -> &'static Launcher {
 /// `TVMBackendParallelLaunch` of `src/runtime/thread_pool.cc`.
 pub unsafe fn parallel_launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()> {
     plain_ensure!(num_task >= 0, VALUE_ERROR, "a parallel launch cannot have {} tasks", num_task);
-    // SAFETY: the caller vouches for `lambda` and `data`.
+    // SAFETY: the caller guarantees `lambda` and `data`.
     unsafe { (launcher().launch)(lambda, data, num_task) }
 }
 

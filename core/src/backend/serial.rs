@@ -18,7 +18,7 @@ pub(super) static LAUNCHER: Launcher = Launcher { launch, barrier };
 /// `TVMBackendParallelLaunch` with one worker, which does not run more tasks either.
 unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, _num_task: i32) -> Result<()> {
     let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
-    // SAFETY: the caller vouches for `lambda` and `data`.
+    // SAFETY: the caller guarantees `lambda` and `data`.
     unsafe { launcher::run_task(lambda, 0, &raw mut env, data) }
 }
 

@@ -112,7 +112,7 @@ pub unsafe fn capture_for_c(
     cross_ffi_boundary: bool,
     entry: *const c_void,
 ) -> *const TVMFFIByteArray {
-    // SAFETY: the caller vouches for both strings, which are only used during this call.
+    // SAFETY: the caller guarantees both strings, which are only used during this call.
     let (filename, func) = unsafe { (text_or_none(filename), text_or_none(func)) };
     let request = BacktraceRequest { filename, line, func, cross_ffi_boundary, entry: entry.addr() };
     store::with(|text| collect(&request, text)).unwrap_or(&raw const EMPTY.0)
@@ -123,7 +123,7 @@ pub unsafe fn capture_for_c(
 /// # Safety
 /// The pointer must be null or a NUL-terminated string that outlives the result.
 unsafe fn text_or_none<'a>(text: *const c_char) -> Option<&'a [u8]> {
-    // SAFETY: the caller vouches for the string.
+    // SAFETY: the caller guarantees the string.
     (!text.is_null()).then(|| unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes())
 }
 

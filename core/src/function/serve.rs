@@ -48,7 +48,7 @@ unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
 ) -> c_int {
     let in_place = |args: &[AnyView<'_>], result: *mut TVMFFIAny| {
         let value = ManuallyDrop::new(body(args)?);
-        // SAFETY: the result is not null, and the caller vouches for it. The value moves there.
+        // SAFETY: the result is not null, and the caller guarantees it. The value moves there.
         unsafe { store_forwarding::copy_any(value.as_raw(), result) };
         Ok(())
     };
@@ -68,7 +68,7 @@ pub unsafe fn serve_in_place(
     result: *mut TVMFFIAny,
     body: impl FnOnce(&[AnyView<'_>], *mut TVMFFIAny) -> Result<()>,
 ) -> c_int {
-    // SAFETY: the caller vouches for the cells.
+    // SAFETY: the caller guarantees the cells.
     let outcome = unwind::catch(|| body(unsafe { checked_args(args, count, result) }?, result));
     match outcome {
         Ok(()) => 0,
@@ -93,7 +93,7 @@ unsafe fn checked_args<'a>(
     result: *mut TVMFFIAny,
 ) -> Result<&'a [AnyView<'a>]> {
     if count >= 0 && !args.is_null() && !result.is_null() {
-        // SAFETY: the caller vouches for the cells; a view is transparent over one.
+        // SAFETY: the caller guarantees the cells; a view is transparent over one.
         return Ok(unsafe { core::slice::from_raw_parts(args.cast(), count as usize) });
     }
     find_fault(args, count, result).map(|()| &[] as &[_])

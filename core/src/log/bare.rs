@@ -41,7 +41,7 @@ pub(super) unsafe fn write(text: Text, args: *const Arg<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
     let log = LOG.lock().get();
     if let Some(log) = log {
-        // SAFETY: the caller's promise; the caller of `set_sink` vouched for the sink.
+        // SAFETY: the caller's promise; the caller of `set_sink` guaranteed the sink.
         unsafe { (log.render)(text, args, log.sink) };
     }
 }
@@ -57,7 +57,7 @@ unsafe fn render(text: Text, args: *const Arg<'_>, sink: Sink) {
     unsafe { text.write(args, &mut out) };
     let len = out.wanted.min(line.len() - 1);
     line[len] = b'\n';
-    // SAFETY: the caller of `set_sink` vouched for the sink.
+    // SAFETY: the caller of `set_sink` guaranteed the sink.
     unsafe { sink(line.as_ptr().cast(), len + 1) };
 }
 

@@ -68,7 +68,7 @@ unsafe fn allocate_instead(
     if old_bytes == 0 {
         return allocate(new);
     }
-    // SAFETY: the caller vouches for the block, whose layout exists.
+    // SAFETY: the caller guarantees the block, whose layout exists.
     unsafe { resize(block, Layout::from_size_align_unchecked(old_bytes, alignment), new) }
 }
 
@@ -105,7 +105,7 @@ pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Opt
 #[cold]
 unsafe fn move_block(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     let target = allocate(new)?;
-    // SAFETY: both blocks have at least as many bytes and do not overlap; the caller vouches for the old one.
+    // SAFETY: both blocks have at least as many bytes and do not overlap; the caller guarantees the old one.
     unsafe {
         target.copy_from_nonoverlapping(block, old.size().min(new.size()));
         release(block, old);

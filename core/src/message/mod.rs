@@ -75,7 +75,7 @@ impl Text {
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
-        // SAFETY: the text ends with `END`, beyond which nothing is read; the caller vouches for the arguments.
+        // SAFETY: the text ends with `END`, beyond which nothing is read; the caller guarantees the arguments.
         unsafe {
             let (mut at, mut args) = (self.0, args);
             loop {

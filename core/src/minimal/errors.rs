@@ -71,7 +71,7 @@ pub unsafe fn create(kind: *const c_char, parts: *const *const c_char, count: i3
         Some(slot) => (slot.as_ptr(), kind, count),
         None => (last_resort(), memory_error(), 0),
     };
-    // SAFETY: the slot is owned here, and the caller vouches for the texts.
+    // SAFETY: the slot is owned here, and the caller guarantees the texts.
     unsafe { fill(slot, kind, parts, count) };
     slot.cast()
 }

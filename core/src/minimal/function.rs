@@ -60,7 +60,7 @@ unsafe extern "C" fn call(
     result: *mut TVMFFIAny,
 ) -> c_int {
     let slot = function.cast::<FunctionObject>();
-    // SAFETY: a function object is called with itself as handle; its creator vouched for the function.
+    // SAFETY: a function object is called with itself as handle; its creator guaranteed the function.
     unsafe { ((*slot).safe_call)((*slot).state, args, num_args, result) }
 }
 
@@ -71,7 +71,7 @@ unsafe extern "C" fn call(
 #[inline(always)]
 pub(super) unsafe fn end(function: *mut TVMFFIObject) {
     let slot = function.cast::<FunctionObject>();
-    // SAFETY: the creator of the object vouched for the deleter.
+    // SAFETY: the creator of the object guaranteed the deleter.
     unsafe {
         if let Some(deleter) = (*slot).deleter {
             deleter((*slot).state);

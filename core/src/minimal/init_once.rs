@@ -34,7 +34,7 @@ pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> Result<c_int
         return if seen == handle.cast() { Err(Refusal::BUSY) } else { Ok(0) };
     }
     let mut made = ptr::null_mut();
-    // SAFETY: the caller vouches for the function.
+    // SAFETY: the caller guarantees the function.
     let outcome = unsafe { init(&mut made) };
     if outcome != 0 {
         made = ptr::null_mut();

@@ -46,7 +46,7 @@ const MAX_INLINE: usize = 7;
 /// `TVMFFIStringFromByteArray`, `TVMFFIBytesFromByteArray`.
 #[inline(always)]
 pub unsafe fn create(input: &TVMFFIByteArray, kind: StringKind, out: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: the caller vouches for input and output; each destination has enough space, in a slot including the
+    // SAFETY: the caller guarantees input and output; each destination has enough space, in a slot including the
     // terminating zero.
     unsafe {
         let TVMFFIByteArray { data, size } = *input;

@@ -25,7 +25,7 @@ pub(crate) unsafe fn adopt<R: ObjectRecord>(
     block: NonNull<u8>,
     init: impl FnOnce(*mut R),
 ) -> ObjectRef {
-    // SAFETY: the caller vouches for the block and for `init`.
+    // SAFETY: the caller guarantees the block and for `init`.
     unsafe {
         let body = set_up(adopt_block::<BODY_OFFSET>(block), const { &RecordLayout::of::<R>() }, type_index);
         init(body.as_ptr().cast());

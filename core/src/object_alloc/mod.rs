@@ -130,7 +130,7 @@ pub unsafe fn allocate<R: ObjectRecord>(
 ) -> Result<ObjectRef> {
     let body = allocate_class(const { &RecordLayout::of::<R>() }, type_index, trailing_bytes)?;
     init(body.as_ptr().cast());
-    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up; the caller vouches
+    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up; the caller guarantees
     // for `init`.
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
@@ -150,7 +150,7 @@ pub unsafe fn allocate_in<R: ObjectRecord>(
 ) -> Result<ObjectRef> {
     let body = space.allocate(const { &RecordLayout::of::<R>() }, type_index, trailing_bytes)?;
     init(body.as_ptr().cast());
-    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up; the caller vouches
+    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up; the caller guarantees
     // for `init`.
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }

@@ -110,7 +110,7 @@ impl Shape {
         if cell.data.is_null() {
             return &[];
         }
-        // SAFETY: the creator of the shape vouches for `size` extents that live unchanged as long as the shape.
+        // SAFETY: the creator of the shape guarantees `size` extents that live unchanged as long as the shape.
         unsafe { core::slice::from_raw_parts(cell.data, cell.size) }
     }
 

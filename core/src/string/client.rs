@@ -18,13 +18,13 @@ use crate::{error, raised_error, type_index};
 /// # Safety
 /// The content must be readable, and the cell writable.
 pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
-    // SAFETY: the caller vouches for the content.
+    // SAFETY: the caller guarantees the content.
     let value = match unsafe { small(small_index, &*content) } {
         Some(value) => value,
         // SAFETY: as above.
         None => large(small_index, unsafe { &*content })?,
     };
-    // SAFETY: the caller vouches for the cell.
+    // SAFETY: the caller guarantees the cell.
     unsafe { cell.write(value.into_raw()) };
     Ok(())
 }

@@ -35,7 +35,7 @@ pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content:
     let mut value = MaybeUninit::uninit();
     let room = reserve(&mut value, small_index, len)?;
     // SAFETY: the reserved bytes are as long as the content, do not overlap it, and complete the value; the caller
-    // vouches for the cell, which is written last.
+    // guarantees the cell, which is written last.
     unsafe {
         ptr::copy_nonoverlapping(content.cast(), room, len);
         cell.write(value.assume_init());
@@ -96,7 +96,7 @@ fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> R
 /// The record is new, and `len` bytes and one more follow it.
 #[inline(always)]
 unsafe fn fill(record: *mut BytesRecord, len: usize) -> *mut u8 {
-    // SAFETY: the caller vouches for the space.
+    // SAFETY: the caller guarantees the space.
     unsafe {
         let content = record.add(1).cast::<u8>();
         (&raw mut (*record).array).write(TVMFFIByteArray { data: content.cast(), size: len });

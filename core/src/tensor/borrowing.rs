@@ -47,7 +47,7 @@ unsafe impl ObjectRecord for BorrowingTensor {
 
     unsafe fn destroy(this: *mut TVMFFIObject) {
         // SAFETY: the record is alive until its destruction ends, and owns the keeper of the data; the producer of a
-        // managed tensor vouches for its deleter.
+        // managed tensor guarantees its deleter.
         unsafe {
             let BorrowingTensor { keeper, owner, .. } = *this.cast::<BorrowingTensor>();
             match owner {
@@ -139,7 +139,7 @@ pub(super) unsafe fn claim_export_slot(object: *mut TVMFFIObject) -> Option<NonN
 /// The caller claimed the slot of this live object with [`claim_export_slot`].
 #[inline(always)]
 pub(super) unsafe fn release_export_slot(object: *mut TVMFFIObject) {
-    // SAFETY: the caller vouches for the object; the flag is only accessed as such.
+    // SAFETY: the caller guarantees the object; the flag is only accessed as such.
     unsafe { export_slot::release(&(*object.cast::<BorrowingTensor>()).is_exported) };
 }
 
@@ -162,7 +162,7 @@ unsafe fn record_of(object: *mut TVMFFIObject) -> Option<*mut BorrowingTensor> {
 /// The shape of `prototype` was checked, and the keeper is live and of the stated kind.
 #[inline(never)]
 pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owner) -> Result<Tensor> {
-    // SAFETY: the caller vouches for the prototype.
+    // SAFETY: the caller guarantees the prototype.
     let shape = unsafe { TensorRef::from_raw(prototype) }.shape();
     let strides = prototype.strides;
     let copies = owner == Owner::Object;
@@ -216,7 +216,7 @@ pub(super) unsafe fn make_without_lists(
     keeper: *mut c_void,
     owner: Owner,
 ) -> Result<Tensor> {
-    // SAFETY: the record belongs to a new object, and the caller vouches for the rest.
+    // SAFETY: the record belongs to a new object, and the caller guarantees the rest.
     let init = move |record| unsafe { describe(record, prototype, keeper, owner) };
     // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
     Ok(Tensor(unsafe { allocate::<BorrowingTensor>(type_index::TENSOR, 0, init) }?))

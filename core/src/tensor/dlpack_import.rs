@@ -105,7 +105,7 @@ pub unsafe fn import(
 /// Same requirements as [`import`]; `managed` is not null.
 #[inline(always)]
 unsafe fn needs_no_checks(managed: *mut c_void, form: DLPackForm) -> bool {
-    // SAFETY: the caller vouches for the record, whose layout is known if its major version is supported, and for
+    // SAFETY: the caller guarantees the record, whose layout is known if its major version is supported, and for
     // `ndim` extents.
     unsafe {
         if form == DLPackForm::Versioned {
@@ -154,7 +154,7 @@ unsafe fn import_checked(
 ) -> Result<Tensor> {
     plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
     let versioned = managed.cast::<DLManagedTensorVersioned>();
-    // SAFETY: the managed tensor is not null, so the caller vouches for it; the layout beyond the version is known only
+    // SAFETY: the managed tensor is not null, so the caller guarantees it; the layout beyond the version is known only
     // if the major version is supported.
     unsafe {
         if form == DLPackForm::Versioned {
@@ -221,7 +221,7 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
 pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     let ndim = tensor.ndim;
     let has_shape = ndim == 0 || (ndim > 0 && !tensor.shape.is_null());
-    // SAFETY: the caller vouches for `ndim` extents.
+    // SAFETY: the caller guarantees `ndim` extents.
     if has_shape && has_possible_size(unsafe { TensorRef::from_raw(tensor) }.shape(), tensor.dtype) {
         return Ok(());
     }

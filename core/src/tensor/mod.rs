@@ -97,7 +97,7 @@ impl Tensor {
 
     /// Borrows the tensor as a [`TensorRef`].
     pub fn as_tensor_ref(&self) -> TensorRef<'_> {
-        // SAFETY: the creator of the tensor vouches for its fields, and the object lives as long as the borrow.
+        // SAFETY: the creator of the tensor guarantees its fields, and the object lives as long as the borrow.
         unsafe { TensorRef::from_raw(self.dl_tensor()) }
     }
 
@@ -184,7 +184,7 @@ impl Tensor {
     ///
     /// # Safety
     /// Same requirements as [`TensorRef::as_mut_slice`].
-    #[allow(clippy::mut_from_ref, reason = "the caller vouches that nobody else uses the data")]
+    #[allow(clippy::mut_from_ref, reason = "the caller guarantees that nobody else uses the data")]
     pub unsafe fn as_mut_slice<T: Element>(&self) -> Result<&mut [T]> {
         // SAFETY: the caller's promise.
         unsafe { self.as_tensor_ref().as_mut_slice() }

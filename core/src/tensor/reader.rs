@@ -61,14 +61,14 @@ impl<'a> TensorRef<'a> {
     /// Borrows the shape. It is empty if the number of dimensions is negative or the list is null.
     pub fn shape(self) -> &'a [i64] {
         let tensor = self.get();
-        // SAFETY: `from_raw` vouches for `ndim` extents.
+        // SAFETY: `from_raw` guarantees `ndim` extents.
         unsafe { extents(tensor.shape, tensor.ndim) }.unwrap_or_default()
     }
 
     /// Borrows the strides, in elements. Returns `None` for a compact tensor without strides.
     pub fn strides(self) -> Option<&'a [i64]> {
         let tensor = self.get();
-        // SAFETY: `from_raw` vouches for `ndim` strides.
+        // SAFETY: `from_raw` guarantees `ndim` strides.
         unsafe { extents(tensor.strides, tensor.ndim) }
     }
 
@@ -204,10 +204,10 @@ impl<'a> TensorRef<'a> {
     ///
     /// # Safety
     /// No one else may read or write the elements while the result is in use, and the producer must allow writes.
-    #[allow(clippy::mut_from_ref, reason = "the caller vouches that nobody else uses the data")]
+    #[allow(clippy::mut_from_ref, reason = "the caller guarantees that nobody else uses the data")]
     pub unsafe fn as_mut_slice<T: Element>(self) -> Result<&'a mut [T]> {
         let (data, len) = self.elements::<T>()?;
-        // SAFETY: as for `data`, and the caller vouches for exclusive use.
+        // SAFETY: as for `data`, and the caller guarantees exclusive use.
         Ok(unsafe { core::slice::from_raw_parts_mut(data, len) })
     }
 
@@ -301,7 +301,7 @@ impl<'a> TensorRef<'a> {
 unsafe fn extents<'a>(pointer: *const i64, ndim: i32) -> Option<&'a [i64]> {
     match usize::try_from(ndim) {
         _ if pointer.is_null() => None,
-        // SAFETY: the pointer is not null, and the caller vouches for the extents.
+        // SAFETY: the pointer is not null, and the caller guarantees the extents.
         Ok(len @ 1..) => Some(unsafe { core::slice::from_raw_parts(pointer, len) }),
         _ => Some(&[]),
     }

@@ -25,7 +25,7 @@ impl Tensor {
     pub unsafe fn create_unsafe_view(&self, prototype: &DLTensor) -> Result<Tensor> {
         let strided = !prototype.strides.is_null() || prototype.ndim == 0;
         plain_ensure!(strided, INTERNAL_ERROR, "Check not null: prototype.strides "; "no strides");
-        // SAFETY: as the caller vouches.
+        // SAFETY: as the caller guarantees.
         unsafe { Tensor::from_owner(&self.0, prototype) }
     }
 
@@ -38,7 +38,7 @@ impl Tensor {
     /// # Safety
     /// Same requirements as [`Tensor::create_unsafe_view`], with data that lives as long as `owner`.
     pub unsafe fn from_owner(owner: &ObjectRef, prototype: &DLTensor) -> Result<Tensor> {
-        // SAFETY: the caller vouches for the lists, and the tensor owns a reference to `owner`.
+        // SAFETY: the caller guarantees the lists, and the tensor owns a reference to `owner`.
         unsafe {
             dlpack_import::check_shape(prototype)?;
             borrowing::make(prototype, owner.as_ptr().cast(), Owner::Object)

@@ -15,14 +15,14 @@ use crate::{plain_bail, raised_error, refcount, release, type_table};
 /// # Safety
 /// `field` is the address of a reference in a live object, and `result` is valid for a write.
 pub(super) unsafe extern "C" fn get_object(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
-    // SAFETY: the caller vouches for the field.
+    // SAFETY: the caller guarantees the field.
     let object = unsafe { field.cast::<*mut TVMFFIObject>().read() };
     let value = match NonNull::new(object) {
         // SAFETY: the field's owner keeps the object alive.
         Some(object) => Any::from(unsafe { ObjectRef::borrow_raw(object) }),
         None => Any::NONE,
     };
-    // SAFETY: the caller vouches for the result, which owns the value from here.
+    // SAFETY: the caller guarantees the result, which owns the value from here.
     unsafe { result.write(value.into_raw()) };
     0
 }
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn get_object(field: *mut c_void, result: *mut TVMF
 /// # Safety
 /// `field` is the address of an owned reference in a live object, and `value` is a valid value.
 pub(super) unsafe extern "C" fn set_array(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
-    // SAFETY: the caller vouches for the value.
+    // SAFETY: the caller guarantees the value.
     match array_of(unsafe { AnyView::from_raw(value.read()) }) {
         Ok(array) => {
             // SAFETY: the array is borrowed and alive; the field owns one reference, which the new one replaces.

@@ -95,14 +95,14 @@ struct Attr {
 /// `TVMFFITypeRegisterField`.
 pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
     ensure_provided();
-    // SAFETY: the caller vouches for the record.
+    // SAFETY: the caller guarantees the record.
     if unsafe { library_members::has_field(type_index, &info.name) } {
         return Ok(());
     }
     let has = |flag: i32| info.flags & i64::from(flag) != 0;
     let setter: *mut TVMFFIObject =
         if has(kTVMFFIFieldFlagBitSetterIsFunctionObj) { info.setter.cast() } else { ptr::null_mut() };
-    // SAFETY: the caller vouches for a live object or null.
+    // SAFETY: the caller guarantees a live object or null.
     let is_function = setter.is_null() || unsafe { (*setter).type_index == FUNCTION };
     plain_ensure!(
         is_function, TYPE_ERROR, "The setter of a field must be an `ffi.Function`";
@@ -113,10 +113,10 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     } else {
         &TVMFFIAny::NONE
     };
-    // SAFETY: the caller vouches for the record.
+    // SAFETY: the caller guarantees the record.
     unsafe { add(type_index, &FIELDS, ptr::from_ref(info).cast(), default)? };
     if !setter.is_null() {
-        // SAFETY: the caller vouches for a live object; the published record owns this reference forever.
+        // SAFETY: the caller guarantees a live object; the published record owns this reference forever.
         unsafe { refcount::retain(setter) };
     }
     if !upstream_release::fields_may_repeat() {
@@ -141,11 +141,11 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
 /// `TVMFFITypeRegisterMethod`.
 pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
     ensure_provided();
-    // SAFETY: the caller vouches for the record.
+    // SAFETY: the caller guarantees the record.
     if unsafe { library_members::has_method(type_index, &info.name) } {
         return Ok(());
     }
-    // SAFETY: the caller vouches for the record.
+    // SAFETY: the caller guarantees the record.
     unsafe { add(type_index, &METHODS, ptr::from_ref(info).cast(), &info.method) }
 }
 
@@ -162,7 +162,7 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
 /// `TVMFFITypeRegisterMetadata`, which refuses equal metadata too.
 pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) -> Result<()> {
     ensure_provided();
-    // SAFETY: the caller vouches for the record.
+    // SAFETY: the caller guarantees the record.
     unsafe { add(type_index, &METADATA, ptr::from_ref(metadata).cast(), &TVMFFIAny::NONE) }
 }
 
@@ -244,9 +244,9 @@ unsafe fn add(
             type_index
         );
     };
-    // SAFETY: the caller vouches for the record.
+    // SAFETY: the caller guarantees the record.
     unsafe { check_texts(records, record)? };
-    // SAFETY: the caller vouches for the value.
+    // SAFETY: the caller guarantees the value.
     let view = unsafe { AnyView::in_place(value) };
     let mut owned = MaybeUninit::uninit();
     view.write_owned(&mut owned)?;
@@ -254,7 +254,7 @@ unsafe fn add(
     let value = unsafe { Any::from_raw(owned.assume_init()) };
     let added = {
         let registry = REGISTRY.lock();
-        // SAFETY: the texts were checked, and the caller vouches for them.
+        // SAFETY: the texts were checked, and the caller guarantees them.
         unsafe { publish(&registry.arena, entry, records, record, value.as_raw()) }
     };
     match added {
@@ -317,7 +317,7 @@ unsafe fn publish(
     };
     let index = match kind {
         MemberKind::Field if !upstream_release::fields_may_repeat() => {
-            // SAFETY: the caller vouches for the name.
+            // SAFETY: the caller guarantees the name.
             if unsafe { has_field(entry.as_ptr(), &*record) } {
                 return Err(MemberError::Taken);
             }
@@ -397,7 +397,7 @@ unsafe fn is_there_already(
             )
         }
     };
-    // SAFETY: the caller vouches for the texts.
+    // SAFETY: the caller guarantees the texts.
     let name = unsafe { (*record).as_slice() };
     Error::plain(__error_site!(), template, &[entry.type_key().into(), name.into()])
 }
@@ -416,13 +416,13 @@ unsafe fn keep_texts(
     before: Option<*const TVMFFIByteArray>,
 ) -> core::result::Result<(), NoMemory> {
     for at in 0..count.into() {
-        // SAFETY: the caller vouches for the texts.
+        // SAFETY: the caller guarantees the texts.
         let text = unsafe { &mut *texts.add(at) };
         let from = core::mem::replace(&mut text.data, ptr::null());
         if text.size != 0 {
             if at != 0
                 && let Some(before) = before
-                // SAFETY: the caller vouches for `before`, too.
+                // SAFETY: the caller guarantees `before`, too.
                 && let known = unsafe { &*before.add(at) }
                 // SAFETY: as above; `from` and `text.size` are the caller's text.
                 && unsafe { is_same_text(known, &TVMFFIByteArray { data: from, size: text.size }) }
@@ -447,7 +447,7 @@ unsafe fn keep_texts(
 /// # Safety
 /// The record belongs to this table, and the name is valid.
 pub(super) unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArray) -> bool {
-    // SAFETY: the names of published fields live forever, and the caller vouches for the rest.
+    // SAFETY: the names of published fields live forever, and the caller guarantees the rest.
     unsafe {
         let fields = entry::fields_of(info);
         match field_names::look_up(info, fields, name) {
@@ -469,7 +469,7 @@ unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata)
     let rest = |metadata: &TVMFFITypeMetadata| unsafe {
         ptr::from_ref(metadata).byte_add(DOC_BYTES).cast::<[u8; REST_BYTES]>().read()
     };
-    // SAFETY: the caller vouches for the docs.
+    // SAFETY: the caller guarantees the docs.
     rest(one) == rest(other) && unsafe { is_same_text(&one.doc, &other.doc) }
 }
 
@@ -479,6 +479,6 @@ unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata)
 /// Both strings are valid.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) unsafe fn is_same_text(one: &TVMFFIByteArray, other: &TVMFFIByteArray) -> bool {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     unsafe { one.as_slice() == other.as_slice() }
 }

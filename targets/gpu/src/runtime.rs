@@ -109,7 +109,7 @@ fn free_stream(device: DLDevice, stream: i64) -> Result<()> {
     if device.device_type == kind::CPU {
         return Ok(());
     }
-    // SAFETY: the caller who passes a stream vouches for it.
+    // SAFETY: the caller who passes a stream guarantees it.
     unsafe { device::get(device.device_type)?.free_stream(device.device_id, handle(stream)) }
 }
 
@@ -118,12 +118,12 @@ fn set_stream(device: DLDevice, stream: i64) -> Result<()> {
 }
 
 fn set_stream_pointer(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<()> {
-    // SAFETY: the caller who passes a stream vouches for it.
+    // SAFETY: the caller who passes a stream guarantees it.
     unsafe { stream::set_current(Device::new(device_type, device_id), stream) }.map(drop)
 }
 
 fn synchronize(device: DLDevice, stream: i64) -> Result<()> {
-    // SAFETY: the caller who passes a stream vouches for it.
+    // SAFETY: the caller who passes a stream guarantees it.
     unsafe { stream::synchronize(device.into(), handle(stream)) }
 }
 
@@ -183,7 +183,7 @@ fn check_bytes(tensor: TensorRef<'_>, bytes: usize) -> Result<()> {
 /// Copies from main memory to a tensor, and waits for the copy.
 fn copy_from_bytes(tensor: TensorView<'_>, data: *mut c_void, bytes: usize) -> Result<()> {
     let _guard = tensor.write_guard()?;
-    // SAFETY: the arguments of a call are valid until it returns; the caller who passes a pointer vouches for its bytes.
+    // SAFETY: the arguments of a call are valid until it returns; the caller who passes a pointer guarantees its bytes.
     unsafe {
         let to = region_of(tensor, bytes)?;
         copy_and_wait(Region { device: CPU, data, offset: 0 }, to, bytes)
@@ -210,7 +210,7 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
     }
     plain_ensure!(!from.data.is_null() && !to.data.is_null(), VALUE_ERROR, "A copy needs memory, not null");
     let device = device_of_copy(from.device, to.device);
-    // SAFETY: the caller vouches for the regions; the stream belongs to the device.
+    // SAFETY: the caller guarantees the regions; the stream belongs to the device.
     unsafe { device::copy(from, to, bytes, stream::current(device))? };
     device.synchronize()
 }

@@ -53,7 +53,7 @@ impl DynamicLibrary {
     /// Opening the file runs the object's initialisers.
     unsafe fn open(path: &CStr) -> core::result::Result<DynamicLibrary, LoadError> {
         program_symbols::show();
-        // SAFETY: the caller vouches for the initialisers.
+        // SAFETY: the caller guarantees the initialisers.
         let handle = apart_from_forks(|| unsafe { linker::open(path) })?;
         // SAFETY: the handle is open until the library with the filter is dropped.
         let filter = unsafe { NameFilter::of(handle) };
@@ -70,7 +70,7 @@ impl Drop for DynamicLibrary {
     }
 }
 
-// SAFETY: the caller of `open_library` vouches for the `__tvm_ffi_*` symbols; addresses stay valid until the object is closed.
+// SAFETY: the caller of `open_library` guarantees the `__tvm_ffi_*` symbols; addresses stay valid until the object is closed.
 unsafe impl Library for DynamicLibrary {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
         if self.filter.as_ref().is_some_and(|filter| filter.lacks(name)) {
@@ -108,7 +108,7 @@ pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
     name.try_extend_from_slice(path)?;
     name.try_push(0)?;
     let name = CStr::from_bytes_with_nul(&name).map_err(|_| failure(path, "the path has a NUL byte"))?;
-    // SAFETY: the caller vouches for the object.
+    // SAFETY: the caller guarantees the object.
     let library = unsafe { DynamicLibrary::open(name) };
     let library = library.map_err(|error| error.with_text(|reason| failure(path, Lossy(reason))))?;
     let load = library.load;
@@ -127,7 +127,7 @@ fn failure(path: &[u8], reason: impl Display) -> Error {
 
 /// Implements `ffi.Module.load_from_file.so`. The second argument, the format, is ignored.
 fn load_from_file(path: String, _format: String) -> Result<Module> {
-    // SAFETY: as in upstream, the caller who loads a file through the ABI vouches for its content.
+    // SAFETY: as in upstream, the caller who loads a file through the ABI guarantees its content.
     unsafe { open_library(path.as_bytes()) }
 }
 

@@ -101,11 +101,11 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
     ensure!(asked <= MAX_TASKS, RuntimeError, "cannot run {asked} tasks at once, only {MAX_TASKS}");
     let wanted = if asked == 0 { caller::num_tasks() } else { asked };
     if wanted == 1 || caller::is_in_task() {
-        // SAFETY: the caller vouches for `lambda` and `data`.
+        // SAFETY: the caller guarantees `lambda` and `data`.
         return unsafe { run_single(lambda, data) };
     }
     let team = Team::reserve(wanted - 1);
-    // SAFETY: the caller vouches for `lambda` and `data` until this function returns, which is after the last task.
+    // SAFETY: the caller guarantees `lambda` and `data` until this function returns, which is after the last task.
     let outcome = unsafe { launch_on(&team, lambda, data, asked) };
     team.release();
     outcome
@@ -119,10 +119,10 @@ unsafe fn launch_on(team: &Team, lambda: ParallelLambda, data: *mut c_void, aske
     let tasks = team.len() + 1;
     ensure!(asked <= tasks, RuntimeError, "cannot run {asked} tasks at once, only {tasks} threads are left");
     if tasks == 1 {
-        // SAFETY: the caller vouches for `lambda` and `data`.
+        // SAFETY: the caller guarantees `lambda` and `data`.
         return unsafe { run_single(lambda, data) };
     }
-    // SAFETY: the caller vouches for `lambda` and `data` until the launch is over; there is a worker for each task.
+    // SAFETY: the caller guarantees `lambda` and `data` until the launch is over; there is a worker for each task.
     caller::in_task(|| unsafe { Launch::new(lambda, data, tasks as u32).run_with(team) })
 }
 
@@ -132,7 +132,7 @@ unsafe fn launch_on(team: &Team, lambda: ParallelLambda, data: *mut c_void, aske
 /// `lambda` must accept `data`.
 unsafe fn run_single(lambda: ParallelLambda, data: *mut c_void) -> Result<()> {
     let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
-    // SAFETY: the caller vouches for `lambda` and `data`.
+    // SAFETY: the caller guarantees `lambda` and `data`.
     caller::in_task(|| unsafe { launcher::run_task(lambda, 0, &raw mut env, data) })
 }
 

@@ -24,7 +24,7 @@ pub(super) unsafe fn run(
 ) -> Result<()> {
     let before = Mark::now();
     let outcome = in_progress::init(&IN_PROGRESS, state, |done| {
-        // SAFETY: the caller vouches for `body` and `data`; `init` passes a valid result pointer.
+        // SAFETY: the caller guarantees `body` and `data`; `init` passes a valid result pointer.
         unsafe {
             let status = body(data);
             done.write(DONE);

@@ -43,7 +43,7 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the header precedes the workspace.
     let block = unsafe { workspace.cast::<BlockHeader>().sub(1) };
-    // SAFETY: the caller vouches that the header is readable; nothing is written unless it has the mark.
+    // SAFETY: the caller guarantees that the header is readable; nothing is written unless it has the mark.
     if !block.is_aligned() || unsafe { (*block.as_ptr()).mark } != mark(block) {
         return Err(plain_error!(VALUE_ERROR, "this is not the address of a workspace in use"));
     }

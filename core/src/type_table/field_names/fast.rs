@@ -107,7 +107,7 @@ pub(in crate::type_table) unsafe fn look_up(
     if fields.len() < MIN_FIELDS {
         return None;
     }
-    // SAFETY: the caller vouches for record and name; the index of a type never changes.
+    // SAFETY: the caller guarantees record and name; the index of a type never changes.
     let (type_index, name) = unsafe { ((*info).type_index, name.as_slice()) };
     Some(type_info(type_index)?.field_names.table()?.has(fields, name))
 }

@@ -86,7 +86,7 @@ impl LibraryTypes {
 /// # Safety
 /// Both are valid, unless the sizes differ or the client's data is null.
 unsafe fn is_named(own: &TVMFFIByteArray, name: &TVMFFIByteArray) -> bool {
-    // SAFETY: the caller vouches for both when the sizes agree.
+    // SAFETY: the caller guarantees both when the sizes agree.
     own.size == name.size && unsafe { is_same_text(own, name) }
 }
 
@@ -108,7 +108,7 @@ pub(in crate::type_table) unsafe fn has_field(type_index: i32, name: &TVMFFIByte
 unsafe fn finds_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
     type_info(type_index).is_some_and(|entry| {
         let mut own = entry.own_fields.of(entry.fields()).iter();
-        // SAFETY: the names of published fields live forever, and the caller vouches for the other.
+        // SAFETY: the names of published fields live forever, and the caller guarantees the other.
         own.any(|field| unsafe { is_named(&field.name, name) })
     })
 }
@@ -131,7 +131,7 @@ pub(in crate::type_table) unsafe fn has_method(type_index: i32, name: &TVMFFIByt
 unsafe fn finds_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
     type_info(type_index).is_some_and(|entry| {
         let mut own = entry.own_methods.of(entry.methods()).iter();
-        // SAFETY: the names of published methods live forever, and the caller vouches for the other.
+        // SAFETY: the names of published methods live forever, and the caller guarantees the other.
         own.any(|method| unsafe { is_named(&method.name, name) })
     })
 }

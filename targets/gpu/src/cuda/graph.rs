@@ -21,7 +21,7 @@ use super::platform;
 pub(super) unsafe fn is_recording(device: &Device, stream: Handle) -> Result<bool> {
     let _entered = device.enter()?;
     let mut status: c_int = 0;
-    // SAFETY: the caller vouches for the stream; the driver writes the status.
+    // SAFETY: the caller guarantees the stream; the driver writes the status.
     unsafe { made!(device.api, cuStreamIsCapturing(stream, &mut status))? };
     Ok(status != 0)
 }
@@ -41,7 +41,7 @@ pub(super) unsafe fn record(
     let _entered = device.enter()?;
     // Those that the recorded commands take.
     device.workspaces.keep(stream);
-    // SAFETY: the caller vouches for the stream.
+    // SAFETY: the caller guarantees the stream.
     unsafe { made!(device.api, cuStreamBeginCapture_v2(stream, api::CAPTURE_THREAD_LOCAL))? };
     let recording = Recording { device, stream };
     body()?;

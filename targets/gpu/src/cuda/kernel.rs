@@ -141,7 +141,7 @@ impl Kernel {
             attributes: if attributes.is_empty() { ptr::null() } else { attributes.as_ptr() },
             attribute_count: attributes.len() as u32,
         };
-        // SAFETY: the kernel has as many parameters as there are pointers; the caller vouches for the values.
+        // SAFETY: the kernel has as many parameters as there are pointers; the caller guarantees the values.
         let status =
             unsafe { (self.api.cuLaunchKernelEx)(&config, self.function, parameters.as_ptr(), ptr::null()) };
         if failure::is_done(status) { Ok(()) } else { Err(self.launch_error(status, launch)) }

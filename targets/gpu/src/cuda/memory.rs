@@ -141,7 +141,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: Handle
         _ => plain_bail!(INTERNAL_ERROR, "A copy of CUDA needs memory of its devices"),
     };
     let _entered = device.enter()?;
-    // SAFETY: the caller vouches for regions and stream.
+    // SAFETY: the caller guarantees regions and stream.
     unsafe {
         match (&from, &to) {
             (Side::Main(from), Side::Device(_, to)) => {

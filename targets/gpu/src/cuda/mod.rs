@@ -141,7 +141,7 @@ impl Driver for Cuda {
 
     #[inline]
     unsafe fn launch(kernel: &Kernel, device: i32, launch: &Launch<'_>) -> Result<()> {
-        // SAFETY: the caller vouches for the values; `current_device` made the context current.
+        // SAFETY: the caller guarantees the values; `current_device` made the context current.
         unsafe { kernel.launch(device, launch) }
     }
 

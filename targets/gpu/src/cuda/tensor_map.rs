@@ -147,7 +147,7 @@ pub(super) fn encode_tiled(args: &[AnyView<'_>]) -> Result<Any> {
     plain_ensure!(is_aligned, VALUE_ERROR, "A tensor map must be aligned to 64 bytes");
     let is_aligned = data.addr().is_multiple_of(16);
     plain_ensure!(is_aligned, VALUE_ERROR, "The data of a tensor map must be aligned to 16 bytes");
-    // SAFETY: the caller who passes a tensor map vouches for its 128 bytes.
+    // SAFETY: the caller who passes a tensor map guarantees its 128 bytes.
     unsafe { encode(map, rank as u32, data, &tiling) }?;
     Ok(Any::NONE)
 }
@@ -161,7 +161,7 @@ unsafe fn encode(map: *mut c_void, rank: u32, data: *mut c_void, tiling: &Tiling
     let Some(encode) = api.cuTensorMapEncodeTiled else {
         return Err(cuda_error(&[b"The driver has no cuTensorMapEncodeTiled: it is older than CUDA 12"]));
     };
-    // SAFETY: the caller vouches for the map; each array has at least `rank` elements.
+    // SAFETY: the caller guarantees the map; each array has at least `rank` elements.
     let status = unsafe {
         encode(
             map,

@@ -42,7 +42,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller vouches for regions and stream.
+    // SAFETY: the caller guarantees regions and stream.
     unsafe {
         match (source, target) {
             (Some((device, buffer)), None) => {

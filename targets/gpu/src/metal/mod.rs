@@ -92,7 +92,7 @@ impl Driver for Metal {
     unsafe fn launch(kernel: &Kernel, device: i32, launch: &Launch<'_>) -> Result<()> {
         crate::forks::check()?;
         arguments::check_sizes(launch, kernel.max_threads())?;
-        // SAFETY: the caller vouches for the values.
+        // SAFETY: the caller guarantees the values.
         arguments::with_slots(launch, |slots| unsafe { kernel.launch(current_stream(device), launch, slots) })
     }
 
@@ -158,7 +158,7 @@ unsafe impl Backend for Metal {
     unsafe fn order_streams(&self, id: i32, before: *mut c_void, after: *mut c_void) -> Result<()> {
         let device = platform::device(id)?;
         let event = device.create_event()?;
-        // SAFETY: the caller vouches for the streams; queued commands retain the event.
+        // SAFETY: the caller guarantees the streams; queued commands retain the event.
         unsafe {
             let recorded = device.record_event(event, before);
             let ordered = recorded.and_then(|()| device.wait_for_event(event, after));

@@ -97,7 +97,7 @@ impl<D: Driver> KernelFunction<D> {
         let implementation = unsafe { self.implementation.as_ref() };
         let launch = Launch { plan: &self.plan, values: values.as_slice(), sizes: &sizes };
         implementation.with_kernel(self.kernel, device_id, |kernel| {
-            // SAFETY: as for any compiled code, the caller vouches for the pointers passed to a kernel.
+            // SAFETY: as for any compiled code, the caller guarantees the pointers passed to a kernel.
             unsafe { D::launch(kernel, device_id, &launch) }
         })
     }

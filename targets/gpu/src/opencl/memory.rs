@@ -102,7 +102,7 @@ unsafe fn buffer(region: &Region) -> Result<Option<(&'static Device, Handle)>> {
     }
     plain_ensure!(!region.data.is_null(), VALUE_ERROR, "A copy needs memory of the device, not null");
     let device = platform::device(region.device.device_id)?;
-    // SAFETY: the caller vouches for the descriptor.
+    // SAFETY: the caller guarantees the descriptor.
     Ok(Some((device, unsafe { (*region.data.cast::<Descriptor>()).memory })))
 }
 
@@ -117,7 +117,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller vouches for the regions.
+    // SAFETY: the caller guarantees the regions.
     unsafe {
         match (buffer(&from)?, buffer(&to)?) {
             (None, None) => plain_bail!(INTERNAL_ERROR, "A copy of OpenCL needs memory of its devices"),
@@ -153,7 +153,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
 /// # Safety
 /// Both sides must have `bytes` bytes.
 unsafe fn read((device, memory): (&Device, Handle), at: usize, to: *mut c_void, bytes: usize) -> Result<()> {
-    // SAFETY: the caller vouches for the memory; the call returns after it is written.
+    // SAFETY: the caller guarantees the memory; the call returns after it is written.
     failure::check(unsafe {
         let (queue, none) = (device.queue, ptr::null());
         (device.api.clEnqueueReadBuffer)(queue, memory, api::TRUE, at, bytes, to, 0, none, ptr::null_mut())
@@ -170,7 +170,7 @@ unsafe fn write(
     at: usize,
     bytes: usize,
 ) -> Result<()> {
-    // SAFETY: the caller vouches for the memory; the call returns after it is read.
+    // SAFETY: the caller guarantees the memory; the call returns after it is read.
     failure::check(unsafe {
         let (queue, none) = (device.queue, ptr::null());
         (device.api.clEnqueueWriteBuffer)(queue, memory, api::TRUE, at, bytes, from, 0, none, ptr::null_mut())

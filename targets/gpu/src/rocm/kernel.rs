@@ -135,7 +135,7 @@ impl Kernel {
     pub(super) unsafe fn launch(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
         let mut arguments = Arguments([0; 128]);
         match pack_aligned(launch, &mut arguments.0) {
-            // SAFETY: the caller vouches for the values.
+            // SAFETY: the caller guarantees the values.
             Some(bytes) => unsafe { self.queue(device, launch, (&raw mut arguments).cast(), bytes) },
             // SAFETY: as above.
             None => unsafe { self.launch_many(device, launch) },
@@ -150,7 +150,7 @@ impl Kernel {
     unsafe fn launch_many(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
         let mut arguments = Arguments([0; MAX_PARAMETERS * 8]);
         match pack_aligned(launch, &mut arguments.0) {
-            // SAFETY: the caller vouches for the values.
+            // SAFETY: the caller guarantees the values.
             Some(bytes) => unsafe { self.queue(device, launch, (&raw mut arguments).cast(), bytes) },
             None => Err(plain_error!(INTERNAL_ERROR, "A kernel has more than {} parameters", MAX_PARAMETERS)),
         }
@@ -177,7 +177,7 @@ impl Kernel {
         ];
         let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) =
             (launch.sizes.grid(), launch.sizes.block());
-        // SAFETY: the driver copies the arguments before it returns; the caller vouches for them.
+        // SAFETY: the driver copies the arguments before it returns; the caller guarantees them.
         let status = unsafe {
             (self.api.hipModuleLaunchKernel)(
                 self.function,

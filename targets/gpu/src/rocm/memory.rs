@@ -114,7 +114,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c
     if direction == api::ON_DEVICE && to.device.device_id != id {
         let other = to.device.device_id;
         device.platform.device(other)?;
-        // SAFETY: the caller vouches for regions and stream.
+        // SAFETY: the caller guarantees regions and stream.
         let status = unsafe { (api.hipMemcpyPeerAsync)(target, other, source, id, bytes, stream) };
         return api.check_done("hipMemcpyPeerAsync", status);
     }

@@ -89,7 +89,7 @@ impl Driver for Rocm {
 
     #[inline]
     unsafe fn launch(kernel: &Kernel, device: i32, launch: &Launch<'_>) -> Result<()> {
-        // SAFETY: the caller vouches for the values.
+        // SAFETY: the caller guarantees the values.
         unsafe { kernel.launch(device, launch) }
     }
 

@@ -69,7 +69,7 @@ pub(super) unsafe fn synchronize(id: i32, stream: Handle) -> Result<()> {
 /// Both streams must be null or belong to the device.
 pub(super) unsafe fn order(id: i32, before: Handle, after: Handle) -> Result<()> {
     let event = event::create(id, false)?;
-    // SAFETY: the caller vouches for the streams. The driver keeps an event alive while a stream waits for it.
+    // SAFETY: the caller guarantees the streams. The driver keeps an event alive while a stream waits for it.
     unsafe {
         let recorded = event::record(id, event, before);
         let ordered = recorded.and_then(|()| event::wait(id, event, after));

@@ -177,7 +177,7 @@ unsafe extern "C" fn free_in_slot(device_type: c_int, device_id: c_int, workspac
         return unsafe { registered(device_type, device_id, workspace) };
     }
     let Some(workspace) = NonNull::new(workspace) else { return 0 };
-    // SAFETY: the caller vouches for the workspace.
+    // SAFETY: the caller guarantees the workspace.
     match unsafe { device::free_workspace(device_type, device_id, workspace) } {
         Ok(()) => 0,
         Err(error) => {

@@ -37,7 +37,7 @@ macro_rules! functions {
             /// # Safety
             /// `get` must return Vulkan functions by their names.
             unsafe fn load(get: &dyn Fn(&CStr) -> vk::PFN_vkVoidFunction) -> Result<$table> {
-                // SAFETY: the caller vouches for the functions. Vulkan's registry specifies their types, and ash is generated
+                // SAFETY: the caller guarantees the functions. Vulkan's registry specifies their types, and ash is generated
                 // from it.
                 unsafe {
                     Ok($table {
@@ -141,7 +141,7 @@ impl LoaderApi {
     /// # Safety
     /// `get` must be `vkGetInstanceProcAddr` of a loader.
     pub(super) unsafe fn of_loader(get: vk::PFN_vkGetInstanceProcAddr) -> Result<LoaderApi> {
-        // SAFETY: the caller vouches for `get`; these functions need no instance.
+        // SAFETY: the caller guarantees `get`; these functions need no instance.
         unsafe { LoaderApi::load(&|name| get(vk::Instance::null(), name.as_ptr())) }
     }
 }
@@ -158,7 +158,7 @@ impl InstanceApi {
         get: vk::PFN_vkGetInstanceProcAddr,
         instance: vk::Instance,
     ) -> Result<InstanceApi> {
-        // SAFETY: the caller vouches for `get` and the instance.
+        // SAFETY: the caller guarantees `get` and the instance.
         unsafe { InstanceApi::load(&|name| get(instance, name.as_ptr())) }
     }
 }
@@ -172,7 +172,7 @@ impl DeviceApi {
     /// # Safety
     /// The device must belong to the instance.
     pub(super) unsafe fn of_device(instance: &InstanceApi, device: vk::Device) -> Result<DeviceApi> {
-        // SAFETY: the caller vouches for the device.
+        // SAFETY: the caller guarantees the device.
         unsafe { DeviceApi::load(&|name| (instance.vkGetDeviceProcAddr)(device, name.as_ptr())) }
     }
 }

@@ -219,7 +219,7 @@ impl Kernel {
         let mut bindings = Bindings::new();
         for (index, (parameter, value)) in launch.parameters().enumerate() {
             if parameter.is_handle() {
-                // SAFETY: the caller vouches for the record.
+                // SAFETY: the caller guarantees the record.
                 let memory = unsafe { ptr::with_exposed_provenance::<Memory>(*value as usize).as_ref() };
                 match memory {
                     Some(memory)

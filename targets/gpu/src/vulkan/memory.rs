@@ -193,7 +193,7 @@ unsafe fn buffer_range(region: &Region, bytes: usize) -> Result<Option<BufferRan
         return Ok(None);
     }
     let device = platform::device(region.device.device_id)?;
-    // SAFETY: the caller vouches for the record.
+    // SAFETY: the caller guarantees the record.
     let Some(memory) = (unsafe { region.data.cast::<Memory>().as_ref() }) else {
         plain_bail!(VALUE_ERROR, "A copy needs memory of the device, not null");
     };
@@ -227,7 +227,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller vouches for the regions.
+    // SAFETY: the caller guarantees the regions.
     unsafe {
         match (buffer_range(&from, bytes)?, buffer_range(&to, bytes)?) {
             (None, None) => plain_bail!(INTERNAL_ERROR, "A copy of Vulkan needs memory of its devices"),
@@ -259,7 +259,7 @@ unsafe fn write(from: *const u8, to: BufferRange, bytes: usize) -> Outcome<()> {
         let piece = STAGING_BYTES.min(bytes - at);
         let mut queue = to.device.queue();
         let staged = queue.stage(to.device, piece, STAGING_ALIGNMENT)?;
-        // SAFETY: the caller vouches for the source; the staging memory is reserved for this copy.
+        // SAFETY: the caller guarantees the source; the staging memory is reserved for this copy.
         unsafe { from.add(at).copy_to_nonoverlapping(staged.data.as_ptr(), piece) };
         let target = (to.buffer, to.offset + at as u64);
         queue.copy(to.device, (staged.buffer, staged.offset), target, piece, false)?;
@@ -283,7 +283,7 @@ unsafe fn read(from: BufferRange, to: *mut u8, bytes: usize) -> Outcome<()> {
             (staged, queue.begin_wait(device, u64::MAX)?)
         };
         device.end_wait(wait, || {
-            // SAFETY: the caller vouches for the target; the copy is complete, and the staging memory stays reserved.
+            // SAFETY: the caller guarantees the target; the copy is complete, and the staging memory stays reserved.
             unsafe { staged.data.as_ptr().copy_to_nonoverlapping(to.add(at), piece) };
         })?;
     }

@@ -90,7 +90,7 @@ impl Driver for Vulkan {
 
     #[inline]
     unsafe fn launch(kernel: &Kernel, _device: i32, launch: &Launch<'_>) -> Result<()> {
-        // SAFETY: the caller vouches for the values.
+        // SAFETY: the caller guarantees the values.
         unsafe { kernel.launch(launch) }
     }
 

@@ -185,7 +185,7 @@ impl Instance {
     /// The device must belong to the instance and be unused.
     pub(super) unsafe fn destroy_device(&self, device: vk::Device) {
         let name = c_name!(vkDestroyDevice);
-        // SAFETY: the caller vouches for the device; the function has this type.
+        // SAFETY: the caller guarantees the device; the function has this type.
         unsafe {
             if let Some(destroy) = (self.api.vkGetDeviceProcAddr)(device, name.as_ptr()) {
                 let destroy: vk::PFN_vkDestroyDevice = core::mem::transmute(destroy);

@@ -304,7 +304,7 @@ impl Queue {
     ) -> Outcome<()> {
         let region = vk::BufferCopy { src_offset: from_offset, dst_offset: to_offset, size: bytes as u64 };
         let batch = self.batch(device)?;
-        // SAFETY: the batch is open; the caller vouches for the buffers.
+        // SAFETY: the batch is open; the caller guarantees the buffers.
         unsafe { (device.api.vkCmdCopyBuffer)(batch.commands, from, to, 1, &region) };
         self.end_command(device, is_for_host)
     }

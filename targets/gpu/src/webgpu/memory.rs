@@ -86,7 +86,7 @@ impl Side {
     /// A region in main memory must have `bytes` bytes.
     unsafe fn new(region: &Region, bytes: usize) -> Result<Side> {
         if region.device.device_type != kind::WEB_GPU {
-            // SAFETY: the caller vouches for the region.
+            // SAFETY: the caller guarantees the region.
             let start = unsafe { region.data.cast::<u8>().add(region.offset) };
             return match NonNull::new(start) {
                 Some(start) => Ok(Side::Main(start)),
@@ -125,7 +125,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller vouches for the regions, which no other thread uses during the copy.
+    // SAFETY: the caller guarantees the regions, which no other thread uses during the copy.
     unsafe {
         match (Side::new(&from, bytes)?, Side::new(&to, bytes)?) {
             (Side::Main(_), Side::Main(_)) => plain_bail!(INTERNAL_ERROR, "A copy of WebGPU needs a buffer"),

@@ -47,7 +47,7 @@ impl Library {
         // SAFETY: the name ends in a NUL.
         let address = unsafe { dlsym(self.0.as_ptr(), name.as_ptr()) };
         assert!(!address.is_null(), "{name:?}");
-        // SAFETY: the caller vouches for the type.
+        // SAFETY: the caller guarantees the type.
         unsafe { core::mem::transmute_copy(&address) }
     }
 }

@@ -43,7 +43,7 @@ impl Module {
         if self.headers.is_null() {
             return &[];
         }
-        // SAFETY: the linker vouches for the table, which lives as long as the module.
+        // SAFETY: the linker guarantees the table, which lives as long as the module.
         unsafe { slice::from_raw_parts(self.headers, self.header_count) }
     }
 

@@ -60,7 +60,7 @@ impl DriverLibrary {
     /// # Errors
     /// RuntimeError with the system's message if the library cannot be opened.
     pub fn open_at(path: &CStr, name: &'static CStr) -> Result<DriverLibrary> {
-        // SAFETY: as in `open`; the caller vouches for the library.
+        // SAFETY: as in `open`; the caller guarantees the library.
         let handle = apart_from_forks(|| unsafe { linker::open_resolved(path) }).map_err(|error| {
             error.with_text(|reason| {
                 plain_error!(RUNTIME_ERROR, "Cannot open {} ({})", path.to_bytes(), reason)

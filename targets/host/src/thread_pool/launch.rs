@@ -106,7 +106,7 @@ impl Launch {
     /// The launch must live until its last task has ended, and no other thread may run this task.
     pub(super) unsafe fn run(delivery: Delivery<Launch>) {
         let Delivery { launch, task } = delivery;
-        // SAFETY: the caller vouches for the launch, which lives until this task has ended; no reference to it lives longer.
+        // SAFETY: the caller guarantees the launch, which lives until this task has ended; no reference to it lives longer.
         unsafe {
             if let Err(error) = (*launch).call(task) {
                 (*launch).record(error);
@@ -121,7 +121,7 @@ impl Launch {
             sync_handle: ptr::from_ref(self).cast_mut().cast(),
             num_task: self.group.tasks().cast_signed(),
         };
-        // SAFETY: the creator of the launch vouches for `lambda` and `data`.
+        // SAFETY: the creator of the launch guarantees `lambda` and `data`.
         let outcome = unsafe { launcher::run_task(self.lambda, task.cast_signed(), &raw mut env, self.data) };
         if task != 0 {
             // An error raised by a task that succeeds must not be mistaken for the error of a later task on this thread.

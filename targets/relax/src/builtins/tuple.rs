@@ -37,7 +37,7 @@ fn tuple_getitem(args: &[AnyView<'_>]) -> Result<Any> {
 fn tuple_reset_item(tuple: ArrayObject, index: i64) -> Result<()> {
     tuple.get(index)?;
     // SAFETY: arrays have a sequence cell behind the header, and the element is one of them. Nobody reads the tuple meanwhile, as
-    // whoever calls the model vouches.
+    // whoever calls the model guarantees.
     let old = unsafe {
         let cell = tuple.as_object().as_ptr().add(1).cast::<TVMFFISeqCell>();
         let place = (*cell).data.cast::<Any>().add(index as usize);

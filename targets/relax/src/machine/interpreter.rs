@@ -117,7 +117,7 @@ impl Interpreter<'_> {
         } else {
             self.frame.registers.cast_const()
         };
-        // SAFETY: the caller vouches for the operand.
+        // SAFETY: the caller guarantees the operand.
         unsafe { &*base.add(operand.index()) }
     }
 
@@ -128,7 +128,7 @@ impl Interpreter<'_> {
     #[inline(always)]
     unsafe fn write(&self, destination: Destination, value: Any) {
         if let Some(register) = destination.register() {
-            // SAFETY: the caller vouches for the register. The old value is dropped when the new one is in place, as its destructor may
+            // SAFETY: the caller guarantees the register. The old value is dropped when the new one is in place, as its destructor may
             // run other code.
             drop(unsafe { core::mem::replace(&mut *self.frame.registers.add(register), value) });
         }
@@ -155,7 +155,7 @@ impl Interpreter<'_> {
         operands: &[Operand; PLACE_ARGUMENTS as usize],
         destination: Destination,
     ) -> Result<()> {
-        // SAFETY: the caller vouches for the operands, which are borrowed until the tensor is made.
+        // SAFETY: the caller guarantees the operands, which are borrowed until the tensor is made.
         unsafe {
             let [storage, offset, shape, dtype] = operands.map(|operand| self.read(operand).as_view());
             let tensor =
@@ -171,7 +171,7 @@ impl Interpreter<'_> {
     /// The instruction must have been validated for the function.
     #[inline(always)]
     unsafe fn call(&self, function: u32, operands: &[Operand], destination: Destination) -> Result<()> {
-        // SAFETY: the caller vouches for function and operands. No register is written while arguments are borrowed. The handle is that
+        // SAFETY: the caller guarantees function and operands. No register is written while arguments are borrowed. The handle is that
         // of a function among the literals, and a successful call leaves an owned value (ABI).
         unsafe {
             let callee = self.pools.callees.get_unchecked(function as usize);
@@ -215,7 +215,7 @@ impl Interpreter<'_> {
     #[inline(always)]
     unsafe fn arguments(&self, operands: &[Operand]) -> &[AnyView<'_>] {
         let args = self.frame.arguments;
-        // SAFETY: the caller vouches for operands and space.
+        // SAFETY: the caller guarantees operands and space.
         unsafe {
             for (index, operand) in operands.iter().enumerate() {
                 args.add(index).write(*self.read(*operand).as_raw());
@@ -236,7 +236,7 @@ impl Interpreter<'_> {
         destination: Destination,
     ) -> Result<()> {
         let function = function as usize;
-        // SAFETY: the caller vouches for function and operands.
+        // SAFETY: the caller guarantees function and operands.
         unsafe {
             let (args, callee) = (self.arguments(operands), self.pools.callees.get_unchecked(function));
             let invoke = || self.invoke(callee, function, args);

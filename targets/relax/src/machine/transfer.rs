@@ -53,7 +53,7 @@ pub fn copy_tensor_to(tensor: &Tensor, allocator: Allocator) -> Result<Tensor> {
 /// # Safety
 /// The tensor must be valid.
 unsafe fn copy(from: &DLTensor, allocator: Allocator) -> Result<Tensor> {
-    // SAFETY: the caller vouches for the tensor.
+    // SAFETY: the caller guarantees the tensor.
     let reader = unsafe { TensorRef::from_raw(from) };
     let Some(bytes) = reader.size_bytes() else {
         plain_bail!(VALUE_ERROR, "The tensor has more elements than memory can hold");

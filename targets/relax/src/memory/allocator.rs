@@ -203,7 +203,7 @@ impl Allocator {
             is_kept
         };
         if !is_kept {
-            // SAFETY: as the caller vouches.
+            // SAFETY: as the caller guarantees.
             unsafe { device_memory::free(self.device(), data) };
         }
     }

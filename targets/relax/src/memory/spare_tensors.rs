@@ -43,7 +43,7 @@ impl SpareTensors {
         placement: &Placement,
         shape: &[i64],
     ) -> Result<Tensor> {
-        // SAFETY: the caller vouches for the memory; spare tensors of this list have as many dimensions as the shape.
+        // SAFETY: the caller guarantees the memory; spare tensors of this list have as many dimensions as the shape.
         unsafe {
             match self.0.get_mut(shape.len()).and_then(Buffer::pop) {
                 Some(spare) => Ok(spare.place(owner, placement, shape)),

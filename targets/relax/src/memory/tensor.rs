@@ -70,7 +70,7 @@ unsafe fn fill(
     shape: &[i64],
     ndim: i32,
 ) {
-    // SAFETY: the caller vouches for the record and its lists.
+    // SAFETY: the caller guarantees the record and its lists.
     unsafe {
         let extents = record.add(1).cast::<i64>();
         let strides = extents.add(shape.len());
@@ -128,7 +128,7 @@ impl SpareTensor {
     /// Same requirements as [`tensor_over`]; the shape must have as many dimensions as this object.
     #[inline(always)]
     pub(super) unsafe fn place(self, owner: &ObjectRef, placement: &Placement, shape: &[i64]) -> Tensor {
-        // SAFETY: the tensor is one of this file that nobody else has; the caller vouches for the rest.
+        // SAFETY: the tensor is one of this file that nobody else has; the caller guarantees the rest.
         unsafe {
             fill(self.0.as_ptr().cast(), owner, placement, shape, shape.len() as i32);
             Tensor::from_object_unchecked(self.0)

@@ -67,7 +67,7 @@ unsafe impl Backend for SmallDevice {
     }
 
     unsafe fn copy(&self, from: Region, to: Region, bytes: usize, _stream: *mut c_void) -> Result<()> {
-        // SAFETY: the caller vouches for both regions.
+        // SAFETY: the caller guarantees both regions.
         unsafe { from.data.byte_add(from.offset).copy_to(to.data.byte_add(to.offset), bytes) };
         Ok(())
     }

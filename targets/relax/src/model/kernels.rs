@@ -88,7 +88,7 @@ impl Kernels {
     /// MemoryError; errors of the modules and of the program's function.
     pub(super) fn find(&self, name: &[u8]) -> Result<Option<Function>> {
         match &self.0 {
-            // SAFETY: whoever made the table vouched for it.
+            // SAFETY: whoever made the table guaranteed it.
             Origin::Linked(kernels) => unsafe { find_linked(kernels, name) },
             #[cfg(feature = "all-builtins")]
             Origin::Modules(modules) => crate::module::resolve(modules, name),
@@ -106,7 +106,7 @@ impl Kernels {
 /// Same requirements as [`Kernels::linked`].
 unsafe fn find_linked(kernels: &[Kernel], name: &[u8]) -> Result<Option<Function>> {
     for kernel in kernels.iter().rev() {
-        // SAFETY: as the caller vouches.
+        // SAFETY: as the caller guarantees.
         let is_named = !kernel.name.is_null() && unsafe { CStr::from_ptr(kernel.name) }.to_bytes() == name;
         if let (true, Some(call)) = (is_named, kernel.call) {
             // SAFETY: generated code needs no context, and lives as long as the program.

@@ -59,7 +59,7 @@ pub unsafe fn register(name: &'static CStr, symbol: *mut c_void) -> Result<()> {
     // As the executable calls it: without the prefix of functions.
     let short = name.to_bytes_with_nul();
     let short = short.strip_prefix(FUNCTION_PREFIX).unwrap_or(short);
-    // SAFETY: functions have this type, as the caller vouches; what is no function is never called.
+    // SAFETY: functions have this type, as the caller guarantees; what is no function is never called.
     let call = unsafe { transmute::<*mut c_void, Option<TVMFFISafeCallType>>(symbol) };
     critical(|| {
         let at = TABLE.registered.load(Ordering::Relaxed);
@@ -133,7 +133,7 @@ pub(super) fn model(prefix: &[u8]) -> Result<Model> {
     let bytes = bytes.ok_or_else(|| {
         plain_error!(INTERNAL_ERROR, "There is no system library with a model under the prefix `{}`", prefix)
     })?;
-    // SAFETY: whoever registered the symbols vouched for their types.
+    // SAFETY: whoever registered the symbols guaranteed their types.
     let kernels = unsafe { Kernels::linked(symbols) };
     Model::new(Executable::load(Source::Static(bytes))?, Kind::Naive, kernels)
 }

@@ -33,7 +33,7 @@ fn done_or_in_use<T>(outcome: Result<T>) -> Option<T> {
     }
 }
 
-/// As [`done_or_in_use`]; the other thread may have removed the element meanwhile.
+/// Checks the same as [`done_or_in_use`], where the other thread may have removed the element meanwhile.
 fn done_or_changed<T>(outcome: Result<T>) {
     if !matches!(&outcome, Err(error) if error.kind_bytes() == b"IndexError" || error.kind_bytes() == b"KeyError")
     {
@@ -207,7 +207,7 @@ fn values_are_walked_and_converted_while_they_change() -> Result<()> {
 #[cfg(feature = "macros")]
 static REFUSED: AtomicUsize = AtomicUsize::new(0);
 
-/// What uses its list and dict when it is released.
+/// Content that uses its list and dict when it is released.
 #[cfg(feature = "macros")]
 #[derive(ferrite::Object)]
 #[object(key = "test.safe.UsesItsList")]

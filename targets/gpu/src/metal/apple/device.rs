@@ -180,12 +180,12 @@ impl Device {
         to: *mut u8,
         bytes: usize,
     ) -> Result<()> {
-        // SAFETY: the caller vouches for the buffer and the stream.
+        // SAFETY: the caller guarantees the buffer and the stream.
         let (buffer, stream) = unsafe { (buffer.cast::<MetalBuffer>().as_ref(), self.stream(stream)) };
         let range = Aligned::around(offset, bytes);
         autoreleasepool(|_| {
             let staging = self.read_range(stream, buffer, range)?;
-            // SAFETY: the staging buffer contains the range, and the caller vouches for the target.
+            // SAFETY: the staging buffer contains the range, and the caller guarantees the target.
             unsafe {
                 let content = staging.contents().cast::<u8>().as_ptr().add(range.before);
                 content.copy_to_nonoverlapping(to, bytes);
@@ -210,7 +210,7 @@ impl Device {
         offset: usize,
         bytes: usize,
     ) -> Result<()> {
-        // SAFETY: the caller vouches for the buffer and the stream.
+        // SAFETY: the caller guarantees the buffer and the stream.
         let (buffer, stream) = unsafe { (buffer.cast::<MetalBuffer>().as_ref(), self.stream(stream)) };
         let range = Aligned::around(offset, bytes);
         autoreleasepool(|_| {
@@ -219,7 +219,7 @@ impl Device {
             } else {
                 self.read_range(stream, buffer, range)?
             };
-            // SAFETY: the staging buffer contains the range, and the caller vouches for the source.
+            // SAFETY: the staging buffer contains the range, and the caller guarantees the source.
             unsafe {
                 let content = staging.contents().cast::<u8>().as_ptr().add(range.before);
                 content.copy_from_nonoverlapping(from, bytes);
@@ -252,7 +252,7 @@ impl Device {
                 self.write(stream, staging.as_ptr(), to.0, to.1, bytes)
             };
         }
-        // SAFETY: the caller vouches for the buffers and the stream.
+        // SAFETY: the caller guarantees the buffers and the stream.
         let (source, target, stream) = unsafe {
             (from.0.cast::<MetalBuffer>().as_ref(), to.0.cast::<MetalBuffer>().as_ref(), self.stream(stream))
         };

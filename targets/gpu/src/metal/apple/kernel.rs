@@ -90,7 +90,7 @@ impl Kernel {
         launch: &Launch<'_>,
         slots: &[u8],
     ) -> Result<()> {
-        // SAFETY: the caller vouches for the stream.
+        // SAFETY: the caller guarantees the stream.
         let stream = unsafe { self.device.stream(stream) };
         if stream.has_failed() {
             return Ok(());
@@ -99,7 +99,7 @@ impl Kernel {
             let commands = stream.commands()?;
             stream::encode(&commands, |encoder| {
                 encoder.setComputePipelineState(&self.pipeline);
-                // SAFETY: the caller vouches for the buffers, which the command buffer retains; the framework copies the
+                // SAFETY: the caller guarantees the buffers, which the command buffer retains; the framework copies the
                 // scalars.
                 unsafe { set_arguments(encoder, launch, slots) };
                 encoder.dispatchThreadgroups_threadsPerThreadgroup(
@@ -126,7 +126,7 @@ unsafe fn set_arguments(
     let mut index = 0;
     for (_, value) in handles {
         let buffer = ptr::with_exposed_provenance::<ProtocolObject<dyn MTLBuffer>>(*value as usize);
-        // SAFETY: the caller vouches for the buffers, whose number was checked.
+        // SAFETY: the caller guarantees the buffers, whose number was checked.
         unsafe { encoder.setBuffer_offset_atIndex(buffer.as_ref(), 0, index) };
         index += 1;
     }

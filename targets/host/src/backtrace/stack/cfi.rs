@@ -76,7 +76,7 @@ unsafe fn caller(registers: &Registers, step: Step) -> Option<Registers> {
     }
     let read = |offset: i32| {
         let at = ptr::with_exposed_provenance::<usize>(stack.wrapping_add_signed(offset as isize));
-        // SAFETY: the caller vouches for frame and step, which say that a register was saved there.
+        // SAFETY: the caller guarantees frame and step, which say that a register was saved there.
         unsafe { at.read_unaligned() }
     };
     let pc = read(return_address);

@@ -50,7 +50,7 @@ pub(super) fn trace(cache: &mut Cache, begin: impl Fn(usize, usize) -> bool, vis
 /// # Safety
 /// `context` must be a live context of the unwinder, and `walk` a [`Walk`] that is not borrowed elsewhere.
 unsafe extern "C" fn visit_frame(context: *mut Context, walk: *mut c_void) -> c_int {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     let goes_on = unsafe {
         let walk = &mut *walk.cast::<Walk<'_>>();
         (walk.visit)(context::pc(context), context::stack_pointer(context))

@@ -52,7 +52,7 @@ unsafe fn open_with(path: &CStr, flags: c_int) -> Result<NonNull<c_void>, LoadEr
     if truncated::is_truncated(path) {
         return Err(LoadError::of_text(c"the file is truncated"));
     }
-    // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
+    // SAFETY: the path ends in a NUL; the caller guarantees the initialisers.
     NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) }).ok_or_else(LoadError::last)
 }
 

@@ -58,7 +58,7 @@ pub(in super::super) unsafe fn open(path: &CStr) -> Result<NonNull<c_void>, Load
     let has_folder = path.to_bytes().iter().any(|byte| b"/\\:".contains(byte));
     let (name, flags) =
         if has_folder { (absolute(&name)?, LOAD_WITH_ALTERED_SEARCH_PATH) } else { (name, 0) };
-    // SAFETY: the name ends in a zero; the caller vouches for the initialisers.
+    // SAFETY: the name ends in a zero; the caller guarantees the initialisers.
     let (handle, code) = without_dialogs(|| unsafe {
         let handle = LoadLibraryExW(name.as_slice().as_ptr(), ptr::null_mut(), flags);
         (handle, GetLastError())

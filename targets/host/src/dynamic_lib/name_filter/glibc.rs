@@ -109,7 +109,7 @@ impl NameFilter {
         if !table.cast::<u64>().is_aligned() {
             return None;
         }
-        // SAFETY: the caller vouches for the table.
+        // SAFETY: the caller guarantees the table.
         let Header { word_count, shift, .. } = unsafe { table.read() };
         if !word_count.is_power_of_two() || shift >= u32::BITS {
             return None;

@@ -12,7 +12,7 @@ use super::{Body, LEAST_STACK_BYTES};
 /// `B` must accept `argument` on another thread.
 pub(in super::super) unsafe fn start<B: Body>(argument: *mut c_void) -> bool {
     let (mut attributes, mut thread) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: the attributes are initialised before use and destroyed once; the caller vouches for the argument.
+    // SAFETY: the attributes are initialised before use and destroyed once; the caller guarantees the argument.
     unsafe {
         if libc::pthread_attr_init(attributes.as_mut_ptr()) != 0 {
             return false;
@@ -29,7 +29,7 @@ pub(in super::super) unsafe fn start<B: Body>(argument: *mut c_void) -> bool {
 }
 
 extern "C" fn enter<B: Body>(argument: *mut c_void) -> *mut c_void {
-    // SAFETY: the caller of `start` vouches for the argument.
+    // SAFETY: the caller of `start` guarantees the argument.
     unsafe { B::run(argument) };
     ptr::null_mut()
 }

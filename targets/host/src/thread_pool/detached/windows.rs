@@ -14,7 +14,7 @@ use super::{Body, LEAST_STACK_BYTES};
 /// `B` must accept `argument` on another thread.
 pub(in super::super) unsafe fn start<B: Body>(argument: *mut c_void) -> bool {
     let flags = STACK_SIZE_PARAM_IS_A_RESERVATION;
-    // SAFETY: null stands for the default attributes, and for no place for the identifier; the caller vouches for the argument.
+    // SAFETY: null stands for the default attributes, and for no place for the identifier; the caller guarantees the argument.
     unsafe {
         let thread =
             CreateThread(ptr::null(), LEAST_STACK_BYTES, Some(enter::<B>), argument, flags, ptr::null_mut());
@@ -23,7 +23,7 @@ pub(in super::super) unsafe fn start<B: Body>(argument: *mut c_void) -> bool {
 }
 
 unsafe extern "system" fn enter<B: Body>(argument: *mut c_void) -> u32 {
-    // SAFETY: the caller of `start` vouches for the argument.
+    // SAFETY: the caller of `start` guarantees the argument.
     unsafe { B::run(argument) };
     0
 }

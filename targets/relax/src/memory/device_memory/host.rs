@@ -40,7 +40,7 @@ pub(super) fn allocate(bytes: usize) -> Result<*mut c_void> {
 /// The block must come from [`allocate`], and must not be used afterwards.
 pub(super) unsafe fn free(block: *mut c_void) {
     if let Some(block) = NonNull::new(block.cast()) {
-        // SAFETY: as the caller vouches; every heap knows the size of its blocks, whose alignment is a power of two.
+        // SAFETY: as the caller guarantees; every heap knows the size of its blocks, whose alignment is a power of two.
         unsafe { memory::release(block, Layout::from_size_align_unchecked(1, ALIGNMENT)) };
     }
 }

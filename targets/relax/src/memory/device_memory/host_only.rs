@@ -36,7 +36,7 @@ pub(super) fn allocate(_device: DLDevice, bytes: usize) -> Result<*mut c_void> {
 /// # Safety
 /// The block must come from [`allocate`], and must not be used afterwards.
 pub(super) unsafe fn free(_device: DLDevice, block: *mut c_void) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     unsafe { host::free(block) };
 }
 
@@ -48,13 +48,13 @@ pub(super) unsafe fn free(_device: DLDevice, block: *mut c_void) {
 /// # Safety
 /// Both tensors must be valid and in main memory; no other code may use the data of the destination.
 pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     let readers = unsafe { [TensorRef::from_raw(from), TensorRef::from_raw(to)] };
     let [source, target] = readers.map(|tensor| tensor.size_bytes().filter(|_| tensor.is_contiguous()));
     let (Some(bytes), true) = (source, source == target) else {
         plain_bail!(VALUE_ERROR, "Copies need compact tensors of one size");
     };
-    // SAFETY: both are compact and have so many bytes; the caller vouches for the rest.
+    // SAFETY: both are compact and have so many bytes; the caller guarantees the rest.
     unsafe {
         let data = from.data.cast::<u8>().add(from.byte_offset as usize);
         data.copy_to(to.data.cast::<u8>().add(to.byte_offset as usize), bytes);

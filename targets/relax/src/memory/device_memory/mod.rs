@@ -38,10 +38,10 @@ pub(super) fn allocate(device: DLDevice, bytes: usize) -> Result<*mut c_void> {
 /// The block must come from [`allocate`] for the same device, and must not be used afterwards.
 pub(super) unsafe fn free(device: DLDevice, block: *mut c_void) {
     if device.device_type == CPU {
-        // SAFETY: as the caller vouches.
+        // SAFETY: as the caller guarantees.
         unsafe { host::free(block) };
     } else if let Some(backend) = device::find(device.device_type) {
-        // SAFETY: as the caller vouches.
+        // SAFETY: as the caller guarantees.
         unsafe { backend.free(device.device_id, block) };
     }
 }
@@ -57,7 +57,7 @@ pub(super) unsafe fn free(device: DLDevice, block: *mut c_void) {
 /// Both tensors must be valid; no other code may use the data of the destination.
 pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
     let source = from.device;
-    // SAFETY: as the caller vouches; the null stream is the default one.
+    // SAFETY: as the caller guarantees; the null stream is the default one.
     unsafe {
         device::copy_tensor(from, to, core::ptr::null_mut())?;
         if !device::is_main_memory(source.device_type) && device::is_main_memory(to.device.device_type) {

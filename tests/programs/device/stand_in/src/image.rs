@@ -42,7 +42,7 @@ fn ptx_kernels(text: &[u8]) -> Result<Vec<&'static Kernel>, (Fault, String)> {
 /// # Safety
 /// The ELF file must be complete, including all sections in its headers.
 unsafe fn elf_kernels(file: *const u8) -> Outcome<Vec<&'static Kernel>> {
-    // SAFETY: the caller vouches for the header and the sections.
+    // SAFETY: the caller guarantees the header and the sections.
     unsafe {
         let number = |at: usize, bytes: usize| {
             (0..bytes).rev().fold(0u64, |value, index| value << 8 | u64::from(file.add(at + index).read()))

@@ -545,7 +545,7 @@ impl Machine {
                     let text = "a copy that was queued runs on memory that was freed".into();
                     return Err(complain(Fault::IllegalAddress, text));
                 };
-                // SAFETY: device memory is live; the code that queued the copy vouches for main memory.
+                // SAFETY: device memory is live; the code that queued the copy guarantees main memory.
                 unsafe { from.copy_to(to, bytes as usize) };
                 Ok(())
             }

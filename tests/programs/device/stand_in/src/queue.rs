@@ -14,7 +14,7 @@ pub enum Place {
     Device(u64),
 }
 
-// SAFETY: the code that queues a copy vouches for the memory until it is complete, on any thread.
+// SAFETY: the code that queues a copy guarantees the memory until it is complete, on any thread.
 unsafe impl Send for Place {}
 
 /// Work sizes and attributes of a launch.

@@ -20,7 +20,7 @@ unsafe extern "C-unwind" {
 /// # Safety
 /// `context` must be the one that the unwinder passed to the running callback.
 pub(super) unsafe fn pc(context: *mut Context) -> usize {
-    // SAFETY: the caller vouches for the context.
+    // SAFETY: the caller guarantees the context.
     unsafe { _Unwind_GetIP(context) }
 }
 
@@ -29,7 +29,7 @@ pub(super) unsafe fn pc(context: *mut Context) -> usize {
 /// # Safety
 /// Same requirements as [`pc`].
 pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
-    // SAFETY: the caller vouches for the context.
+    // SAFETY: the caller guarantees the context.
     unsafe { _Unwind_GetCFA(context) }
 }
 

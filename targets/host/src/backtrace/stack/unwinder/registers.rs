@@ -35,7 +35,7 @@ const THUMB: usize = 1;
 /// # Safety
 /// `context` must be the one that the unwinder passed to the running callback.
 pub(super) unsafe fn pc(context: *mut Context) -> usize {
-    // SAFETY: the caller vouches for the context.
+    // SAFETY: the caller guarantees the context.
     unsafe { register(context, PC) & !THUMB }
 }
 
@@ -44,7 +44,7 @@ pub(super) unsafe fn pc(context: *mut Context) -> usize {
 /// # Safety
 /// Same requirements as [`pc`].
 pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
-    // SAFETY: the caller vouches for the context.
+    // SAFETY: the caller guarantees the context.
     unsafe { register(context, STACK_POINTER) }
 }
 
@@ -54,7 +54,7 @@ pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
 /// Same requirements as [`pc`].
 unsafe fn register(context: *mut Context, register: u32) -> usize {
     let mut value = 0_usize;
-    // SAFETY: the caller vouches for the context; the value has 32 bits.
+    // SAFETY: the caller guarantees the context; the value has 32 bits.
     unsafe { _Unwind_VRS_Get(context, CORE, register, UINT32, (&raw mut value).cast()) };
     value
 }
