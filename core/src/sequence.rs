@@ -150,6 +150,10 @@ pub(crate) fn for_each(
     mut each: impl FnMut(&AnyView<'_>) -> Result<bool>,
 ) -> Result<Option<bool>> {
     let Some(sequence) = Sequence::of(view) else { return Ok(None) };
+    if sequence.0.type_index() == type_index::ARRAY {
+        // An Array does not change, and keeps its elements alive.
+        return with_elements(view, |elements| all(elements, &mut each));
+    }
     let mut index = 0;
     loop {
         let (element, owned) = {
@@ -171,6 +175,17 @@ pub(crate) fn for_each(
         }
         index += 1;
     }
+}
+
+/// Calls `each` with the elements in order, until it returns `false`. Returns whether all calls returned `true`.
+#[cfg(feature = "alloc")]
+fn all(elements: &[AnyView<'_>], mut each: impl FnMut(&AnyView<'_>) -> Result<bool>) -> Result<bool> {
+    for element in elements {
+        if !each(element)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Borrows a slice of `u8` as such, or returns `None` for elements of another type.

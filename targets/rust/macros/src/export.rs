@@ -14,7 +14,7 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     let function = &item.sig.ident;
     let name = match name {
         Some(name) => name.parse()?,
-        None => format_ident!("{}", function.to_string().trim_start_matches("r#")),
+        None => format_ident!("{}", function.to_string().trim_start_matches("r#"), span = function.span()),
     };
     refuse_reserved(&name)?;
     let (items, doc) = (root.items(), attribute::doc(&item.attrs));
