@@ -23,7 +23,7 @@ fn zeros() -> Result<Tensor> {
 
 /// Asserts that a call was refused because of a borrow, and returns the message.
 fn in_use<T>(outcome: Result<T>) -> String {
-    let error: Error = outcome.map(drop).unwrap_err();
+    let error: Error = outcome.map(drop).expect_err("a borrow conflicts");
     assert_eq!(error.kind(), ErrorKind::RuntimeError, "{error}");
     error.to_string()
 }

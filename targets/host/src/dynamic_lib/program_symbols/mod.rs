@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn symbols_that_the_process_shows_stay() {
-        // SAFETY: the process shows the symbol already, so that this one is not used.
         static TABLE: SymbolTable =
+            // SAFETY: the process shows the symbol already, so that this one is not used.
             SymbolTable { symbols: &[unsafe { Symbol::new(c"malloc", two as *const c_void) }] };
         assert!(is_shown(&TABLE));
         offer(&TABLE);
