@@ -89,7 +89,8 @@ impl Graph {
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The memory that the commands use must still be allocated.
+    /// The memory that the commands use must still be allocated, and no other thread may launch the graph at the same time: drivers
+    /// do not synchronise it.
     pub unsafe fn launch(&self) -> Result<()> {
         let device = self.stream.device();
         let backend = super::get(device.device_type())?;
