@@ -62,7 +62,8 @@ int FerriteModelCreate(const void *executable,
  * and a missing kernel; TypeError for a library without a whole model; MemoryError.
  *
  * The caller must ensure:
- * Loading runs the library's initialisers; its kernels must be those of the model.
+ * Loading runs the library's initialisers; its kernels must be those of the model. The library is closed with the last reference to
+ * the model: objects that its code made must be gone before.
  */
 TVM_FFI_DLL
 int FerriteModelLoad(const char *path,

@@ -74,7 +74,8 @@ pub unsafe extern "C" fn FerriteModelCreate(
 /// and a missing kernel; TypeError for a library without a whole model; MemoryError.
 ///
 /// # Safety
-/// Loading runs the library's initialisers; its kernels must be those of the model.
+/// Loading runs the library's initialisers; its kernels must be those of the model. The library is closed with the last reference to
+/// the model: objects that its code made must be gone before.
 #[cfg(all(feature = "relax", feature = "host"))]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelLoad(path: *const c_char, out: *mut TVMFFIObjectHandle) -> c_int {
@@ -83,7 +84,7 @@ pub unsafe extern "C" fn FerriteModelLoad(path: *const c_char, out: *mut TVMFFIO
         crate::builtins::ensure_installed();
         let out = boundary::out(out, arg(2, "out"))?;
         let path = boundary::c_str(path, arg(1, "path"))?;
-        out.write_object(Some(Model::load(parameters::path(path)?)?));
+        out.write_object(Some(Model::load_from_file(parameters::path(path)?)?));
         Ok(())
     })
 }

@@ -79,7 +79,7 @@ check_wheel() {
 command_on_request() { # the wheel has the command only if it is asked for
   local plain=$target/ci/plain-wheel
   rm -rf "$plain" && CARGO_TARGET_DIR=$target/cxx-abi python3 -m pip wheel --quiet --no-deps -w "$plain" targets/host/python &&
-    python3 -m zipfile -l "$(echo "$target"/wheels/*.whl)" | grep -q 'scripts/ferrite ' &&
+    python3 -m zipfile -l "$(echo "$target"/wheels/*.whl)" | grep 'scripts/ferrite ' &&
     ! python3 -m zipfile -l "$(echo "$plain"/*.whl)" | grep 'scripts/ferrite '
 }
 

@@ -130,16 +130,16 @@ impl Class {
     }
 
     /// Returns the type index, which the type table assigns on the first call. Decides whether this class defines the type: it
-    /// does if nobody else has registered the key.
+    /// does if nobody else has registered the key, or if others only declared it, as C++ code does for a class that it uses.
     fn allocate_index(&'static self) -> Result<i32> {
         let known = self.binding.index();
         if known != UNREGISTERED {
             return Ok(known);
         }
         let parent_type_index = self.parent_index()?;
-        let is_new = type_table::key_to_index(self.key.as_bytes()).is_none();
+        let is_open = type_table::key_to_index(self.key.as_bytes()).is_none_or(elsewhere::is_only_declared);
         plain_ensure!(
-            !is_new || self.parent_creates(),
+            !is_open || self.parent_creates(),
             TYPE_ERROR,
             "The class `{}` cannot be derived from a class that another language defines: only that creates its content",
             self.key;
@@ -167,7 +167,7 @@ impl Class {
             self.binding.unbind();
             return Err(error);
         }
-        if is_new && !has_members(index) {
+        if is_open && !has_members(index) {
             self.creation.store(index, Ordering::Release);
         }
         Ok(index)
@@ -273,7 +273,7 @@ pub(super) fn is_of_rust(field: &TVMFFIFieldInfo) -> bool {
 }
 
 /// Returns `true` if anyone has registered members of a type.
-fn has_members(index: i32) -> bool {
+pub(super) fn has_members(index: i32) -> bool {
     type_table::members(index) != type_table::Members { fields: 0, methods: 0, total_size: None }
 }
 

@@ -7,4 +7,4 @@ mod imp;
 mod tests;
 
 pub use imp::FieldLayout;
-pub(super) use imp::verify;
+pub(super) use imp::{is_only_declared, verify};

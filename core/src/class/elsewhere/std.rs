@@ -16,7 +16,7 @@ use crate::abi::{TVMFFIFieldInfo, kTVMFFIFieldFlagBitMaskWritable};
 use crate::class::abi_field::AbiField;
 use crate::class::binding::{belongs_to_another, is_bound};
 use crate::class::description::{Class, Field};
-use crate::class::register::{MUTABLE, is_of_rust, static_type_index};
+use crate::class::register::{MUTABLE, has_members, is_of_rust, static_type_index};
 use crate::convert::TypeText;
 use crate::error::Result;
 use crate::export::metadata_text;
@@ -42,6 +42,13 @@ impl FieldLayout {
 struct ClassPath<'a> {
     class: &'static Class,
     before: Option<&'a ClassPath<'a>>,
+}
+
+/// Returns `true` if a type has neither members nor functions that make objects, so that a class in Rust may define it. C++ code
+/// registers such a type before it loads the library that defines the class, whose layout it knows from a header.
+pub(in crate::class) fn is_only_declared(index: i32) -> bool {
+    let makes_objects = |name: &[u8]| !type_table::attr(index, name).is_none();
+    !has_members(index) && !makes_objects(b"__ffi_new__") && !makes_objects(b"__ffi_shallow_copy__")
 }
 
 /// Verifies the layout of a class that is registered with this index. Returns whether Rust code may create objects.

@@ -282,8 +282,13 @@ fn what_reflection_cannot_verify_is_refused() -> Result<()> {
     refuses!("test.elsewhere.C2", [NUMBER], HEADER + 8, [{ number: Liar }], "no representation");
     let name = there("name", 0, OBJECT, r#"{\"type\":\"ffi.Object\"}"#);
     refuses!("test.elsewhere.C3", [name], HEADER + 8, [{ name: ObjectRef }], "make it an `Option`");
+    Ok(())
+}
+
+#[test]
+fn a_declared_class_is_defined_unless_objects_of_it_can_be_made() -> Result<()> {
     class!(Declared, "test.elsewhere.C4", { number: i64 });
-    type_table::get_or_alloc_index(&NewTypeRequest {
+    let index = type_table::get_or_alloc_index(&NewTypeRequest {
         type_key: b"test.elsewhere.C4",
         static_type_index: -1,
         type_depth: 1,
@@ -291,7 +296,19 @@ fn what_reflection_cannot_verify_is_refused() -> Result<()> {
         child_slots_can_overflow: true,
         parent_type_index: OBJECT,
     })?;
+    let make = crate::Function::from_typed(|| 1)?;
+    type_table::register_attr(index, b"__ffi_new__", (&make).into())?;
     assert!(refusal::<Declared>().contains("declared elsewhere without a size"));
+    class!(Used, "test.elsewhere.C5", { number: i64 });
+    type_table::get_or_alloc_index(&NewTypeRequest {
+        type_key: b"test.elsewhere.C5",
+        static_type_index: -1,
+        type_depth: 1,
+        num_child_slots: 0,
+        child_slots_can_overflow: true,
+        parent_type_index: OBJECT,
+    })?;
+    assert!(Used { number: 4 }.into_arc().is_ok());
     Ok(())
 }
 

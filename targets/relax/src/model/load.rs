@@ -55,8 +55,7 @@ impl Model {
     /// Loads a library written by TVM's `export_library`. A path without a folder is one in the current folder.
     ///
     /// Loading runs the library's initialisers, as opening any library does. Its kernels must be those of the model. The library stays
-    /// loaded until the process ends: see [`Module::load`]. For one that is to be closed there are [`Module::load_from_file`] and
-    /// [`Model::from_module`].
+    /// loaded until the process ends: see [`Module::load`]. [`load_from_file`](Model::load_from_file) closes it.
     ///
     /// # Errors
     /// InternalError for a file that cannot be opened, a malformed executable or a missing kernel; TypeError for a library
@@ -69,6 +68,20 @@ impl Model {
     pub fn load(path: impl AsRef<std::path::Path>) -> Result<Model> {
         let file = file::name(path.as_ref())?;
         Model::from_module(&Module::load(file.as_str().unwrap_or_default())?)
+    }
+
+    /// Loads a library as [`load`](Model::load) does, but closes it with the last reference to the model and its functions.
+    ///
+    /// # Errors
+    /// Same errors as [`load`](Model::load).
+    ///
+    /// # Safety
+    /// Same requirements as [`Module::load_from_file`]: all that the library's code made must be gone before the model is.
+    #[cfg(feature = "std")]
+    pub unsafe fn load_from_file(path: impl AsRef<std::path::Path>) -> Result<Model> {
+        let file = file::name(path.as_ref())?;
+        // SAFETY: guaranteed by the caller.
+        Model::from_module(&unsafe { Module::load_from_file(&file)? })
     }
 }
 
