@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::convert::{AnyCompatible, OpaquePtr};
 use ferrite_core::error::Result;
-use ferrite_core::{Any, Bytes, Function, String};
+use ferrite_core::{Any, Bytes, Function, String, Tensor};
 use ferrite_gpu::module::DeviceModule;
 use ferrite_gpu::webgpu::WebGpu;
 
@@ -31,8 +32,8 @@ const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/mod
 /// A kernel of the fixtures and its two buffers, launched through the library.
 struct Library {
     kernel: Function,
-    x: ferrite_core::Tensor,
-    y: ferrite_core::Tensor,
+    x: Tensor,
+    y: Tensor,
 }
 
 impl Library {
@@ -43,7 +44,9 @@ impl Library {
     }
 
     fn buffers(&self) -> (Any, Any) {
-        (Any::from(self.x.dl_tensor().data), Any::from(self.y.dl_tensor().data))
+        // SAFETY: the kernels get the numbers of the library's own buffers.
+        let number = |tensor: &Tensor| unsafe { OpaquePtr::new(tensor.dl_tensor().data) }.into_any();
+        (number(&self.x), number(&self.y))
     }
 
     fn wait(&self) -> Result<()> {
