@@ -8,7 +8,7 @@
 //! objects that C++ code allocates have a valid state, too. Code in other languages that accesses content in place does
 //! not look at it.
 
-mod word;
+pub(crate) mod word;
 
 use core::borrow::Borrow;
 use core::mem::ManuallyDrop;
@@ -79,10 +79,22 @@ unsafe fn conflict(object: *mut TVMFFIObject) -> Error {
     plain_error!(RUNTIME_ERROR, "The object of class `{}` is in use by a method or borrow that conflicts with this access", key; "`{}` is in use", key)
 }
 
-/// Guard of a shared borrow of an object. `O` is a reference to the object, borrowed or owned.
+/// A reference to an object, borrowed or owned, which is the same object each time it is read: a guard ends the borrow of the
+/// object that it borrowed.
+///
+/// # Safety
+/// `Borrow::borrow` must return a reference to one object as long as the value lives, wherever it is moved.
+pub unsafe trait Holder: Borrow<ObjectRef> {}
+
+// SAFETY: the reference is the object's.
+unsafe impl Holder for ObjectRef {}
+// SAFETY: as above.
+unsafe impl Holder for &ObjectRef {}
+
+/// Guard of a shared borrow of an object.
 ///
 /// Until the guard is dropped, each exclusive borrow of the object, on any thread, is a RuntimeError.
-pub struct Shared<O: Borrow<ObjectRef>>(O);
+pub struct Shared<O: Holder>(O);
 
 /// Returns `true` if the caller may read an object without a borrow, until it runs a user callback or starts a thread:
 /// nobody could see the borrow, since the process has one thread.
@@ -139,9 +151,9 @@ impl Drop for BriefShared<'_> {
 /// Guard of an exclusive borrow of an object.
 ///
 /// Until the guard is dropped, each other borrow of the object, on any thread, is a RuntimeError.
-pub struct Exclusive<O: Borrow<ObjectRef>>(O);
+pub struct Exclusive<O: Holder>(O);
 
-impl<O: Borrow<ObjectRef>> Shared<O> {
+impl<O: Holder> Shared<O> {
     /// Borrows an object for reading.
     ///
     /// # Errors
@@ -171,7 +183,7 @@ impl<O: Borrow<ObjectRef>> Shared<O> {
     }
 }
 
-impl<O: Borrow<ObjectRef>> Exclusive<O> {
+impl<O: Holder> Exclusive<O> {
     /// Borrows an object for writing.
     ///
     /// # Errors
@@ -196,7 +208,7 @@ impl<O: Borrow<ObjectRef>> Exclusive<O> {
     }
 }
 
-impl<O: Borrow<ObjectRef>> Drop for Shared<O> {
+impl<O: Holder> Drop for Shared<O> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: this guard has the borrow, and its reference keeps the object alive.
@@ -204,7 +216,7 @@ impl<O: Borrow<ObjectRef>> Drop for Shared<O> {
     }
 }
 
-impl<O: Borrow<ObjectRef>> Drop for Exclusive<O> {
+impl<O: Holder> Drop for Exclusive<O> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: this guard has the borrow, and its reference keeps the object alive.

@@ -6,12 +6,12 @@ use ferrite_tests::{Outcome, require_arm_gcc};
 
 /// Limits with every symbol and global function of the profile kept, which excludes `TVMFFIEnvMod*`, beyond a firmware that
 /// contains only the C library's memory functions. Flash is text, constants and initial values; RAM excludes the pool. The
-/// goal was 49,152 bytes of flash: borrows of Lists and Dicts took 3,500 of what was left.
-const MOST_FULL: FirmwareSize = FirmwareSize { flash: 51_440, ram: 512 };
+/// goal is 49,152 bytes of flash, which borrows of Lists and Dicts miss: they take 3,500.
+const MOST_FULL: FirmwareSize = FirmwareSize { flash: 51_392, ram: 512 };
 
 /// Limits with all features of a microcontroller build: functions for compiled models, modules, and the functions of ring 1
 /// by name.
-const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 66_528, ram: 512 };
+const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 66_476, ram: 512 };
 
 /// Limits of ring 1 with only the global functions that firmware with a TVM system library needs.
 const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 31_200, ram: 512 };

@@ -54,7 +54,6 @@ mod tests;
 
 use ferrite_core::borrow::Shared;
 use ferrite_core::error::Result;
-use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
 pub use array::{Array, ArrayIter, ArrayObject};
@@ -75,7 +74,7 @@ pub use tuple::{Tuple, TupleTypes};
 /// # Errors
 /// RuntimeError if another thread is changing the container.
 #[inline]
-pub(crate) fn borrow<O: core::borrow::Borrow<ObjectRef>>(container: O) -> Result<Option<Shared<O>>> {
+pub(crate) fn borrow<O: ferrite_core::borrow::Holder>(container: O) -> Result<Option<Shared<O>>> {
     match container.borrow().type_index() {
         type_index::LIST | type_index::DICT => Shared::of(container).map(Some),
         _ => Ok(None),

@@ -2,20 +2,22 @@
 
 use crate::abi::TVMFFIObject;
 
-/// The state of an object that is borrowed exclusively. Lower states are numbers of shared borrows.
+/// State of an object that is borrowed exclusively. States up to [`MOST_SHARED`] are numbers of shared borrows.
 const EXCLUSIVE: u32 = u32::MAX;
-/// The largest number of shared borrows. Only guards that are never dropped reach it.
-const MOST_SHARED: u32 = EXCLUSIVE - 1;
+/// State of a tensor that is a view of another tensor, where its borrows are. It never changes.
+pub const FORWARDED: u32 = EXCLUSIVE - 1;
+/// Largest number of shared borrows, far from the other states. Safe code reaches it by leaking guards.
+pub const MOST_SHARED: u32 = 1 << 31;
 
 #[cfg(target_has_atomic = "32")]
-pub(super) use atomic::*;
+pub use atomic::*;
 #[cfg(not(target_has_atomic = "32"))]
-pub(super) use masked::*;
+pub use masked::*;
 
 // Both implementations are compiled for the tests, which run one body over them.
 #[cfg(any(target_has_atomic = "32", test))]
 mod atomic {
-    use super::{EXCLUSIVE, MOST_SHARED, TVMFFIObject};
+    use super::{EXCLUSIVE, FORWARDED, MOST_SHARED, TVMFFIObject};
     use crate::sync::atomic::{AtomicU32, Ordering};
     use crate::sync::is_single_threaded;
 
@@ -65,6 +67,16 @@ mod atomic {
         unsafe { word(object) }.load(Ordering::Relaxed) < MOST_SHARED
     }
 
+    /// Returns `true` if the object is a view, whose borrows are in the word of another tensor.
+    ///
+    /// # Safety
+    /// `object` must be live.
+    #[inline]
+    pub unsafe fn is_forwarded(object: *mut TVMFFIObject) -> bool {
+        // SAFETY: the caller guarantees the object.
+        unsafe { word(object) }.load(Ordering::Relaxed) == FORWARDED
+    }
+
     /// Removes a shared borrow.
     ///
     /// # Safety
@@ -112,7 +124,7 @@ mod atomic {
 
 #[cfg(any(not(target_has_atomic = "32"), test))]
 mod masked {
-    use super::{EXCLUSIVE, MOST_SHARED, TVMFFIObject};
+    use super::{EXCLUSIVE, FORWARDED, MOST_SHARED, TVMFFIObject};
     use crate::sync::critical;
 
     /// Replaces the state `seen` of an object by `next(seen)`, in a critical section, unless that is `None`. Returns `true`
@@ -131,7 +143,7 @@ mod masked {
         })
     }
 
-    /// As the atomic version.
+    /// Adds a shared borrow unless the object is borrowed exclusively. Returns `true` if it was added.
     ///
     /// # Safety
     /// `object` must be live.
@@ -140,7 +152,7 @@ mod masked {
         unsafe { update(object, |seen| (seen < MOST_SHARED).then(|| seen + 1)) }
     }
 
-    /// As the atomic version.
+    /// Returns `true` if [`share`] would add a borrow.
     ///
     /// # Safety
     /// `object` must be live.
@@ -149,7 +161,16 @@ mod masked {
         unsafe { update(object, |seen| (seen < MOST_SHARED).then_some(seen)) }
     }
 
-    /// As the atomic version.
+    /// Returns `true` if the object is a view, whose borrows are in the word of another tensor.
+    ///
+    /// # Safety
+    /// `object` must be live.
+    pub unsafe fn is_forwarded(object: *mut TVMFFIObject) -> bool {
+        // SAFETY: the word is aligned and lives as long as the object. Interrupt handlers change it as a whole.
+        unsafe { (&raw const (*object).padding).read_volatile() == FORWARDED }
+    }
+
+    /// Removes a shared borrow.
     ///
     /// # Safety
     /// `object` must be live, and the caller must have a shared borrow.
@@ -158,7 +179,7 @@ mod masked {
         unsafe { update(object, |seen| Some(seen.wrapping_sub(1))) };
     }
 
-    /// As the atomic version.
+    /// Makes the exclusive borrow if the object has `shared` shared borrows, all of which are the caller's. Returns `true` if it was made.
     ///
     /// # Safety
     /// `object` must be live, and the caller must have `shared` shared borrows.
@@ -167,7 +188,7 @@ mod masked {
         unsafe { update(object, |seen| (seen == shared).then_some(EXCLUSIVE)) }
     }
 
-    /// As the atomic version.
+    /// Converts the exclusive borrow to `shared` shared borrows; 0 ends it.
     ///
     /// # Safety
     /// `object` must be live, and the caller must have the exclusive borrow.
@@ -190,7 +211,7 @@ mod tests {
 
     macro_rules! states {
         ($implementation:ident) => {{
-            use super::$implementation::{claim, is_shareable, share, unclaim, unshare};
+            use super::$implementation::{claim, is_forwarded, is_shareable, share, unclaim, unshare};
             let object = object();
             let at = object.as_ptr();
             // SAFETY: the object is live, and borrows end once each.
@@ -205,7 +226,9 @@ mod tests {
                 assert!(claim(at, 0));
                 unclaim(at, 0);
                 (*at).padding = MOST_SHARED;
-                assert!(!share(at) && !claim(at, 0));
+                assert!(!share(at) && !claim(at, 0) && !is_forwarded(at));
+                (*at).padding = FORWARDED;
+                assert!(!share(at) && !claim(at, 0) && is_forwarded(at));
                 (*at).padding = 0;
             }
         }};

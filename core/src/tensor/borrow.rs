@@ -1,7 +1,7 @@
 //! The run-time borrow state of the elements of tensor objects.
 //!
 //! The state is in the word of the header that the ABI defines as zero: zero while nothing borrows the elements, so tensors that other
-//! libraries allocate have a valid state, too. The word of a view of another tensor is [`FORWARDED`] from its creation to its end, and
+//! libraries allocate have a valid state, too. The word of a view of another tensor is [`word::FORWARDED`] from its creation to its end, and
 //! borrows of its elements are in the word of the tensor at the end of the chain, its root. A DLTensor pointer has no word.
 
 use core::marker::PhantomData;
@@ -10,17 +10,9 @@ use core::ptr::NonNull;
 use super::borrowing;
 use crate::abi::TVMFFIObject;
 use crate::any::AnyView;
+use crate::borrow::word;
 use crate::error::{Error, Result};
 use crate::{plain_error, type_index};
-
-/// State of a tensor whose elements are borrowed for writing. Lower states up to [`MOST_SHARED`] are numbers of shared borrows.
-const EXCLUSIVE: u32 = u32::MAX;
-
-/// State of a view of another tensor, which never changes. Kernel libraries read it in views that the library created.
-pub(super) const FORWARDED: u32 = u32::MAX - 1;
-
-/// Highest number of shared borrows. Safe code reaches it by leaking guards.
-const MOST_SHARED: u32 = 1 << 31;
 
 /// Returns the tensor whose word has the borrows of a tensor's elements.
 ///
@@ -30,7 +22,7 @@ const MOST_SHARED: u32 = 1 << 31;
 unsafe fn root(mut object: NonNull<TVMFFIObject>) -> NonNull<TVMFFIObject> {
     // SAFETY: the first object is alive by contract, each further one because the view before it keeps it alive.
     unsafe {
-        while state(object) == FORWARDED {
+        while word::is_forwarded(object.as_ptr()) {
             object = borrowing::keeper(object);
         }
     }
@@ -47,98 +39,14 @@ pub(super) fn root_of(view: AnyView<'_>) -> Option<NonNull<TVMFFIObject>> {
     view.object_ptr().map(|object| unsafe { root(object) })
 }
 
-/// Reads the state of an object.
-///
-/// # Safety
-/// `object` must be live.
-#[cfg(target_has_atomic = "32")]
-#[inline(always)]
-unsafe fn state(object: NonNull<TVMFFIObject>) -> u32 {
-    use core::sync::atomic::{AtomicU32, Ordering};
-
-    // SAFETY: the word is aligned, lives as long as the object, and is only accessed atomically once the object is shared.
-    unsafe { AtomicU32::from_ptr(&raw mut (*object.as_ptr()).padding) }.load(Ordering::Relaxed)
-}
-
-/// Replaces the state of an object, unless `next` returns `None`. Returns `true` if it was replaced. Accesses of the elements after a
-/// borrow happen after those before the end of the previous conflicting borrow.
-///
-/// # Safety
-/// `object` must be live.
-#[cfg(target_has_atomic = "32")]
-#[inline(always)]
-unsafe fn update(object: NonNull<TVMFFIObject>, next: impl FnMut(u32) -> Option<u32>) -> bool {
-    use core::sync::atomic::{AtomicU32, Ordering};
-
-    // SAFETY: as for `state`.
-    let state = unsafe { AtomicU32::from_ptr(&raw mut (*object.as_ptr()).padding) };
-    state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, next).is_ok()
-}
-
-/// Reads the state of an object.
-///
-/// # Safety
-/// `object` must be live.
-#[cfg(not(target_has_atomic = "32"))]
-#[inline(always)]
-unsafe fn state(object: NonNull<TVMFFIObject>) -> u32 {
-    // SAFETY: the word is aligned and lives as long as the object. Interrupt handlers change it as a whole.
-    unsafe { (&raw const (*object.as_ptr()).padding).read_volatile() }
-}
-
-/// As the atomic version, in a critical section.
-///
-/// # Safety
-/// `object` must be live.
-#[cfg(not(target_has_atomic = "32"))]
-unsafe fn update(object: NonNull<TVMFFIObject>, mut next: impl FnMut(u32) -> Option<u32>) -> bool {
-    crate::sync::critical(|| {
-        // SAFETY: the caller guarantees the object; the critical section excludes other accesses of the word.
-        unsafe {
-            let state = &raw mut (*object.as_ptr()).padding;
-            next(state.read()).map(|new| state.write(new)).is_some()
-        }
-    })
-}
-
-/// Adds a shared borrow to a root. Returns `false` if it is borrowed exclusively.
+/// Borrows the elements of a root. Returns `false` if another borrow conflicts.
 ///
 /// # Safety
 /// `root` must be a live root.
 #[inline(always)]
-unsafe fn share(root: NonNull<TVMFFIObject>) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { update(root, |state| (state < MOST_SHARED).then_some(state.wrapping_add(1))) }
-}
-
-/// Removes a shared borrow from a root.
-///
-/// # Safety
-/// `root` must be a live root, and the caller must have added the borrow.
-#[inline(always)]
-unsafe fn unshare(root: NonNull<TVMFFIObject>) {
-    // SAFETY: the caller's promise; the state counts the caller's borrow, so it is not zero.
-    unsafe { update(root, |state| Some(state.wrapping_sub(1))) };
-}
-
-/// Makes the exclusive borrow of a root. Returns `false` if it is borrowed.
-///
-/// # Safety
-/// `root` must be a live root.
-#[inline(always)]
-unsafe fn claim(root: NonNull<TVMFFIObject>) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { update(root, |state| (state == 0).then_some(EXCLUSIVE)) }
-}
-
-/// Ends the exclusive borrow of a root.
-///
-/// # Safety
-/// `root` must be a live root, and the caller must have made the borrow.
-#[inline(always)]
-unsafe fn unclaim(root: NonNull<TVMFFIObject>) {
-    // SAFETY: the caller's promise.
-    unsafe { update(root, |_| Some(0)) };
+unsafe fn acquire<const WRITES: bool>(root: NonNull<TVMFFIObject>) -> bool {
+    // SAFETY: the caller guarantees the root.
+    unsafe { if WRITES { word::claim(root.as_ptr(), 0) } else { word::share(root.as_ptr()) } }
 }
 
 /// A borrow of the elements of a tensor for reading (`WRITES` is `false`) or for writing, until it is dropped. Nothing is borrowed of a
@@ -163,7 +71,7 @@ impl<'a, const WRITES: bool> Borrow<'a, WRITES> {
         let root = root_of(view);
         if let Some(root) = root {
             // SAFETY: the root lives as long as the tensor.
-            let is_borrowed = unsafe { if WRITES { claim(root) } else { share(root) } };
+            let is_borrowed = unsafe { acquire::<WRITES>(root) };
             if !is_borrowed {
                 return Err(conflict());
             }
@@ -177,7 +85,7 @@ impl<const WRITES: bool> Drop for Borrow<'_, WRITES> {
     fn drop(&mut self) {
         let Some(root) = self.root else { return };
         // SAFETY: the borrow is this one's, and the root lives for its lifetime.
-        unsafe { if WRITES { unclaim(root) } else { unshare(root) } }
+        unsafe { if WRITES { word::unclaim(root.as_ptr(), 0) } else { word::unshare(root.as_ptr()) } }
     }
 }
 
@@ -205,14 +113,9 @@ impl HeldRoot {
     /// The root must be live.
     #[inline(always)]
     pub(super) unsafe fn borrow<const WRITES: bool>(root: NonNull<TVMFFIObject>) -> Option<HeldRoot> {
-        let address = root.as_ptr();
-        // SAFETY: the caller's promise.
-        unsafe {
-            match WRITES {
-                true => claim(root).then(|| HeldRoot(address.map_addr(|address| address | 1))),
-                false => share(root).then_some(HeldRoot(address)),
-            }
-        }
+        // SAFETY: the caller guarantees the root.
+        let is_borrowed = unsafe { acquire::<WRITES>(root) };
+        is_borrowed.then(|| HeldRoot(root.as_ptr().map_addr(|address| address | usize::from(WRITES))))
     }
 
     /// Returns whether this is the exclusive borrow of a root.
@@ -232,11 +135,11 @@ impl HeldRoot {
     /// The borrow must be live, and the caller's; so must be its root.
     #[inline(always)]
     pub(super) unsafe fn release(self) {
-        // SAFETY: the caller's promise; the address is that of a root, so not null.
+        // SAFETY: the caller guarantees the borrow and its root.
         unsafe {
-            match NonNull::new_unchecked(self.root()) {
-                root if root.as_ptr() == self.0 => unshare(root),
-                root => unclaim(root),
+            match self.root() {
+                root if root == self.0 => word::unshare(root),
+                root => word::unclaim(root, 0),
             }
         }
     }
@@ -346,7 +249,7 @@ mod tests {
         let x = Tensor::from_slice(&[1i32], &[1]).unwrap();
         let header = x.as_object().as_ptr();
         // SAFETY: the tensor is alive, and no guard is.
-        unsafe { (*header).padding = MOST_SHARED };
+        unsafe { (*header).padding = word::MOST_SHARED };
         assert!(in_use(x.as_slice::<i32>()) && in_use(x.borrow_mut::<i32>()));
         // SAFETY: as above.
         unsafe { (*header).padding = 0 };

@@ -3,8 +3,9 @@
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use super::{Tensor, TensorRef, borrow, export_slot};
+use super::{Tensor, TensorRef, export_slot};
 use crate::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObject};
+use crate::borrow::word;
 use crate::error::{Result, out_of_memory};
 use crate::object::ObjectRef;
 use crate::object_alloc::{self, ObjectRecord, allocate};
@@ -111,7 +112,7 @@ pub(super) unsafe fn source(tensor: &ObjectRef) -> Option<&ObjectRef> {
 /// Returns the tensor of which a tensor is a view.
 ///
 /// # Safety
-/// `view` must be a live tensor whose borrow state is [`borrow::FORWARDED`]: a record of this file, perhaps of another library.
+/// `view` must be a live tensor whose borrow state is [`word::FORWARDED`]: a record of this file, perhaps of another library.
 #[inline(always)]
 pub(super) unsafe fn keeper(view: NonNull<TVMFFIObject>) -> NonNull<TVMFFIObject> {
     // SAFETY: the caller's promise; the keeper of such a view is a tensor object.
@@ -182,7 +183,7 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
             if copies {
                 refcount::retain(keeper.cast());
                 if (*keeper.cast::<TVMFFIObject>()).type_index == type_index::TENSOR {
-                    (*record).header.padding = borrow::FORWARDED;
+                    (*record).header.padding = word::FORWARDED;
                 }
                 list.copy_from_nonoverlapping(shape.as_ptr(), shape.len());
                 (*record).tensor.shape = list;

@@ -9,6 +9,7 @@ use crate::{object_class, object_conversions, plain_ensure, type_index};
 mod argument;
 mod borrow;
 mod borrowing;
+mod call_borrows;
 mod check;
 mod dlpack_export;
 mod dlpack_import;
@@ -27,9 +28,9 @@ mod view;
 
 #[cfg(feature = "ndarray")]
 pub use crate::interop::ElementArray;
-pub(crate) use argument::{CallBorrows, TensorUse, TensorUses};
 pub use argument::{Input, Output};
 pub use borrow::Borrow;
+pub(crate) use call_borrows::{CallBorrows, TensorUse, TensorUses};
 pub use check::TensorCheck;
 pub use dlpack_export::export;
 pub use dlpack_import::{DLPackForm, check_shape, import};

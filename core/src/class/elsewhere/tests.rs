@@ -92,14 +92,7 @@ fn text(text: &str) -> TVMFFIByteArray {
 
 /// Registers a class as a program in C does. Returns its type index.
 fn define(key: &str, fields: &[There], total_size: usize) -> Result<i32> {
-    let index = type_table::get_or_alloc_index(&NewTypeRequest {
-        type_key: key.as_bytes(),
-        static_type_index: -1,
-        type_depth: 1,
-        num_child_slots: 0,
-        child_slots_can_overflow: true,
-        parent_type_index: OBJECT,
-    })?;
+    let index = declare(key.as_bytes(), 1, OBJECT)?;
     for field in fields {
         let [offset, size, alignment] = field.layout.map(|number| number as i64);
         let metadata = std::format!("{{\"other\": 1, \"type_schema\": \"{}\"}}", field.schema);
@@ -170,6 +163,18 @@ unsafe impl ObjectRecord for PointRecord {
             (&raw mut (*this).tag).drop_in_place();
         }
     }
+}
+
+/// Registers a type without members, as C++ code does for a class that it only uses.
+fn declare(type_key: &[u8], type_depth: i32, parent_type_index: i32) -> Result<i32> {
+    type_table::get_or_alloc_index(&NewTypeRequest {
+        type_key,
+        static_type_index: -1,
+        type_depth,
+        num_child_slots: 0,
+        child_slots_can_overflow: true,
+        parent_type_index,
+    })
 }
 
 #[test]
@@ -288,26 +293,12 @@ fn what_reflection_cannot_verify_is_refused() -> Result<()> {
 #[test]
 fn a_declared_class_is_defined_unless_objects_of_it_can_be_made() -> Result<()> {
     class!(Declared, "test.elsewhere.C4", { number: i64 });
-    let index = type_table::get_or_alloc_index(&NewTypeRequest {
-        type_key: b"test.elsewhere.C4",
-        static_type_index: -1,
-        type_depth: 1,
-        num_child_slots: 0,
-        child_slots_can_overflow: true,
-        parent_type_index: OBJECT,
-    })?;
+    let index = declare(b"test.elsewhere.C4", 1, OBJECT)?;
     let make = crate::Function::from_typed(|| 1)?;
     type_table::register_attr(index, b"__ffi_new__", (&make).into())?;
     assert!(refusal::<Declared>().contains("declared elsewhere without a size"));
     class!(Used, "test.elsewhere.C5", { number: i64 });
-    type_table::get_or_alloc_index(&NewTypeRequest {
-        type_key: b"test.elsewhere.C5",
-        static_type_index: -1,
-        type_depth: 1,
-        num_child_slots: 0,
-        child_slots_can_overflow: true,
-        parent_type_index: OBJECT,
-    })?;
+    declare(b"test.elsewhere.C5", 1, OBJECT)?;
     assert!(Used { number: 4 }.into_arc().is_ok());
     Ok(())
 }
@@ -315,14 +306,7 @@ fn a_declared_class_is_defined_unless_objects_of_it_can_be_made() -> Result<()> 
 #[test]
 fn another_parent_is_refused() -> Result<()> {
     class!(Child, "test.elsewhere.Child", { number: i64 });
-    type_table::get_or_alloc_index(&NewTypeRequest {
-        type_key: b"test.elsewhere.Child",
-        static_type_index: -1,
-        type_depth: 2,
-        num_child_slots: 0,
-        child_slots_can_overflow: true,
-        parent_type_index: define("test.elsewhere.Parent", &[], HEADER)?,
-    })?;
+    declare(b"test.elsewhere.Child", 2, define("test.elsewhere.Parent", &[], HEADER)?)?;
     assert!(refusal::<Child>().contains("another parent"));
     Ok(())
 }
