@@ -175,17 +175,17 @@ fn from_sequence(view: AnyView<'_>) -> Result<Option<Shape>> {
     if !matches!(view.type_index(), type_index::ARRAY | type_index::LIST) {
         return Ok(None);
     }
-    let mut extents = crate::memory::Buffer::new();
-    let are_integers = crate::sequence::with_elements(&view, |items| {
+    let shape = crate::sequence::with_elements(&view, |items| {
+        let mut extents = crate::memory::Buffer::new();
         for item in items {
             match item.try_get::<i64>()? {
                 Some(extent) => extents.try_push(extent)?,
-                None => return Ok(false),
+                None => return Ok(None),
             }
         }
-        Ok(true)
+        Shape::from_slice(&extents).map(Some)
     })?;
-    if are_integers == Some(true) { Shape::from_slice(&extents).map(Some) } else { Ok(None) }
+    Ok(shape.flatten())
 }
 
 #[cfg(test)]
