@@ -31,8 +31,7 @@ fn main() {
         println!("cargo:rustc-cfg=riscv");
     }
     // Workspaces come from functions that firmware of microTVM defines.
-    let has_workspaces = cfg!(any(feature = "backend", feature = "minimal"));
-    if cfg!(feature = "microtvm") && has_workspaces && (cortex_m || riscv) {
+    if cfg!(all(feature = "microtvm", feature = "backend")) && (cortex_m || riscv) {
         println!("cargo:rustc-cfg=platform_workspaces");
     }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {

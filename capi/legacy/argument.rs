@@ -10,10 +10,10 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_error, type_index};
 
-use super::abi::TVMValue;
-use super::code;
 use super::crossing::Views;
 use super::{array, boxed, dtype, result};
+use ferrite_core::abi::packed::TVMValue;
+use ferrite_core::abi::packed::code;
 
 /// Type index for each type code whose values are converted without changing the eight bytes; [`SPECIAL`] for the other
 /// codes.

@@ -12,10 +12,10 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::tensor::Tensor;
 use ferrite_core::{device::kind, plain_bail, type_index};
 
-use super::abi::{TVMArrayHandle, TVMStreamHandle};
 use super::copy::Copy;
 use super::{crossing, dtype};
 use crate::boundary::{self, arg};
+use ferrite_core::abi::packed::{TVMArrayHandle, TVMStreamHandle};
 
 /// Value of `require_alignment` that accepts DLPack tensors of any alignment.
 const ANY_ALIGNMENT: i32 = 0;

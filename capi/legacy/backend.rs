@@ -8,10 +8,10 @@ use ferrite_alloc_ext::module::{Module, system_lib};
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::{String, global_table, plain_bail};
 
-use super::abi::TVMFunctionHandle;
 use super::{python, result};
 use crate::boundary::{self, arg};
 use crate::builtins;
+use ferrite_core::abi::packed::TVMFunctionHandle;
 
 /// Finds a function for compiled code: in the imports of its module first, then among the global functions.
 ///

@@ -7,10 +7,10 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject};
 use ferrite_core::memory::Buffer;
 use ferrite_core::{Any, Function, type_index};
 
-use super::abi::{TVMFunctionHandle, TVMValue};
 use super::crossing::Views;
 use super::{argument, result};
 use crate::boundary::{self, arg};
+use ferrite_core::abi::packed::{TVMFunctionHandle, TVMValue};
 
 /// Maximum number of arguments that are converted in a buffer on the stack.
 const INLINE_ARGUMENTS: usize = 16;

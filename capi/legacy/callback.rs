@@ -12,12 +12,12 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::raised_error::Mark;
 use ferrite_core::{Any, AnyView, Function, plain_bail};
 
-use super::abi::{TVMFunctionHandle, TVMRetValueHandle, TVMValue};
-use super::code;
 use super::crossing::Views;
 use super::shown::{Shown, Space};
 use super::{argument, array, error};
 use crate::boundary::{self, arg};
+use ferrite_core::abi::packed::code;
+use ferrite_core::abi::packed::{TVMFunctionHandle, TVMRetValueHandle, TVMValue};
 
 /// A packed function implemented in C. Returns 0 on success. Any other status is a failure, for which the callback has
 /// set the thread's last error.

@@ -14,14 +14,14 @@ use ferrite_core::error::Result;
 use ferrite_core::raised_error::Mark;
 use ferrite_core::{Any, AnyView, Function, plain_bail};
 
-use super::abi::TVMValue;
 use super::backend::TVMBackendGetFuncFromEnv;
 use super::call::TVMFuncCall;
-use super::code;
 use super::crossing::Views;
 use super::error::TVMAPISetLastError;
 use super::shown::{Shown, Space};
 use super::{argument, error};
+use ferrite_core::abi::packed::TVMValue;
+use ferrite_core::abi::packed::code;
 
 /// Context symbol `__TVMFuncCall`: the address of [`TVMFuncCall`].
 pub const FUNC_CALL: ContextSymbol =

@@ -9,9 +9,9 @@ use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
 use ferrite_core::error::{self, Result};
 use ferrite_core::{memory, plain_bail, plain_ensure};
 
-use super::abi::TVMStreamHandle;
 use super::back_end::{backend_of, synchronize};
 use crate::boundary::{self, arg};
+use ferrite_core::abi::packed::TVMStreamHandle;
 
 /// Waits until all work queued on a stream is complete. Null is the default stream. Returns 0, or -1 with an error
 /// raised.

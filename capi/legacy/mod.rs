@@ -6,7 +6,6 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | [`abi`], [`code`] | `TVMValue`, handles, and type codes |
 //! | [`argument`], [`shown`], [`result`] | conversion of arguments between both APIs, and of results to the legacy API |
 //! | [`dtype`], [`crossing`] | data types of earlier releases, and arrays whose data type differs |
 //! | [`error`] | the last error of a thread: strings with a kind prefix, and Python exceptions |
@@ -34,7 +33,6 @@
 //! # Upstream
 //! `include/tvm/runtime/c_runtime_api.h` of apache/tvm v0.5 to v0.20.
 
-pub mod abi;
 pub mod argument;
 pub mod array;
 mod back_end;
@@ -42,7 +40,6 @@ pub mod backend;
 pub mod boxed;
 pub mod call;
 pub mod callback;
-pub mod code;
 pub mod compiled;
 mod copy;
 pub mod crossing;

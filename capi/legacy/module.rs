@@ -7,10 +7,10 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::{AnyView, String, global_table, plain_bail};
 
-use super::abi::{TVMFunctionHandle, TVMModuleHandle};
 use super::registry;
 use crate::boundary::{self, arg};
 use crate::builtins;
+use ferrite_core::abi::packed::{TVMFunctionHandle, TVMModuleHandle};
 
 /// Name prefix of the global functions that load modules from files.
 const LOADER: &[u8] = b"ffi.Module.load_from_file.";

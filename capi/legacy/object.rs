@@ -13,13 +13,13 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{Any, String, memory, plain_bail};
 
-use super::abi::{TVMObjectHandle, TVMValue};
-use super::code;
 use super::result;
 use super::thread::{self, Names, no_slots};
 use super::{registry, type_keys};
 use crate::boundary::{self, arg};
 use crate::builtins;
+use ferrite_core::abi::packed::code;
+use ferrite_core::abi::packed::{TVMObjectHandle, TVMValue};
 
 /// Name of the attribute that every node has: its type key.
 const TYPE_KEY: &[u8] = b"type_key";

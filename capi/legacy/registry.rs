@@ -7,10 +7,10 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{Function, global_table, plain_bail};
 
-use super::abi::TVMFunctionHandle;
 use super::thread::{self, Names, no_slots};
 use crate::boundary::{self, arg};
 use crate::builtins;
+use ferrite_core::abi::packed::TVMFunctionHandle;
 
 /// Finds a global function by name.
 ///

@@ -10,10 +10,10 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::sync::atomic::{AtomicBool, Ordering};
 use ferrite_core::{Any, Tensor, plain_error, type_index};
 
-use super::abi::TVMValue;
-use super::code;
 use super::thread::{self, Slots, Text, no_slots};
 use super::{array, crossing, dtype};
+use ferrite_core::abi::packed::TVMValue;
+use ferrite_core::abi::packed::code;
 
 /// Whether callers know the type code of booleans, which exists since 0.18. For older callers, booleans are converted
 /// to integers.

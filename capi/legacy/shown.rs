@@ -9,10 +9,10 @@ use ferrite_core::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use super::abi::TVMValue;
 use super::argument;
 use super::crossing::Views;
 use super::result::Temporary;
+use ferrite_core::abi::packed::TVMValue;
 
 /// Maximum number of arguments that are stored without heap memory.
 const INLINE: usize = 8;

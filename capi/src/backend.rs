@@ -106,3 +106,10 @@ pub unsafe extern "C" fn TVMBackendRunOnce(
         unsafe { backend::run_once(handle.as_ptr(), body, cdata) }
     })
 }
+
+#[cfg(platform_workspaces)]
+mod hooked {
+    use super::{TVMBackendAllocWorkspace as allocate, TVMBackendFreeWorkspace as free};
+
+    ferrite_microtvm::platform_workspaces!(allocate, free);
+}

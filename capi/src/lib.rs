@@ -34,22 +34,15 @@
 //! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-ffi-gpu`.
 //! - `relax`: whole models compiled by TVM, and the virtual machine that runs them; see `ferrite-ffi-relax`.
 //! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `legacy`.
-//! - `microtvm`: the C runtime of microTVM 0.8 to 0.14, in any profile; see `microtvm`.
+//! - `microtvm`: the C runtime of microTVM 0.8 to 0.14, in any profile; see `ferrite-ffi-microtvm`.
 //! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions; part of every profile except
-//!   `core` and `minimal`.
+//!   `core`.
 //! - `spin`: spin locks, for multi-core systems without an operating system.
-//! - `minimal`: a profile for C firmware: only the symbols that need no heap; see `minimal`.
 //! - `libm`: the C math functions that `compiler_builtins` lacks, for firmware without a C library.
 //! - `small-memory`: `memcpy` and related functions as byte loops, which take 100 bytes of flash.
 //! - `panic-handler`: a panic handler for C firmware, which calls the hook `FerritePlatformAbort`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
-
-#[cfg(all(
-    feature = "minimal",
-    any(feature = "std", feature = "alloc", feature = "__groups", feature = "spin")
-))]
-compile_error!("`minimal` is all of the library: disable the other features, the default ones too");
 
 #[cfg(all(feature = "microtvm", feature = "std"))]
 compile_error!("`microtvm` is for firmware: hosts have `legacy`");
@@ -57,34 +50,22 @@ compile_error!("`microtvm` is for firmware: hosts have `legacy`");
 #[cfg(all(feature = "libm", feature = "std"))]
 compile_error!("`libm` is for firmware: hosts have a C library");
 
-#[cfg(not(feature = "minimal"))]
 pub mod allocator;
-#[cfg(not(feature = "minimal"))]
 pub mod backtrace;
-#[cfg(not(feature = "minimal"))]
 pub mod bigint;
-#[cfg(not(feature = "minimal"))]
 mod boundary;
 #[cfg(feature = "__groups")]
 mod builtins;
-#[cfg(not(any(feature = "__groups", feature = "minimal")))]
+#[cfg(not(feature = "__groups"))]
 #[path = "no_builtins.rs"]
 mod builtins;
-#[cfg(not(feature = "minimal"))]
 pub mod dtype;
-#[cfg(not(feature = "minimal"))]
 pub mod error;
-#[cfg(not(feature = "minimal"))]
 pub mod function;
-#[cfg(not(feature = "minimal"))]
 pub mod init_once;
-#[cfg(not(feature = "minimal"))]
 pub mod object;
-#[cfg(not(feature = "minimal"))]
 pub mod string;
-#[cfg(not(feature = "minimal"))]
 pub mod tensor;
-#[cfg(not(feature = "minimal"))]
 pub mod type_info;
 
 #[cfg(feature = "alloc")]
@@ -108,14 +89,11 @@ mod cxx;
 #[path = "../legacy/mod.rs"]
 pub mod legacy;
 
+// Linked for its symbols.
 #[cfg(feature = "microtvm")]
-#[path = "../legacy/microtvm/mod.rs"]
-pub mod microtvm;
+use ferrite_microtvm as _;
 
-#[cfg(feature = "minimal")]
-pub mod minimal;
-
-#[cfg(all(feature = "panic-handler", not(feature = "std"), not(feature = "minimal")))]
+#[cfg(all(feature = "panic-handler", not(feature = "std")))]
 mod panic;
 
 #[cfg(feature = "libm")]
@@ -126,5 +104,4 @@ mod memory;
 pub mod platform;
 
 #[cfg(test)]
-#[cfg(not(feature = "minimal"))]
 mod tests;

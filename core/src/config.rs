@@ -25,37 +25,6 @@ pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).nex
 /// of the callback.
 pub const NESTED_CALLS: usize = from_env(option_env!("FERRITE_NESTED_CALLS"), NESTED_CALLS_DEFAULT);
 
-/// Capacity for function objects in the `minimal` profile, 48 bytes each on 32-bit targets. Global functions and
-/// symbols of the system library count too.
-///
-/// Set `FERRITE_FUNCTIONS` when building.
-pub const FUNCTIONS: usize = from_env(option_env!("FERRITE_FUNCTIONS"), 14);
-
-/// Capacity for function names in the `minimal` profile, 12 bytes each on 32-bit targets; a power of two.
-///
-/// Set `FERRITE_NAMES` when building.
-pub const NAMES: usize = from_env(option_env!("FERRITE_NAMES"), 16).next_power_of_two();
-
-/// Capacity for error objects in the `minimal` profile: the raised error and every error that is not yet released.
-///
-/// Set `FERRITE_ERRORS` when building.
-pub const ERRORS: usize = from_env(option_env!("FERRITE_ERRORS"), 2);
-
-/// Maximum size in bytes of the kind and message of an error in the `minimal` profile; longer messages are truncated.
-///
-/// Set `FERRITE_ERROR_BYTES` when building. Messages of compiled functions contain the function's signature.
-pub const ERROR_BYTES: usize = from_env(option_env!("FERRITE_ERROR_BYTES"), 140);
-
-/// Capacity for string and bytes objects of more than seven bytes in the `minimal` profile.
-///
-/// Set `FERRITE_STRINGS` when building.
-pub const STRINGS: usize = from_env(option_env!("FERRITE_STRINGS"), 2);
-
-/// Maximum length of a string in the `minimal` profile, in bytes.
-///
-/// Set `FERRITE_STRING_BYTES` when building.
-pub const STRING_BYTES: usize = from_env(option_env!("FERRITE_STRING_BYTES"), 31);
-
 /// Alignment of workspaces in microcontroller builds and in the `minimal` profile, in bytes; a power of two.
 ///
 /// Set `FERRITE_WORKSPACE_ALIGN` when building. Code for a core without vector registers needs at most 8; 16 is the
@@ -74,8 +43,9 @@ const NESTED_CALLS_DEFAULT: usize = if cfg!(target_os = "none") { 8 } else { 128
 
 const POOL_BYTES_DEFAULT: usize = if cfg!(target_os = "none") { 8 << 10 } else { 1 << 20 };
 
-/// Parses a non-zero decimal capacity. An invalid value fails the build instead of being ignored.
-const fn from_env(text: Option<&str>, default: usize) -> usize {
+/// Parses a non-zero decimal capacity, or returns the default for `None`. An invalid value fails the build instead of
+/// being ignored.
+pub const fn from_env(text: Option<&str>, default: usize) -> usize {
     let value = from_env_or_zero(text, default);
     assert!(value > 0, "a FERRITE_* capacity must not be zero");
     value

@@ -28,7 +28,6 @@
 //! | [`builtins`], [`ffi_functions`], [`defaults`] | functions in read-only tables, the `ffi.*` functions of this crate, and default functions that other runtimes may replace |
 //! | [`text`], [`words`], [`store_forwarding`], [`prefetch`] | text writers, comparison of short strings as words, copies of recently written records, prefetch hints |
 //! | [`backend`] | runtime support for functions compiled by TVM: workspaces, parallel loops and one-time initialisers |
-//! | [`minimal`] | the implementation of the `minimal` profile, which has no heap |
 //! | `interop` | types of other crates as values, a feature each |
 //! | `platform` | hooks that firmware may define, for memory and tasks |
 //! | [`init_once`], [`sync`], [`log`], [`backtrace`], [`stack`], [`unwind`] | one-time initialisation, locks, logging, backtraces and other services of the platform |
@@ -102,8 +101,6 @@ mod lazy_link;
 pub mod log;
 pub mod memory;
 pub mod message;
-#[cfg(not(feature = "client"))]
-pub mod minimal;
 #[cfg(not(feature = "client"))]
 pub mod name_table;
 pub mod object;

@@ -13,26 +13,29 @@ boards=("$@")
 if [ $# -eq 0 ]; then boards=(cortex-m0 cortex-m4f cortex-m33 riscv32 riscv32imc wasm32); fi
 cd "$root"
 
-features_of() { # features_of PROFILE
+# Sets the options of cargo that choose the package of a profile.
+package_of() { # package_of PROFILE
+  package=(-p ferrite-ffi-capi --no-default-features --features)
   case $1 in
-    minimal) echo minimal ;;
-    core) echo core,backend ;;
-    full) echo full ;;
-    modules) echo full,backend,modules ;;
-    relax) echo core,model ;;
+    minimal) package=(-p ferrite-ffi-minimal) ;;
+    core) package+=(core,backend) ;;
+    full) package+=(full) ;;
+    modules) package+=(full,backend,modules) ;;
+    relax) package+=(core,model) ;;
   esac
 }
 
 # shellcheck disable=SC2154 # the board's board.conf sets the variables
 archive() { # archive BOARD
-  local rust_target core profiles profile folder link_script=targets/boards/$1/link.ld
+  local rust_target core profiles profile package folder link_script=targets/boards/$1/link.ld
   # shellcheck source=/dev/null
   . "targets/boards/$1/board.conf"
   folder=$out/$rust_target
   for profile in "${profiles[@]}"; do
     mkdir -p "$folder/lib/$profile"
-    FERRITE_POOL_BYTES=${FERRITE_POOL_BYTES:-8192} cargo rustc --quiet --locked --profile mcu -p ferrite-ffi-capi --no-default-features \
-      --features "$(features_of "$profile")" --target "$rust_target" --crate-type staticlib
+    package_of "$profile"
+    FERRITE_POOL_BYTES=${FERRITE_POOL_BYTES:-8192} cargo rustc --quiet --locked --profile mcu "${package[@]}" \
+      --target "$rust_target" --crate-type staticlib
     cp "$target/$rust_target/mcu/libtvm_ffi.a" "$folder/lib/$profile/"
   done
   mkdir -p "$folder/board"

@@ -2,7 +2,7 @@
 
 build_library() { # build_library ARCHIVE FEATURES
   FERRITE_POOL_BYTES=${library_pool:-$((pool > 0 ? pool : pool_bytes))} FERRITE_NESTED_CALLS=${nested_calls:-8} \
-    cargo rustc --quiet --profile mcu -p ferrite-ffi-capi --no-default-features \
+    cargo rustc --quiet --profile mcu -p "$package" --no-default-features \
     --features "$2" --target "$rust_target" --crate-type staticlib &&
     cp "$target/$rust_target/mcu/libtvm_ffi.a" "$out/$1.a"
 }
@@ -10,7 +10,7 @@ build_library() { # build_library ARCHIVE FEATURES
 # The library of the profile, and the one for firmware of microTVM.
 build_libraries() {
   build_library libtvm_ffi "$features" || return 1
-  case " ${programs[*]} " in *" microtvm "*) build_library libtvm_ffi-microtvm "$features,microtvm" ;; esac
+  case " ${programs[*]} " in *" microtvm "*) build_library libtvm_ffi-microtvm "${features:+$features,}microtvm" ;; esac
 }
 
 compile() { # compile SOURCE OBJECT [FLAG...]

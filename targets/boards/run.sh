@@ -38,14 +38,14 @@ load_board() {
 # The models of tests/programs/relax, each a program.
 whole_models=(chain cnn control mlp mlp_dyn mlp_i8 transformer values)
 
-# Sets a profile of the library: features of ferrite-ffi-capi, the programs that show it, and its parts: the files profile_PART.c
+# Sets a profile of the library: its package, features of that, the programs that show it, and its parts: the files profile_PART.c
 # and mistakes_MISTAKES.c.
 load_profile() {
   out=$target/boards/$board/$1
-  library_pool='' nested_calls=''
+  library_pool='' nested_calls='' package=ferrite-ffi-capi
   case $1 in
     minimal)
-      features=minimal part=minimal mistakes=minimal pool=0
+      package=ferrite-ffi-minimal features='' part=minimal mistakes=minimal pool=0
       programs=(call cnn models system_library errors cycles interrupts microtvm microtvm_hooks)
       ;;
     core)

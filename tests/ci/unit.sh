@@ -6,11 +6,12 @@
 about test "the README's test command: cargo test --workspace"
 check_test() { cargo test --workspace; }
 
-about no-std "the unit tests of core and alloc-ext without std and speed, where they are small and have one pool of memory, and with one of the two"
+about no-std "the unit tests of core, alloc-ext and minimal without std and speed, where they are small and have one pool of memory, and with one of the two"
 # Runs one test at a time: builds without std have one thread of execution, with one raised error and one queue of dying
 # objects.
 check_no-std() {
-  ring_tests "" --test-threads=1 && ring_tests speed --test-threads=1 && ring_tests std
+  ring_tests "" --test-threads=1 && ring_tests speed --test-threads=1 && ring_tests std &&
+    cargo test -p ferrite-ffi-minimal --lib -- --test-threads=1
 }
 
 ring_tests() { # ring_tests FEATURES [OPTION...]: the unit tests of core and alloc-ext with these features alone
@@ -28,8 +29,8 @@ miri() { # miri ARGUMENT...: the tests of cargo under Miri
     cargo "+$NIGHTLY" miri test --target-dir "$target/miri" "$@"
 }
 
-about miri-core "the unit tests of core have no undefined behaviour"
-check_miri-core() { miri -p ferrite-ffi-core --features std --lib; }
+about miri-core "the unit tests of core and minimal have no undefined behaviour"
+check_miri-core() { miri -p ferrite-ffi-core -p ferrite-ffi-minimal --features ferrite-ffi-core/std --lib; }
 
 about miri "the unit tests of alloc-ext and, where threads count, capi have no undefined behaviour; those of alloc-ext also without std"
 # JSON without std is excluded: it is safe code, and its long numbers take half an hour.
@@ -53,7 +54,7 @@ check_miri-cores() {
   local one seed
   for one in i686-unknown-linux-gnu s390x-unknown-linux-gnu powerpc-unknown-linux-gnu; do
     echo "== $one"
-    miri -p ferrite-ffi-core --features std --lib --target "$one" || return 1
+    miri -p ferrite-ffi-core -p ferrite-ffi-minimal --features ferrite-ffi-core/std --lib --target "$one" || return 1
   done
   for seed in {1..6}; do
     echo "== threads, in order $seed"

@@ -22,6 +22,7 @@ PROGRAMS = {"minimal": "call", "core": "cnn", "full": "values", "modules": "mode
 
 # The first pattern that a symbol matches names its part.
 PARTS = {
+    "the profile's own tables": r"^tvm_ffi::engine",
     "C symbols": r"^(TVM|Ferrite)|^tvm_ffi::",
     "executables and machine": r"ferrite_relax::(executable|model|module)|ferrite_relax::machine",
     "builtins of models": r"ferrite_relax",
@@ -35,7 +36,6 @@ PARTS = {
     "types and names": r"ferrite_core::(type_table|name_table|registration|class|defaults)",
     "memory and counts": r"ferrite_core::(memory|object_alloc|release|refcount|weak|platform|init_once|sync|lazy_link)",
     "values": r"ferrite_core::(any|convert|string|object|words|opaque|big_int)",
-    "the profile's own tables": r"ferrite_core::minimal",
     "other": r"ferrite_core|ferrite_alloc_ext|^(<|\w*)core::",
 }
 

@@ -10,8 +10,16 @@ use std::process::Command;
 fn archive() -> Outcome<PathBuf> {
     let folder = scratch("microtvm")?.join("build");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    command.args(["rustc", "--profile", "mcu", "--package", "ferrite-ffi-capi", "--crate-type", "staticlib"]);
-    command.args(["--no-default-features", "--features", "minimal,microtvm"]);
+    command.args([
+        "rustc",
+        "--profile",
+        "mcu",
+        "--package",
+        "ferrite-ffi-minimal",
+        "--crate-type",
+        "staticlib",
+    ]);
+    command.args(["--features", "microtvm"]);
     command.arg("--manifest-path").arg(root().join("Cargo.toml")).arg("--target-dir").arg(&folder);
     output_of(&mut command)?;
     Ok(folder.join("mcu/libtvm_ffi.a"))

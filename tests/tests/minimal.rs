@@ -32,8 +32,15 @@ const CAPACITIES: [(&str, &str); 6] = [
 fn build(folder: &str, target: Option<&str>, capacities: &[(&str, &str)]) -> Outcome<PathBuf> {
     let folder = scratch("minimal")?.join(folder);
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    command.args(["build", "--profile", "mcu", "--package", "ferrite-ffi-capi"]);
-    command.args(["--no-default-features", "--features", "minimal"]);
+    command.args([
+        "rustc",
+        "--profile",
+        "mcu",
+        "--package",
+        "ferrite-ffi-minimal",
+        "--crate-type",
+        "staticlib",
+    ]);
     command.arg("--manifest-path").arg(root().join("Cargo.toml")).arg("--target-dir").arg(&folder);
     if let Some(target) = target {
         command.args(["--target", target]);

@@ -1,11 +1,9 @@
 //! Interrupt masking on Cortex-M by the PRIMASK register, and the fault that ends a program.
 
 use core::arch::asm;
-#[cfg(not(feature = "minimal"))]
 use core::arch::naked_asm;
 
 /// Masks interrupts, as a C function. Naked, to avoid a stack frame.
-#[cfg(not(feature = "minimal"))]
 #[unsafe(naked)]
 pub(super) extern "C" fn lock() -> usize {
     naked_asm!("mrs r0, PRIMASK", "cpsid i", "bx lr")
@@ -15,7 +13,6 @@ pub(super) extern "C" fn lock() -> usize {
 ///
 /// # Safety
 /// `before` came from the matching `lock`.
-#[cfg(not(feature = "minimal"))]
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn unlock(before: usize) {
     naked_asm!("msr PRIMASK, r0", "bx lr")
@@ -31,19 +28,7 @@ pub(super) fn mask() -> usize {
     before
 }
 
-/// Restores the interrupt state returned by `mask`.
-///
-/// # Safety
-/// `before` came from the matching `mask`.
-#[cfg(feature = "minimal")]
-#[inline(always)]
-pub(super) unsafe fn restore(before: usize) {
-    // SAFETY: as for `mask`; the register had this value before.
-    unsafe { asm!("msr PRIMASK, {}", in(reg) before, options(nostack, preserves_flags)) };
-}
-
 /// Triggers a fault, which enters the fault handler.
-#[cfg(not(feature = "minimal"))]
 pub(super) fn fault() {
     // SAFETY: the instruction is permanently undefined: it faults and has no other effect.
     unsafe { asm!("udf #0", options(nostack, preserves_flags)) };

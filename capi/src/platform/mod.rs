@@ -6,14 +6,13 @@
 //! | [`hooks`] | functions that firmware may define, each with a default |
 //! | `defaults` | default hooks, as weak symbols |
 //! | `cortex_m`, `riscv` | interrupt masking, and the fault that ends a program |
-//! | `sections` | the critical sections of the library: the hooks, or in `minimal` direct masking |
+//! | `sections` | the critical sections of the library, by the hooks |
 //! | [`firmware`], `workspace` | the functions that firmware may call |
 
-#[cfg(all(target_os = "none", any(cortex_m, riscv), not(feature = "minimal")))]
+#[cfg(all(target_os = "none", any(cortex_m, riscv)))]
 mod defaults;
-#[cfg(not(feature = "minimal"))]
 pub mod firmware;
-#[cfg(all(target_os = "none", not(feature = "minimal")))]
+#[cfg(target_os = "none")]
 pub mod hooks;
 #[cfg(all(target_os = "none", any(cortex_m, riscv)))]
 #[cfg_attr(cortex_m, path = "cortex_m.rs")]
@@ -24,8 +23,5 @@ mod sections;
 #[cfg(feature = "backend")]
 pub mod workspace;
 
-#[cfg(all(target_os = "none", not(feature = "minimal")))]
+#[cfg(target_os = "none")]
 pub(crate) use hooks::FerritePlatformAbort as abort;
-
-#[cfg(all(feature = "minimal", target_os = "none", not(any(cortex_m, riscv))))]
-compile_error!("`minimal` masks interrupts itself, which it can do on Cortex-M and RISC-V cores");

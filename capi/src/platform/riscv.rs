@@ -1,14 +1,12 @@
 //! Interrupt masking on RISC-V in machine mode by `mstatus.MIE`, and the trap that ends a program.
 
 use core::arch::asm;
-#[cfg(not(feature = "minimal"))]
 use core::arch::naked_asm;
 
 /// Bit of `mstatus` that enables interrupts in machine mode.
 const MIE: usize = 8;
 
 /// Masks interrupts, as a C function. Naked, to avoid a stack frame.
-#[cfg(not(feature = "minimal"))]
 #[unsafe(naked)]
 pub(super) extern "C" fn lock() -> usize {
     naked_asm!("csrrci a0, mstatus, {MIE}", "andi a0, a0, {MIE}", "ret", MIE = const MIE)
@@ -18,7 +16,6 @@ pub(super) extern "C" fn lock() -> usize {
 ///
 /// # Safety
 /// `before` came from the matching `lock`.
-#[cfg(not(feature = "minimal"))]
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn unlock(before: usize) {
     naked_asm!("csrs mstatus, a0", "ret")
@@ -34,19 +31,7 @@ pub(super) fn mask() -> usize {
     before & MIE
 }
 
-/// Restores the interrupt state returned by `mask`.
-///
-/// # Safety
-/// `before` came from the matching `mask`.
-#[cfg(feature = "minimal")]
-#[inline(always)]
-pub(super) unsafe fn restore(before: usize) {
-    // SAFETY: as for `mask`; the bit was set before.
-    unsafe { asm!("csrs mstatus, {}", in(reg) before, options(nostack)) };
-}
-
 /// Triggers an exception, which enters the trap handler.
-#[cfg(not(feature = "minimal"))]
 pub(super) fn fault() {
     // SAFETY: the instruction is permanently illegal: it traps and has no other effect.
     unsafe { asm!("unimp", options(nostack)) };

@@ -1,9 +1,6 @@
-//! The library's critical sections: by the platform hooks, or by direct interrupt masking in the profile `minimal`.
+//! The library's critical sections, by the platform hooks.
 
-#[cfg(not(feature = "minimal"))]
 use super::hooks::{FerritePlatformLock as lock, FerritePlatformUnlock as unlock};
-#[cfg(feature = "minimal")]
-use super::interrupts::{mask as lock, restore as unlock};
 
 struct Sections;
 

@@ -21,6 +21,7 @@ mod cells;
 pub mod client;
 mod dlpack;
 mod object;
+pub mod packed;
 mod reflection;
 
 pub use any::*;

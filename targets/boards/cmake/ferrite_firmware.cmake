@@ -13,7 +13,7 @@ function(ferrite_library name)
   if(NOT arg_TARGET OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ferrite_library(NAME TARGET RUST_TARGET ...): unknown or missing arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  ferrite_features("${arg_PROFILE}" features)
+  ferrite_package("${arg_PROFILE}" package features)
   list(JOIN arg_FEATURES "," more)
   find_program(FERRITE_CARGO cargo HINTS $ENV{HOME}/.cargo/bin REQUIRED)
 
@@ -26,7 +26,7 @@ function(ferrite_library name)
   endif()
   # Cargo knows what has to be built anew.
   add_custom_target(${name}-cargo
-    COMMAND ${CMAKE_COMMAND} -E env ${environment} ${FERRITE_CARGO} rustc --quiet --profile mcu -p ferrite-ffi-capi
+    COMMAND ${CMAKE_COMMAND} -E env ${environment} ${FERRITE_CARGO} rustc --quiet --profile mcu -p ${package}
             --no-default-features --features "${features},${more}" --target ${arg_TARGET} --crate-type staticlib --target-dir ${built}
     WORKING_DIRECTORY ${root} BYPRODUCTS ${archive} VERBATIM)
   add_library(${name} STATIC IMPORTED GLOBAL)
@@ -49,10 +49,12 @@ function(ferrite_configured_library name target)
   ferrite_library(${name} TARGET ${target} PROFILE ${profile} ${pool})
 endfunction()
 
-# Features of ferrite-ffi-capi by profile, as in the table of README.md.
-function(ferrite_features profile result)
+# The package of a profile and its features, as in the table of README.md.
+function(ferrite_package profile package_result features_result)
+  set(package ferrite-ffi-capi)
   if(NOT profile OR profile STREQUAL minimal)
-    set(features minimal)
+    set(package ferrite-ffi-minimal)
+    set(features)
   elseif(profile STREQUAL core)
     set(features core,backend)
   elseif(profile STREQUAL full)
@@ -64,7 +66,8 @@ function(ferrite_features profile result)
   else()
     message(FATAL_ERROR "ferrite: no profile '${profile}'; there are minimal, core, full, modules and relax")
   endif()
-  set(${result} ${features} PARENT_SCOPE)
+  set(${package_result} ${package} PARENT_SCOPE)
+  set(${features_result} ${features} PARENT_SCOPE)
 endfunction()
 
 function(ferrite_firmware name)

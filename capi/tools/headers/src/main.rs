@@ -57,7 +57,7 @@ const HEADERS: &[Header] = &[
         path: "include/tvm/runtime/c_runtime_api.h",
         config: "capi/headers/c_runtime_api.toml",
         sources: &[
-            "capi/legacy/abi.rs",
+            "core/src/abi/packed/mod.rs",
             "capi/legacy/error.rs",
             "capi/legacy/registry.rs",
             "capi/legacy/call.rs",
@@ -72,17 +72,17 @@ const HEADERS: &[Header] = &[
     Header {
         path: "include/tvm/runtime/crt/func_registry.h",
         config: "capi/headers/func_registry.toml",
-        sources: &["capi/legacy/microtvm/registry.rs"],
+        sources: &["capi/legacy/microtvm/src/registry.rs"],
     },
     Header {
         path: "include/tvm/runtime/crt/module.h",
         config: "capi/headers/module.toml",
-        sources: &["capi/legacy/microtvm/module.rs"],
+        sources: &["capi/legacy/microtvm/src/module.rs"],
     },
     Header {
         path: "include/tvm/runtime/crt/stack_allocator.h",
         config: "capi/headers/stack_allocator.toml",
-        sources: &["capi/legacy/microtvm/stack.rs"],
+        sources: &["capi/legacy/microtvm/src/stack.rs"],
     },
     Header {
         path: "include/tvm_ffi_platform.h",
@@ -109,7 +109,7 @@ const HEADERS: &[Header] = &[
     Header {
         path: "include/tvm_ffi_minimal.h",
         config: "capi/headers/minimal.toml",
-        sources: &["capi/src/minimal/firmware.rs"],
+        sources: &["capi/minimal/src/firmware.rs"],
     },
 ];
 
