@@ -1,11 +1,12 @@
-//! Table of the global functions `ffi.json.*`.
+//! The global functions `ffi.json.*`.
 
 use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
 use ferrite_core::string::String;
 
-use super::calls::Json;
-use crate::operation::operation;
+use super::{parse, stringify};
+use crate::operation::{Answer, Operand, Operands, Operations, operation};
 
 /// Static table of the global JSON functions.
 ///
@@ -15,3 +16,23 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     operation!(Parse of Json, "ffi.json.Parse", (String) -> Any),
     operation!(Stringify of Json, "ffi.json.Stringify", (Any, Option<i32>) -> String),
 ];
+
+/// A JSON operation with its operands.
+#[derive(Clone, Copy)]
+enum Json {
+    Parse(Operand<0, String>),
+    Stringify(Operand<0, Any>, Operand<1, Option<i32>>),
+}
+
+impl Operations for Json {
+    fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
+        answer.write(match self {
+            Json::Parse(text) => parse(operands.get(text).as_bytes())?,
+            Json::Stringify(value, indent) => {
+                let indent = operands.get(indent).map(i64::from);
+                Any::from(stringify(&operands.get(value).to_owned()?, indent)?)
+            }
+        });
+        Ok(())
+    }
+}

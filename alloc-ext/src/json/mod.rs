@@ -25,17 +25,13 @@
 //! ```
 #![deny(unsafe_code)]
 
-mod builder;
-#[allow(unsafe_code, reason = "operands are where the function's types say")]
-mod calls;
 mod decimal;
 mod digits;
-#[allow(unsafe_code, reason = "so are those of the functions here")]
+#[allow(unsafe_code, reason = "operands are where the function's types say")]
 mod functions;
 mod general;
 mod number;
 mod parser;
-mod short_number;
 mod text;
 mod tree;
 mod value_builder;

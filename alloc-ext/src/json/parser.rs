@@ -6,11 +6,9 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
 
-use super::builder::Builder;
 use super::number::{self, Number};
-use super::short_number;
 use super::text::{self, BadEscape};
-use super::value_builder::ValueBuilder;
+use super::value_builder::{Builder, ValueBuilder};
 
 /// Parses JSON text in any encoding that extends ASCII.
 ///
@@ -187,7 +185,7 @@ impl<B: Builder> Parser<'_, '_, B> {
 
     fn number(&mut self) -> Result<()> {
         // Inlined per kind of number, so that the result need not be materialised where the kinds meet.
-        if let Some((number, len)) = short_number::read(self.rest()) {
+        if let Some((number, len)) = number::read_short(self.rest()) {
             return self.push_number(number, len);
         }
         let mut len = 0;

@@ -7,9 +7,8 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::string::String;
 
-use super::builder::Builder;
 use super::parser;
-use super::value_builder::ValueBuilder;
+use super::value_builder::{Builder, ValueBuilder};
 use ferrite_core::words;
 
 /// A parsed JSON document.

@@ -10,8 +10,8 @@ use ferrite_core::object_alloc::Chunks;
 use ferrite_core::string::String;
 use ferrite_core::words::GOLDEN_RATIO;
 
+use super::Builder;
 use crate::containers::{Array, ArrayObject, MapObject};
-use crate::json::builder::Builder;
 
 /// Builder of objects, with caches of keys and tables.
 #[derive(Default)]

@@ -8,8 +8,8 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object_alloc::Apart;
 use ferrite_core::string::String;
 
+use super::Builder;
 use crate::containers::{Array, ArrayObject, MapObject};
-use crate::json::builder::Builder;
 
 /// Builder of objects.
 #[derive(Default)]
