@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::string::{Bytes, String};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::string::{Bytes, String};
 use ferrite_core::{error, plain_bail, plain_ensure};
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,11 +1,11 @@
 //! Fork handlers of this crate, which hold every static lock during a fork, in locking order.
 //!
 //! The environment's streams and tensor allocator have no lock: they are thread-local, or a single atomic pointer. The
-//! state of walks and mutators belongs to objects, which an [`ObjectMutex`](ferrite_core::sync::ObjectMutex) protects. A
+//! state of walks and mutators belongs to objects, which an [`ObjectMutex`](ferrite_core::platform::sync::ObjectMutex) protects. A
 //! module that another thread is loading or importing is complete or unreachable in the child, because one atomic exchange
 //! under these locks publishes it.
 
-use ferrite_core::sync::fork::{AtFork, Ring, enlist};
+use ferrite_core::platform::sync::fork::{AtFork, Ring, enlist};
 
 use crate::module::{context, globals, imports, system_lib};
 

@@ -2,14 +2,15 @@
 
 use core::ptr;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject};
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject, type_index};
+use ferrite_core::call::function::Function;
 use ferrite_core::class::is_bound;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
+use ferrite_core::names::type_table;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
-use ferrite_core::{plain_error, type_index, type_table};
+use ferrite_core::plain_error;
+use ferrite_core::platform::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use ferrite_core::value::any::{Any, AnyView};
 
 /// A global function of the loaded library, which is looked up by its first call and retained from then on.
 pub struct GlobalFunction {

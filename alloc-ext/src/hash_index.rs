@@ -6,7 +6,7 @@
 
 use core::mem;
 
-use ferrite_core::memory::{AllocError, Buffer};
+use ferrite_core::platform::memory::{AllocError, Buffer};
 
 /// A hash table of positions with open addressing and linear probing. The high bits of a hash select its home slot.
 #[derive(Default)]

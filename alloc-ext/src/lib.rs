@@ -16,7 +16,7 @@
 //! | [`reflection`] | the library's own reflected classes, and creation and modification of objects by field name |
 //! | [`structural`] | structural equality, hash, visitors and mutators, which identify variables by binding site, not by name |
 //!
-//! No allocator crate is needed: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and every
+//! No allocator crate is needed: memory comes from `ferrite_core::object::object_alloc` and `ferrite_core::platform::memory`, and every
 //! allocation may fail.
 //!
 //! # Features

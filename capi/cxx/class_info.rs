@@ -5,7 +5,7 @@
 use core::ffi::{c_char, c_long, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64};
 
-use ferrite_core::type_index;
+use ferrite_core::abi::type_index;
 
 use super::{module_members, throw};
 

@@ -7,8 +7,8 @@
 use core::ffi::c_void;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
-use ferrite_core::convert::IntoAny;
 use ferrite_core::error::Result;
+use ferrite_core::value::convert::IntoAny;
 
 use super::throw::or_throw;
 

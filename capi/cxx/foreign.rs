@@ -6,12 +6,12 @@ use core::ptr::{self, NonNull};
 use ferrite_alloc_ext::containers::{Array, ArrayObject};
 use ferrite_alloc_ext::module::{Module, ModuleOps, Query};
 use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::any::Any;
 use ferrite_core::bail;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::string::{Bytes, String};
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::{Bytes, String};
 
 use super::call;
 use super::module_slots::Slot;

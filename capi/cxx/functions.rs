@@ -11,13 +11,13 @@ use ferrite_alloc_ext::reflection::VisitErrorContext;
 use ferrite_alloc_ext::structural::equal::{self, Options};
 use ferrite_alloc_ext::structural::visit;
 use ferrite_alloc_ext::{containers::Tuple, dataclass, graph, json};
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::OpaquePtr;
+use ferrite_core::call::function::Function;
 use ferrite_core::error;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::string::String;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::OpaquePtr;
+use ferrite_core::value::string::String;
 
 use super::export::{CellOut, ObjectOut, cell, object, returns_class};
 use super::throw::or_throw;

@@ -9,7 +9,7 @@ use core::mem::ManuallyDrop;
 use ferrite_alloc_ext::module::{Module, imports};
 use ferrite_core::error;
 use ferrite_core::error::Result;
-use ferrite_core::string::String;
+use ferrite_core::value::string::String;
 
 use super::export::{CellOut, ObjectOut, cell, object, returns_class};
 use super::throw::or_throw;

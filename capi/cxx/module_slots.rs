@@ -5,7 +5,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
-use ferrite_core::string::String;
+use ferrite_core::value::string::String;
 
 use super::class_info::{Constant, DerivedTypeInfo, VirtualTable, derived_module};
 use super::export::{CellOut, ObjectOut, cell, object, returns_class};

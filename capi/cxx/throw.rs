@@ -5,10 +5,10 @@ use core::mem::{ManuallyDrop, size_of};
 use core::ptr::NonNull;
 
 use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::unwind;
+use ferrite_core::platform::unwind;
+use ferrite_core::value::convert::AnyCompatible;
 
 use super::class_info::{ERROR, ERROR_VPTR};
 use crate::builtins;

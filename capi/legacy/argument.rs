@@ -5,10 +5,10 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject, type_index};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{plain_error, type_index};
+use ferrite_core::plain_error;
 
 use super::crossing::Views;
 use super::{array, boxed, dtype, result};

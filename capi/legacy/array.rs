@@ -6,11 +6,12 @@ use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::device;
-use ferrite_core::abi::{DLDataType, DLDevice, DLManagedTensor, DLTensor, TVMFFIObject};
+use ferrite_core::abi::{DLDataType, DLDevice, DLManagedTensor, DLTensor, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::plain_bail;
 use ferrite_core::tensor::Tensor;
-use ferrite_core::{device::kind, plain_bail, type_index};
+use ferrite_core::value::device::kind;
 
 use super::copy::Copy;
 use super::{crossing, dtype};

@@ -4,8 +4,8 @@ use core::ffi::{c_int, c_void};
 
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_core::abi::DLDevice;
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
+use ferrite_core::value::device::kind;
 
 /// Returns the back end for a device type; `None` for the CPU.
 ///

@@ -6,7 +6,8 @@ use core::ptr::NonNull;
 use ferrite_alloc_ext::env::context;
 use ferrite_alloc_ext::module::{Module, system_lib};
 use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::{String, global_table, plain_bail};
+use ferrite_core::names::global_table;
+use ferrite_core::{String, plain_bail};
 
 use super::{python, result};
 use crate::boundary::{self, arg};

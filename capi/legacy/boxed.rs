@@ -11,14 +11,15 @@
 
 use core::ffi::{c_int, c_void};
 
-use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject};
+use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, type_index};
 use ferrite_core::class::KeyBinding;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::sync::atomic::{AtomicI32, Ordering};
-use ferrite_core::{Any, AnyView, type_index, type_table};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::platform::sync::atomic::{AtomicI32, Ordering};
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::{Any, AnyView};
 
 use super::{result, type_registration};
 

@@ -3,9 +3,9 @@
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject};
-use ferrite_core::memory::Buffer;
-use ferrite_core::{Any, Function, type_index};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, type_index};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::{Any, Function};
 
 use super::crossing::Views;
 use super::{argument, result};

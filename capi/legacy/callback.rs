@@ -7,9 +7,9 @@ use core::ptr;
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::error::raised_error::Mark;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::raised_error::Mark;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Function, plain_bail};
 
 use super::crossing::Views;

@@ -11,7 +11,7 @@ use ferrite_alloc_ext::module::Module;
 use ferrite_alloc_ext::module::context::ContextSymbol;
 use ferrite_alloc_ext::module::packed::{self, Support};
 use ferrite_core::error::Result;
-use ferrite_core::raised_error::Mark;
+use ferrite_core::error::raised_error::Mark;
 use ferrite_core::{Any, AnyView, Function, plain_bail};
 
 use super::backend::TVMBackendGetFuncFromEnv;

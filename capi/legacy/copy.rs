@@ -5,11 +5,11 @@ use core::ffi::c_void;
 use ferrite_alloc_ext::device::{self, Region};
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::abi::{DLDevice, DLTensor};
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
-use ferrite_core::shape::data_size_bytes;
 use ferrite_core::tensor::TensorRef;
+use ferrite_core::value::device::kind;
+use ferrite_core::value::shape::data_size_bytes;
 
 use super::back_end::synchronize;
 use super::crossing;

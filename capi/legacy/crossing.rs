@@ -10,12 +10,11 @@
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use ferrite_core::abi::{DLDataType, DLTensor, TVMFFIObject};
+use ferrite_core::abi::{DLDataType, DLTensor, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::Tensor;
-use ferrite_core::type_index;
 
 use super::dtype;
 

@@ -7,7 +7,8 @@ use core::ptr::NonNull;
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
 use ferrite_core::error::{self, Result};
-use ferrite_core::{memory, plain_bail, plain_ensure};
+use ferrite_core::platform::memory;
+use ferrite_core::{plain_bail, plain_ensure};
 
 use super::back_end::{backend_of, synchronize};
 use crate::boundary::{self, arg};

@@ -14,10 +14,10 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::DLDataType;
-use ferrite_core::dtype::{self, code};
+use ferrite_core::value::dtype::{self, code};
 
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicBool, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicBool, Ordering};
 use ferrite_core::{AnyView, String, plain_bail};
 
 /// A narrow float, whose code differs.
@@ -219,7 +219,7 @@ fn with_lanes(name: &[u8], bits: Option<u8>, lanes: u16) -> Result<String> {
 /// Returns the size in bytes of a compact array with elements of a former data type. Returns `None` for a negative extent or
 /// a size that overflows.
 pub fn array_bytes(shape: &[i64], former: DLDataType) -> Option<usize> {
-    ferrite_core::shape::data_size_bytes(shape, of_elements(former))
+    ferrite_core::value::shape::data_size_bytes(shape, of_elements(former))
 }
 
 #[cfg(test)]

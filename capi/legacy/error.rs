@@ -7,11 +7,12 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
 use ferrite_core::abi::kTVMFFIOpaquePyObject;
+use ferrite_core::call::function;
+use ferrite_core::error::raised_error::{self, Mark};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectRef;
-use ferrite_core::opaque::{self, OpaquePyObject};
-use ferrite_core::raised_error::{self, Mark};
-use ferrite_core::{function, plain_error};
+use ferrite_core::plain_error;
+use ferrite_core::value::opaque::{self, OpaquePyObject};
 
 use super::python;
 use super::thread::{self, Slots};

@@ -1,7 +1,7 @@
 //! Registration of this layer's fork handlers.
 #![forbid(unsafe_code)]
 
-use ferrite_core::sync::fork::{AtFork, Ring, enlist};
+use ferrite_core::platform::sync::fork::{AtFork, Ring, enlist};
 
 use super::globals::data_types;
 

@@ -4,8 +4,9 @@ use core::ffi::{c_char, c_int};
 
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{AnyView, String, global_table, plain_bail};
+use ferrite_core::names::global_table;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::{AnyView, String, plain_bail};
 
 use super::registry;
 use crate::boundary::{self, arg};

@@ -7,11 +7,12 @@ use core::ptr::NonNull;
 
 use ferrite_alloc_ext::containers::MapObject;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject};
+use ferrite_core::call::function::checked;
 use ferrite_core::error::{self, Result};
-use ferrite_core::function::checked;
+use ferrite_core::names::type_table::{self, TypeEntry};
 use ferrite_core::object::ObjectRef;
-use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{Any, String, memory, plain_bail};
+use ferrite_core::platform::memory;
+use ferrite_core::{Any, String, plain_bail};
 
 use super::result;
 use super::thread::{self, Names, no_slots};

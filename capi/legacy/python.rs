@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute;
 use core::ptr::{self, NonNull};
 
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_host::dynamic_lib::driver;
 
 /// Pointer to a function of the interpreter; null until it is registered.

@@ -4,8 +4,9 @@ use core::ffi::{c_char, c_int};
 
 use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
 use ferrite_core::error::Result;
+use ferrite_core::names::global_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{Function, global_table, plain_bail};
+use ferrite_core::{Function, plain_bail};
 
 use super::thread::{self, Names, no_slots};
 use crate::boundary::{self, arg};

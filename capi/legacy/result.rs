@@ -5,10 +5,10 @@ use core::cell::RefCell;
 use core::ffi::{c_char, c_int};
 use core::ptr;
 
-use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
+use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIObject, type_index};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::sync::atomic::{AtomicBool, Ordering};
-use ferrite_core::{Any, Tensor, plain_error, type_index};
+use ferrite_core::platform::sync::atomic::{AtomicBool, Ordering};
+use ferrite_core::{Any, Tensor, plain_error};
 
 use super::thread::{self, Slots, Text, no_slots};
 use super::{array, crossing, dtype};

@@ -8,8 +8,8 @@ use core::ptr;
 
 use ferrite_core::abi::TVMFFIByteArray;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::sync::per_thread;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::per_thread;
 use ferrite_core::{per_thread, plain_bail, plain_error};
 
 /// Slot for a null-terminated string or bytes.

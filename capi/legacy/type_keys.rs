@@ -1,9 +1,9 @@
 //! Mapping between type keys of TVM 0.5 to 0.20 and type indices of tvm-ffi.
 
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicI32, Ordering};
-use ferrite_core::type_index;
-use ferrite_core::type_table;
+use ferrite_core::names::type_table;
+use ferrite_core::platform::sync::atomic::{AtomicI32, Ordering};
 
 use super::boxed;
 use super::type_registration::register;

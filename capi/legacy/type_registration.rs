@@ -1,8 +1,8 @@
 //! Registration of the types that only the legacy API has.
 
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
-use ferrite_core::type_table::{self, NewTypeRequest};
+use ferrite_core::names::type_table::{self, NewTypeRequest};
 
 /// Registers a type derived from `ffi.Object`, or finds it if its key is registered already. Returns the type index.
 ///

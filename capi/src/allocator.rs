@@ -3,7 +3,8 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::TVMFFICustomAllocator;
-use ferrite_core::{object_alloc, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::object::object_alloc;
 
 use crate::boundary::{self, arg};
 

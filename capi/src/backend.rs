@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
 
-use ferrite_core::backend::{self, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::call::backend::{self, ParallelGroupEnv, ParallelLambda};
 
 use crate::boundary::{self, arg};
 

@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use ferrite_core::abi::TVMFFIByteArray;
-use ferrite_core::backtrace;
+use ferrite_core::platform::backtrace;
 
 /// Describes the call stack of this thread, one line per frame, most recent call first.
 ///

@@ -4,7 +4,7 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
-use ferrite_core::big_int;
+use ferrite_core::value::big_int;
 
 use crate::boundary::{self, arg};
 

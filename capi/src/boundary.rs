@@ -10,10 +10,12 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::error::{Error, Result};
-use ferrite_core::message::Arg;
+use ferrite_core::error::message::Arg;
+use ferrite_core::error::{Error, Result, raised_error};
+use ferrite_core::names::type_table;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{plain_error, plain_warn, raised_error, type_table, unwind};
+use ferrite_core::platform::unwind;
+use ferrite_core::{plain_error, plain_warn};
 
 pub(crate) use wording::{Name, arg};
 

@@ -1,10 +1,10 @@
 //! Registration of the built-in functions, context symbols and platform providers of this build.
 
-use ferrite_core::sync::atomic::{AtomicBool, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicBool, Ordering};
 
-use ferrite_core::builtins::{self, Builtins};
+use ferrite_core::names::builtins::{self, Builtins};
 #[cfg(feature = "host")]
-use ferrite_core::defaults::{self, Defaults, Group};
+use ferrite_core::names::defaults::{self, Defaults, Group};
 
 #[cfg(feature = "modules")]
 mod context;
@@ -18,7 +18,7 @@ static BUILTINS: Builtins = Builtins {
     prefix: "ffi.",
     groups: &[
         #[cfg(feature = "functions")]
-        &ferrite_core::ffi_functions::FUNCTIONS,
+        &ferrite_core::names::ffi_functions::FUNCTIONS,
         #[cfg(feature = "containers")]
         ferrite_alloc_ext::containers::functions::FUNCTIONS,
         #[cfg(feature = "dataclass")]
@@ -91,8 +91,8 @@ fn install() {
 fn install_on_host() {
     ferrite_host::forks::install();
     defaults::install(&DEFAULTS);
-    ferrite_core::type_table::provide(register_own);
-    ferrite_core::sync::find_thread_flag();
+    ferrite_core::names::type_table::provide(register_own);
+    ferrite_core::platform::sync::find_thread_flag();
     ferrite_host::stack::install();
     ferrite_host::thread_pool::install();
     #[cfg(feature = "__gpu")]

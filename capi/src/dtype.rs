@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray};
-use ferrite_core::dtype;
+use ferrite_core::value::dtype;
 
 use crate::boundary::{self, arg};
 

@@ -4,9 +4,9 @@ use core::ffi::{c_char, c_int};
 use core::ptr;
 
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObjectHandle};
-use ferrite_core::error::{self, Error, Result, Site, kind};
+use ferrite_core::error::{self, Error, Result, Site, kind, raised_error};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{plain_warn, raised_error};
+use ferrite_core::plain_warn;
 
 use crate::boundary::{self, Borrowed, arg};
 

@@ -3,14 +3,15 @@
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
+use ferrite_core::Function;
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIMethodInfo, TVMFFIObject, TVMFFIObjectHandle,
-    TVMFFISafeCallType,
+    TVMFFISafeCallType, type_index,
 };
-use ferrite_core::any::{self, AnyView};
 use ferrite_core::error::Result;
+use ferrite_core::names::global_table;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::{Function, global_table, type_index};
+use ferrite_core::value::any::{self, AnyView};
 
 use crate::boundary::{self, arg};
 use crate::builtins;

@@ -1,9 +1,9 @@
 //! Symbols of the header section "Static handle initialization": thread-safe one-time initialisation of handles.
 
 use core::ffi::{c_int, c_void};
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 
-use ferrite_core::init_once::{self, InitFunction};
+use ferrite_core::call::init_once::{self, InitFunction};
 
 use crate::boundary::{self, SUCCESS, arg};
 

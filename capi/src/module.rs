@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use ferrite_alloc_ext::module::{Module, context, system_lib};
 use ferrite_core::abi::TVMFFIObjectHandle;
-use ferrite_core::string::String;
+use ferrite_core::value::string::String;
 
 use crate::boundary::{self, arg};
 use crate::builtins;

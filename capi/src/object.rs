@@ -8,7 +8,8 @@ use ferrite_core::abi::{
     TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject, TVMFFIObjectHandle,
     TVMFFIVersion,
 };
-use ferrite_core::{opaque, refcount, release};
+use ferrite_core::object::{refcount, release};
+use ferrite_core::value::opaque;
 
 use crate::boundary::{self, SUCCESS, arg};
 

@@ -2,8 +2,8 @@
 
 use core::ffi::c_int;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
-use ferrite_core::{string, type_index};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, type_index};
+use ferrite_core::value::string;
 
 use crate::boundary::{self, arg};
 

@@ -7,9 +7,10 @@ use ferrite_core::abi::{
     TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeAttrColumn, TVMFFITypeInfo,
     TVMFFITypeMetadata,
 };
-use ferrite_core::any::AnyView;
-use ferrite_core::type_table::{AttrColumn, NewTypeRequest};
-use ferrite_core::{plain_bail, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::names::type_table::{AttrColumn, NewTypeRequest};
+use ferrite_core::plain_bail;
+use ferrite_core::value::any::AnyView;
 
 use crate::boundary::{self, arg};
 

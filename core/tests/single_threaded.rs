@@ -2,8 +2,8 @@
 //! starts threads, so this program has none. Compares each operation with its definition, for counts near 0, near half of the
 //! range and near its end.
 use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectDeleterSlot};
-use ferrite_core::refcount::{self, Release};
-use ferrite_core::sync::{find_thread_flag, is_single_threaded};
+use ferrite_core::object::refcount::{self, Release};
+use ferrite_core::platform::sync::{find_thread_flag, is_single_threaded};
 
 /// Result of an operation, with the strong and the weak count afterwards.
 #[derive(Debug, PartialEq)]

@@ -42,7 +42,8 @@ fn children_of_static_programs_do_everything() -> Outcome<()> {
 
 /// Runs a Rust program that links the crates, without calling an install function.
 mod rust_programs {
-    use ferrite_core::{Function, global_table};
+    use ferrite_core::Function;
+    use ferrite_core::names::global_table;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     unsafe extern "C" {
@@ -89,12 +90,12 @@ mod rust_programs {
 
 /// Path prefixes of files whose locks need not be held across a fork, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("core/src/sync/", "what locks are made of"),
-    ("core/src/log/bare.rs", "only without std"),
-    ("core/src/backend/workspace/bare.rs", "only without std"),
+    ("core/src/platform/sync/", "what locks are made of"),
+    ("core/src/platform/log/bare.rs", "only without std"),
+    ("core/src/call/backend/workspace/bare.rs", "only without std"),
     ("alloc-ext/src/env/stream/bare.rs", "only without std"),
     ("alloc-ext/src/containers/faults.rs", "only in tests"),
-    ("core/src/name_table/names.rs", "part of each table, whose static is listed"),
+    ("core/src/names/name_table/names.rs", "part of each table, whose static is listed"),
     ("targets/host/src/thread_pool/futex/other.rs", "only without futexes"),
     ("targets/host/src/dynamic_lib/program_symbols/", "symbols in read-only tables, found without a lock"),
     ("targets/gpu/src/open_once.rs", "after begin_use: a child gets an error"),

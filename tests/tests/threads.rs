@@ -12,9 +12,12 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::thread;
 
-use ferrite_core::type_table::{self, NewTypeRequest};
-use ferrite_core::weak::WeakObjectRef;
-use ferrite_core::{AnyView, Function, ObjectClass, Result, Shape, global_table, raised_error, type_index};
+use ferrite_core::abi::type_index;
+use ferrite_core::error::raised_error;
+use ferrite_core::names::global_table;
+use ferrite_core::names::type_table::{self, NewTypeRequest};
+use ferrite_core::object::weak::WeakObjectRef;
+use ferrite_core::{AnyView, Function, ObjectClass, Result, Shape};
 
 const THREADS: usize = 8;
 const FUNCTIONS: usize = 100_000;

@@ -2,10 +2,9 @@
 
 use core::mem::{ManuallyDrop, size_of};
 
-use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::{TVMFFIAny, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
+use ferrite_core::value::any::{Any, AnyView};
 
 /// Size of a cell in bytes.
 pub(super) const CELL_BYTES: usize = size_of::<TVMFFIAny>();

@@ -1,10 +1,10 @@
 //! Common interface of all four containers: entries by slot and values by key. The keys of a sequence are its indices.
 
-use ferrite_core::any::Any;
-use ferrite_core::borrow::Shared;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::type_index;
+use ferrite_core::object::borrow::Shared;
+use ferrite_core::value::any::Any;
 
 use super::sequence::Seq;
 use super::table::Table;

@@ -5,13 +5,12 @@
 
 use core::any::TypeId;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, FromAny, TypeText, Value};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::text::Writer;
-use ferrite_core::type_index;
+use ferrite_core::platform::text::Writer;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::{AnyCompatible, FromAny, TypeText, Value};
 
 use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, Map, MapObject};
 

@@ -6,7 +6,7 @@ use std::sync::{Once, mpsc};
 use std::time::Duration;
 
 use ferrite_core::abi::TVMFFICustomAllocator;
-use ferrite_core::object_alloc;
+use ferrite_core::object::object_alloc;
 
 std::thread_local! {
     /// Number of allocations that still succeed; `None` for no limit.

@@ -5,9 +5,9 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Index;
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::{FromAny, Value};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::{FromAny, Value};
 
 use super::{Array, Dict, List, Map};
 

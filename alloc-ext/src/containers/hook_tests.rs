@@ -5,17 +5,17 @@ use core::cell::RefCell;
 use core::ffi::c_void;
 use std::vec::Vec;
 
+use ferrite_core::abi::type_index::{OBJECT, OBJECT_RVALUE_REF};
 use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject};
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
-use ferrite_core::convert::OpaquePtr;
+use ferrite_core::call::function::Function;
 use ferrite_core::error;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
+use ferrite_core::names::type_table::{self, NewTypeRequest};
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::type_index::{OBJECT, OBJECT_RVALUE_REF};
-use ferrite_core::type_table::{self, NewTypeRequest};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::value::convert::OpaquePtr;
 
 use super::table::{self, Table};
 use super::{Array, DictObject, MapObject, key};

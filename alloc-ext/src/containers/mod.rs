@@ -10,14 +10,14 @@
 //! A [`Tuple`] is an Array with a fixed number of elements, each of its own type.
 //!
 //! Each container has an untyped counterpart ([`ArrayObject`] and so on), whose elements are
-//! [`Any`](ferrite_core::any::Any) values and whose name in signatures is `ffi.Array` and so on. The typed containers
+//! [`Any`](ferrite_core::value::any::Any) values and whose name in signatures is `ffi.Array` and so on. The typed containers
 //! convert elements on access and have no other overhead.
 //!
 //! Every operation that allocates can fail with a MemoryError, and then leaves the container unchanged. Releasing a
 //! container releases nested elements iteratively, without recursion.
 //!
 //! A List or Dict may be used by several threads: its methods borrow it while they access its memory, as methods of Rust
-//! classes borrow their object ([`borrow`](ferrite_core::borrow)). User callbacks do not run during a change.
+//! classes borrow their object ([`borrow`](ferrite_core::object::borrow)). User callbacks do not run during a change.
 //!
 //! Objects created by C++ code are used in place, with their own deleters, and C++ code may grow objects created here in
 //! place. Separate blocks therefore come from `malloc` on hosts.
@@ -52,9 +52,9 @@ mod hook_tests;
 #[cfg(test)]
 mod tests;
 
-use ferrite_core::borrow::Shared;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
+use ferrite_core::object::borrow::Shared;
 
 pub use array::{Array, ArrayIter, ArrayObject};
 #[cfg(any(test, not(feature = "speed")))]
@@ -74,7 +74,7 @@ pub use tuple::{Tuple, TupleTypes};
 /// # Errors
 /// RuntimeError if another thread is changing the container.
 #[inline]
-pub(crate) fn borrow<O: ferrite_core::borrow::Holder>(container: O) -> Result<Option<Shared<O>>> {
+pub(crate) fn borrow<O: ferrite_core::object::borrow::Holder>(container: O) -> Result<Option<Shared<O>>> {
     match container.borrow().type_index() {
         type_index::LIST | type_index::DICT => Shared::of(container).map(Some),
         _ => Ok(None),

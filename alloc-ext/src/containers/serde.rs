@@ -3,8 +3,8 @@
 
 use core::result::Result;
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::Value;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::Value;
 use serde_core::de::{Deserialize, Deserializer, Error};
 use serde_core::ser::{Serialize, Serializer};
 

@@ -3,11 +3,11 @@
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::borrow::{Exclusive, Shared};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::type_index;
+use ferrite_core::object::borrow::{Exclusive, Shared};
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::sequence::Seq;
 use super::table::{Table, copy_object};

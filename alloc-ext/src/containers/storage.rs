@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 
 use ferrite_core::error::{self, Result};
-use ferrite_core::memory;
+use ferrite_core::platform::memory;
 
 /// Alignment of every block, which suits cells and chain links.
 const BLOCK_ALIGN: usize = 8;

@@ -3,11 +3,11 @@
 use std::string::ToString;
 use std::vec::Vec;
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectClass;
-use ferrite_core::string::String;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::value::string::String;
 
 use super::faults;
 use super::table::Table;

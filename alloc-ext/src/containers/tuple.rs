@@ -3,10 +3,10 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, TypeText, Value};
 use ferrite_core::error::Result;
-use ferrite_core::text::Writer;
+use ferrite_core::platform::text::Writer;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::{AnyCompatible, TypeText, Value};
 
 use super::ArrayObject;
 use super::convert::{is_a, referent};

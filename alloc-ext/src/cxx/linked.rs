@@ -5,7 +5,7 @@ use core::ptr;
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 
 /// Functions provided by a library that is linked with a C++ runtime.
 pub struct CxxRuntime {

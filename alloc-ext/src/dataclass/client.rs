@@ -1,9 +1,9 @@
 //! Recursive operations on values by the reflection of the loaded `libtvm_ffi`: repr, deep copy, equality, order and hash.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::string::String;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 use crate::global_function::library_function;
 

@@ -4,12 +4,13 @@
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{plain_bail, type_index};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::compare_children::Children;
 use super::compare_leaf::compare_leaves;

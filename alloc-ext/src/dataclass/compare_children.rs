@@ -1,10 +1,11 @@
 //! Cursor over the children of two compared objects, in pairs.
 
-use ferrite_core::abi::kTVMFFIFieldFlagBitMaskCompareOff;
-use ferrite_core::any::Any;
+use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskCompareOff, type_index};
 use ferrite_core::error::Result;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{plain_bail, type_index, type_table};
+use ferrite_core::plain_bail;
+use ferrite_core::value::any::Any;
 
 use super::compare_leaf::compare_leaves;
 use crate::walk::{Elements, Entries, Fields, MaybeOwned, prefetch_next, rest_of};

@@ -4,12 +4,13 @@
 use core::cmp::Ordering;
 use core::ffi::c_char;
 
-use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::any::Any;
-use ferrite_core::big_int::BigInt;
+use ferrite_core::abi::{DLDataType, DLDevice, type_index};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::shape::Shape;
-use ferrite_core::{plain_bail, plain_error, type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::big_int::BigInt;
+use ferrite_core::value::shape::Shape;
+use ferrite_core::{plain_bail, plain_error};
 
 use crate::walk::same_number_or_text;
 

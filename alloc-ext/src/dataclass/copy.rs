@@ -4,12 +4,14 @@
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::Chunks;
-use ferrite_core::{plain_bail, type_index, type_table};
+use ferrite_core::object::object_alloc::Chunks;
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::enums::{enum_class, is_enum};
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
@@ -38,7 +40,7 @@ const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
 /// ```
 /// use ferrite_alloc_ext::containers::ListObject;
 /// use ferrite_alloc_ext::dataclass;
-/// use ferrite_core::any::Any;
+/// use ferrite_core::value::any::Any;
 ///
 /// # fn main() -> ferrite_core::error::Result<()> {
 /// let list = ListObject::from_slice(&[Any::from(1i64)])?;
@@ -393,8 +395,8 @@ fn is_same(lhs: &Any, rhs: &Any) -> bool {
 mod tests {
     use super::super::testing::{add_hook, pair, pair_type, part, set_part};
     use super::*;
-    use ferrite_core::function::Function;
-    use ferrite_core::string::String;
+    use ferrite_core::call::function::Function;
+    use ferrite_core::value::string::String;
 
     fn list(values: &[Any]) -> Result<Any> {
         ListObject::from_slice(values).map(Any::new)

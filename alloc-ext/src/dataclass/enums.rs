@@ -1,7 +1,7 @@
 //! Detection of enum objects.
 #![forbid(unsafe_code)]
 
-use ferrite_core::type_table;
+use ferrite_core::names::type_table;
 
 /// Returns the type index of the enum base class; `None` before it is registered.
 pub(super) fn enum_class() -> Option<i32> {

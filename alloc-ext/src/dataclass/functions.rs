@@ -1,11 +1,11 @@
 //! Global functions for recursive copy, comparison, hash and repr.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::static_function;
-use ferrite_core::string::String;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 /// Static table of the global functions for recursive operations.
 ///

@@ -4,13 +4,14 @@
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
-use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskCompareOff, kTVMFFIFieldFlagBitMaskHashOff};
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskCompareOff, kTVMFFIFieldFlagBitMaskHashOff, type_index};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{plain_bail, type_index, type_table};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::hash_leaf::{combine, hash_leaf, type_key_hash};
 use crate::walk::{

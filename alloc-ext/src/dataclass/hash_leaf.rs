@@ -1,13 +1,13 @@
 //! Hashes of leaves, equal to upstream's.
 #![forbid(unsafe_code)]
 
-use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::any::Any;
-use ferrite_core::big_int::BigInt;
+use ferrite_core::abi::{DLDataType, DLDevice, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::shape::Shape;
-use ferrite_core::type_table::TypeEntry;
-use ferrite_core::{type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::names::type_table::TypeEntry;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::big_int::BigInt;
+use ferrite_core::value::shape::Shape;
 
 use crate::containers::key;
 

@@ -1,10 +1,10 @@
 //! Conversion of arbitrary-precision integers to and from decimal.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::big_int;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::big_int;
 
 /// Largest power of ten that fits in a 64-bit word.
 const CHUNK: u64 = 10_000_000_000_000_000_000;
@@ -129,7 +129,7 @@ fn write_reversed(out: &mut Buffer<u8>, mut number: u64, least: usize) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrite_core::big_int::BigInt;
+    use ferrite_core::value::big_int::BigInt;
 
     #[test]
     fn words_become_decimal_digits() -> Result<()> {

@@ -1,11 +1,11 @@
 //! Tests of equality, order and hash: separately, together, and with hooks.
 
 use ferrite_core::abi::{DLDataType, kTVMFFIFieldFlagBitMaskCompareOff};
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::shape::Shape;
-use ferrite_core::string::{Bytes, String};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::shape::Shape;
+use ferrite_core::value::string::{Bytes, String};
 
 use super::testing::{add_hook, array, big, int, list, message, pair, pair_type, part, set_part};
 use super::{recursive_compare, recursive_eq, recursive_hash};

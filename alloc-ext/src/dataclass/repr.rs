@@ -5,14 +5,15 @@ use core::marker::PhantomData;
 use core::mem;
 use core::ops::{ControlFlow, Range};
 
-use ferrite_core::abi::kTVMFFIFieldFlagBitMaskReprOff;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskReprOff, type_index};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::string::String;
-use ferrite_core::{type_index, type_table, upstream_release};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::upstream_release;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::string::String;
 
 use super::enums::{enum_class, is_enum};
 use super::environment::wants_addresses;

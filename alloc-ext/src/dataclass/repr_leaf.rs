@@ -3,16 +3,19 @@
 
 use core::fmt::{self, Write};
 
-use ferrite_core::any::Any;
-use ferrite_core::big_int::BigInt;
-use ferrite_core::device::type_name;
+use ferrite_core::abi;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::{Result, out_of_memory};
-use ferrite_core::ffi_functions::{invalid_object, kwargs_object};
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::ffi_functions::{invalid_object, kwargs_object};
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::shape::Shape;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::{abi, dtype, type_index, type_table};
+use ferrite_core::value::any::Any;
+use ferrite_core::value::big_int::BigInt;
+use ferrite_core::value::device::type_name;
+use ferrite_core::value::dtype;
+use ferrite_core::value::shape::Shape;
 
 use super::{float_text, int_text, text};
 use crate::json;

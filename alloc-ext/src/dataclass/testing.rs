@@ -3,15 +3,15 @@
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
+use ferrite_core::abi::type_index::OBJECT;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFITypeMetadata};
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::big_int::from_native_bytes;
-use ferrite_core::convert::{AnyCompatible, OpaquePtr};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::type_index::OBJECT;
-use ferrite_core::type_table::{self, NewTypeRequest};
+use ferrite_core::names::type_table::{self, NewTypeRequest};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::big_int::from_native_bytes;
+use ferrite_core::value::convert::{AnyCompatible, OpaquePtr};
 
 use crate::containers::{ArrayObject, ListObject};
 

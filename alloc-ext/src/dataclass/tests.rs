@@ -3,13 +3,13 @@
 use core::fmt::Write;
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskReprOff;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::ffi_functions::{invalid_object, kwargs_object};
-use ferrite_core::function::Function;
-use ferrite_core::memory::Buffer;
-use ferrite_core::shape::Shape;
-use ferrite_core::string::{Bytes, String};
+use ferrite_core::names::ffi_functions::{invalid_object, kwargs_object};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::shape::Shape;
+use ferrite_core::value::string::{Bytes, String};
 
 use super::repr_print;
 use super::testing::{add_hook, array, list, message, pair, pair_type, set_part};
@@ -124,7 +124,7 @@ fn errors_of_hooks_come_out() -> Result<()> {
 fn hooks_may_nest_to_a_limit() -> Result<()> {
     let index = class_with_hook("test.repr.Deep")?;
     let mut value = Any::NONE;
-    let limit = ferrite_core::stack::MAX_NESTED_CALLS;
+    let limit = ferrite_core::platform::stack::MAX_NESTED_CALLS;
     for _ in 0..limit {
         value = pair(index, value, Any::NONE)?;
     }
@@ -136,7 +136,8 @@ fn hooks_may_nest_to_a_limit() -> Result<()> {
 
 #[test]
 fn a_callback_works_only_while_its_hook_runs() -> Result<()> {
-    static KEPT: ferrite_core::sync::Mutex<Option<Function>> = ferrite_core::sync::Mutex::new(None);
+    static KEPT: ferrite_core::platform::sync::Mutex<Option<Function>> =
+        ferrite_core::platform::sync::Mutex::new(None);
     let index = pair_type("test.repr.Keeps", [0, 0])?;
     let hook = Function::from_typed(|_: Any, print: Function| -> Result<String> {
         *KEPT.lock() = Some(print);

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 /// Appends a string in double quotes. Non-ASCII characters become `\uXXXX` or `\UXXXXXXXX`, and bytes that are not valid
 /// UTF-8 become `\xXX`. In terminal colour sequences only the escape byte is escaped, so that the numbers stay readable.

@@ -108,7 +108,7 @@ impl Attribute {
 /// # Upstream
 /// `DeviceAPI` of `include/tvm/runtime/device_api.h`, a C++ class.
 pub unsafe trait Backend: Sync {
-    /// Returns the device type, such as [`device::kind::OPENCL`](ferrite_core::device::kind::OPENCL).
+    /// Returns the device type, such as [`device::kind::OPENCL`](ferrite_core::value::device::kind::OPENCL).
     fn device_type(&self) -> i32;
 
     /// Makes `id` the current device of this thread. Kernels are launched on the current device.

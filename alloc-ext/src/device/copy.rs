@@ -5,7 +5,8 @@ use core::ffi::c_void;
 use ferrite_core::abi::DLTensor;
 use ferrite_core::error::Result;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::{device, plain_bail, plain_ensure};
+use ferrite_core::value::device;
+use ferrite_core::{plain_bail, plain_ensure};
 
 use super::backend::Region;
 use super::table::get;

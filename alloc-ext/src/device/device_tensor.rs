@@ -5,9 +5,10 @@ use core::mem::MaybeUninit;
 
 use ferrite_core::abi::{DLDataType, DLTensor};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::{Element, Tensor, TensorView};
-use ferrite_core::{AnyView, dtype, plain_bail, plain_ensure};
+use ferrite_core::value::dtype;
+use ferrite_core::{AnyView, plain_bail, plain_ensure};
 
 use super::backend::Region;
 use super::copy::{copy, copy_tensor, is_main_memory};

@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Error;
-use ferrite_core::{device, plain_error};
+use ferrite_core::plain_error;
+use ferrite_core::value::device;
 
 /// Returns the name of a device type, for error messages.
 pub(super) fn type_text(device_type: i32) -> &'static str {

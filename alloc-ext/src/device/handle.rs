@@ -5,8 +5,9 @@ use core::fmt;
 
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::text::Writer;
-use ferrite_core::{Any, String, device};
+use ferrite_core::platform::text::Writer;
+use ferrite_core::value::device;
+use ferrite_core::{Any, String};
 
 use super::backend::{Attribute, Backend};
 use super::stream;
@@ -34,7 +35,7 @@ impl Device {
     /// The CPU, whose memory is main memory.
     pub const CPU: Device = Device::new(device::kind::CPU, 0);
 
-    /// Creates the handle of a device from its [type](ferrite_core::device::kind) and id.
+    /// Creates the handle of a device from its [type](ferrite_core::value::device::kind) and id.
     pub const fn new(device_type: i32, id: i32) -> Device {
         Device(DLDevice { device_type, device_id: id })
     }

@@ -12,7 +12,8 @@ use std::{format, vec};
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
 use ferrite_core::tensor::Element;
-use ferrite_core::{Any, Tensor, device, plain_bail};
+use ferrite_core::value::device;
+use ferrite_core::{Any, Tensor, plain_bail};
 
 use super::*;
 

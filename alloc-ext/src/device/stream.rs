@@ -202,8 +202,8 @@ pub(super) fn check_device(stream: &Stream, device: Device) -> Result<()> {
         stream.device == device,
         VALUE_ERROR,
         "The stream is one of device {}, not of {}",
-        &ferrite_core::device::to_string(stream.device.into())?,
-        &ferrite_core::device::to_string(device.into())?
+        &ferrite_core::value::device::to_string(stream.device.into())?,
+        &ferrite_core::value::device::to_string(device.into())?
     );
     Ok(())
 }

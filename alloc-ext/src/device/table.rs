@@ -3,9 +3,10 @@
 use core::ptr;
 
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::sync::critical;
-use ferrite_core::{device, plain_bail};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::platform::sync::critical;
+use ferrite_core::value::device;
 
 use super::backend::Backend;
 use super::error::type_text;

@@ -2,12 +2,13 @@
 
 use core::ffi::c_void;
 
-use ferrite_core::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject};
+use ferrite_core::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::plain_bail;
 use ferrite_core::tensor::{Tensor, TensorRef, check_shape};
-use ferrite_core::{device, plain_bail, type_index};
+use ferrite_core::value::device;
 
 use super::backend::Backend;
 use super::table::{find, get};

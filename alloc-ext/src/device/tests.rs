@@ -7,9 +7,10 @@ use std::sync::Mutex;
 use std::vec::Vec;
 
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
-use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::Result;
-use ferrite_core::{Any, Tensor, device, plain_bail};
+use ferrite_core::value::device;
+use ferrite_core::{Any, Tensor, plain_bail};
 
 use super::*;
 use crate::env::tensor_alloc;

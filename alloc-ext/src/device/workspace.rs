@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-use ferrite_core::backend::workspace::{DeviceWorkspaces, install_device_workspaces};
+use ferrite_core::call::backend::workspace::{DeviceWorkspaces, install_device_workspaces};
 use ferrite_core::error::{Result, out_of_memory};
 
 use super::table::get;

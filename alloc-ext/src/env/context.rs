@@ -4,9 +4,9 @@ use core::ffi::{c_int, c_void};
 use core::mem;
 use core::ptr;
 
-use ferrite_core::error::{Error, Result};
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::{plain_bail, plain_ensure, raised_error};
+use ferrite_core::error::{Error, Result, raised_error};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::{plain_bail, plain_ensure};
 
 /// Error kind of an error that is already set in the host language, whose bindings raise that error instead.
 const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";

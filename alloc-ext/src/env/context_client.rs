@@ -3,10 +3,10 @@
 use core::ffi::{CStr, c_void};
 
 use ferrite_core::abi::client;
-use ferrite_core::error::{Error, Result};
-use ferrite_core::function::check_status;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{plain_error, raised_error};
+use ferrite_core::call::function::check_status;
+use ferrite_core::error::{Error, Result, raised_error};
+use ferrite_core::plain_error;
+use ferrite_core::platform::memory::Buffer;
 
 /// Error kind of an error that is already set in the host language, whose bindings raise that error instead.
 const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";

@@ -3,9 +3,9 @@
 use core::ptr;
 
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
-use ferrite_core::device;
 use ferrite_core::error::Result;
 use ferrite_core::tensor::{Element, Output, Tensor, TensorRef};
+use ferrite_core::value::device;
 use ferrite_core::{plain_bail, plain_error};
 
 use super::tensor_alloc;

@@ -5,11 +5,12 @@ use core::mem;
 use core::ptr;
 
 use ferrite_core::abi::{DLManagedTensorVersioned, DLPackManagedTensorAllocator, DLTensor};
-use ferrite_core::error::{Error, Result, Site, kind};
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::sync::per_thread;
+use ferrite_core::call::function;
+use ferrite_core::error::{Error, Result, Site, kind, raised_error};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::platform::sync::per_thread;
 use ferrite_core::tensor::{Tensor, check_shape};
-use ferrite_core::{function, plain_bail, plain_ensure, raised_error};
+use ferrite_core::{plain_bail, plain_ensure};
 
 ferrite_core::per_thread!(
     /// Allocator of this thread. Takes precedence over the global one.

@@ -3,8 +3,8 @@
 use core::ptr;
 
 use ferrite_core::abi::{DLPackManagedTensorAllocator, DLTensor, client};
+use ferrite_core::call::function::check_status;
 use ferrite_core::error::Result;
-use ferrite_core::function::check_status;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::plain_error;
 use ferrite_core::tensor::Tensor;

@@ -1,11 +1,11 @@
 //! Construction of decoded Arrays, Lists, Maps and Dicts.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::object_alloc::Chunks;
-use ferrite_core::type_index;
+use ferrite_core::object::object_alloc::Chunks;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
 
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 

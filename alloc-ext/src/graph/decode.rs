@@ -4,11 +4,13 @@
 use core::mem;
 use core::ops::ControlFlow;
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index, type_table};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::{plain_bail, plain_ensure, plain_error};
 
 use super::container::ContainerMaker;
 use super::source::{Elements, Entries, Json};

@@ -3,11 +3,13 @@
 
 use core::ops::ControlFlow;
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::{plain_bail, type_index, type_table};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
 
 use super::node::{Data, Nodes};
 use super::numbers::{Found, Numbers, Opened};

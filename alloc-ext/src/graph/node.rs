@@ -1,8 +1,8 @@
 //! Encoded nodes, and the trait of the sinks that receive them.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::Any;
 
 /// The `data` part of a node.
 pub(super) enum Data<'a> {

@@ -1,12 +1,14 @@
 //! Table of node indices, by value.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::text::Lossy;
-use ferrite_core::words::GOLDEN_RATIO;
-use ferrite_core::{plain_error, type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::plain_error;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::Lossy;
+use ferrite_core::platform::words::GOLDEN_RATIO;
+use ferrite_core::value::any::Any;
 
 use crate::containers::key;
 use crate::hash_index::HashIndex;

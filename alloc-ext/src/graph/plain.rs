@@ -1,12 +1,14 @@
 //! Encoding and decoding of built-in values without children.
 #![forbid(unsafe_code)]
 
-use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::any::Any;
+use ferrite_core::abi::{DLDataType, DLDevice, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::shape::Shape;
-use ferrite_core::string::Bytes;
-use ferrite_core::{dtype, plain_ensure, type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::plain_ensure;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::dtype;
+use ferrite_core::value::shape::Shape;
+use ferrite_core::value::string::Bytes;
 
 use super::node::{Data, Nodes};
 use super::source::Json;

@@ -2,13 +2,13 @@
 //! values.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
-use ferrite_core::memory::Buffer;
-use ferrite_core::object_alloc::Apart;
-use ferrite_core::string::String;
-use ferrite_core::type_index;
-use ferrite_core::type_table::TypeEntry;
+use ferrite_core::abi::type_index;
+use ferrite_core::names::type_table::TypeEntry;
+use ferrite_core::object::object_alloc::Apart;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::value::string::String;
 
 use super::container::ContainerMaker;
 use super::plain;

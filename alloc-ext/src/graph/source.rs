@@ -1,10 +1,10 @@
 //! Input of the decoder: JSON values, or the tree of a parsed text, which is read without creating values.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::string::String;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::value::string::String;
 
 use crate::containers::{Array, Map, missing_key};
 use crate::json::{Tree, TreeValue};

@@ -4,11 +4,11 @@ use std::format;
 use std::string::ToString;
 
 use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::any::Any;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::Function;
-use ferrite_core::shape::Shape;
-use ferrite_core::string::{Bytes, String};
+use ferrite_core::value::any::Any;
+use ferrite_core::value::shape::Shape;
+use ferrite_core::value::string::{Bytes, String};
 
 use super::decode::from_tree;
 use super::{from_json_graph, from_json_graph_string, reader, to_json_graph, to_json_graph_string};

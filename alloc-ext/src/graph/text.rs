@@ -1,10 +1,10 @@
 //! Encoding of graphs directly to JSON text, without intermediate values.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::string::String;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 use super::encode::encode;
 use super::node::{Data, Nodes};
@@ -19,7 +19,7 @@ use crate::json;
 /// ```
 /// use ferrite_alloc_ext::containers::Array;
 /// use ferrite_alloc_ext::graph;
-/// use ferrite_core::any::Any;
+/// use ferrite_core::value::any::Any;
 ///
 /// # fn main() -> ferrite_core::error::Result<()> {
 /// let array = Any::new(Array::from_slice(&[7i64, 7])?);

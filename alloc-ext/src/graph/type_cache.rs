@@ -1,10 +1,10 @@
 //! Cache of type lookups by key: most nodes of a graph have one of few types.
 #![forbid(unsafe_code)]
 
+use ferrite_core::abi::type_index;
+use ferrite_core::names::type_table::{self, TypeEntry};
 use ferrite_core::object::ObjectClass;
-use ferrite_core::type_index;
-use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::words::{self, GOLDEN_RATIO};
+use ferrite_core::platform::words::{self, GOLDEN_RATIO};
 
 use super::plain;
 use crate::reflection::Enum;

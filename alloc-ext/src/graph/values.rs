@@ -1,10 +1,10 @@
 //! Encoding of graphs as JSON values.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::string::String;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 use super::encode::encode;
 use super::node::{Data, Nodes};

@@ -3,9 +3,9 @@
 //! `null`, `true`, `false`, numbers, strings, arrays and objects become None, bool, int or float, String, Array and Map, and back.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::string::String;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 use crate::global_function::library_function;
 

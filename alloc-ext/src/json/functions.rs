@@ -1,9 +1,9 @@
 //! The global functions `ffi.json.*`.
 
-use ferrite_core::any::Any;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
-use ferrite_core::string::String;
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 use super::{parse, stringify};
 use crate::operation::{Answer, Operand, Operands, Operations, operation};

@@ -1,10 +1,10 @@
 //! JSON parser: one pass over the text, with an explicit stack instead of recursion.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
 
 use super::number::{self, Number};
 use super::text::{self, BadEscape};
@@ -13,7 +13,7 @@ use super::value_builder::{Builder, ValueBuilder};
 /// Parses JSON text in any encoding that extends ASCII.
 ///
 /// Allocation: the objects of the result, each in its final size, and buffers that grow with the nesting depth. On hosts,
-/// many objects share one [chunk](ferrite_core::object_alloc::Chunks) of memory; an object that outlives the others may
+/// many objects share one [chunk](ferrite_core::object::object_alloc::Chunks) of memory; an object that outlives the others may
 /// keep up to 16 KiB alive.
 ///
 /// # Examples

@@ -2,11 +2,11 @@
 
 use std::string::{String, ToString};
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::shape::Shape;
-use ferrite_core::type_index;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::shape::Shape;
 
 use super::writer::small as small_writer;
 use super::{parse, stringify};
@@ -120,7 +120,7 @@ fn lines_are_indented() -> Result<()> {
 
 #[test]
 fn the_writer_of_boards_answers_the_same() -> Result<()> {
-    let outcome = |text: Result<ferrite_core::string::String>| match text {
+    let outcome = |text: Result<ferrite_core::value::string::String>| match text {
         Ok(text) => (std::vec![], text.as_bytes().to_vec()),
         Err(error) => (error.kind_bytes().to_vec(), error.message_bytes().to_vec()),
     };

@@ -1,15 +1,15 @@
 //! Tree of a parsed JSON document, stored in flat buffers, for callers that need no objects.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::string::String;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::value::string::String;
 
 use super::parser;
 use super::value_builder::{Builder, ValueBuilder};
-use ferrite_core::words;
+use ferrite_core::platform::words;
 
 /// A parsed JSON document.
 pub(crate) struct Tree<'t> {

@@ -1,14 +1,14 @@
-//! Context symbols for the C functions of `ferrite_core::backend`. The constants are entries for the table passed to
+//! Context symbols for the C functions of `ferrite_core::call::backend`. The constants are entries for the table passed to
 //! [`install_builtin`](super::context::install_builtin).
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use ferrite_core::backend::{
+use ferrite_core::call::backend::{
     ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier, parallel_launch,
 };
-use ferrite_core::error::Result;
-use ferrite_core::{plain_error, raised_error};
+use ferrite_core::error::{Result, raised_error};
+use ferrite_core::plain_error;
 
 use super::context::ContextSymbol;
 

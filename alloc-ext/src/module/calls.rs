@@ -1,8 +1,8 @@
 //! Implementations of the global functions on modules.
 #![forbid(unsafe_code)]
 
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
+use ferrite_core::value::convert::AnyCompatible;
 use ferrite_core::{Any, String};
 
 use super::{Module, Query, globals, record};

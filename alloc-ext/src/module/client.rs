@@ -3,9 +3,10 @@
 #[path = "by_name.rs"]
 mod by_name;
 
-use ferrite_core::convert::FromAny;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, Function, String, object_class, plain_error, type_index};
+use ferrite_core::value::convert::FromAny;
+use ferrite_core::{Any, AnyView, Function, String, object_class, plain_error};
 
 use crate::containers::Array;
 

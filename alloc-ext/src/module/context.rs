@@ -10,7 +10,7 @@ use core::ffi::{CStr, c_void};
 use core::ptr;
 
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 
 use super::library::Library;
 use super::symbol_table::{self, SymbolTable};

@@ -1,7 +1,7 @@
 //! Global functions `ffi.Module*` and `ffi.SystemLib`.
 
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::{Any, AnyView, Function, String, static_function};
 
 use super::calls::ModuleOperation;
@@ -44,7 +44,7 @@ fn system_lib(args: &[AnyView<'_>]) -> Result<Any> {
 mod tests {
     use super::super::testing::{name, tagged};
     use super::*;
-    use ferrite_core::message::SHORT;
+    use ferrite_core::error::message::SHORT;
 
     fn call(function: &str, args: &[AnyView<'_>]) -> Result<Any> {
         let found = FUNCTIONS.iter().find(|known| known.name() == function).unwrap();

@@ -4,8 +4,8 @@
 //! `ModuleGlobals` in `module.cc`.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::sync::Mutex;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::Mutex;
 
 use super::Module;
 use super::module_set::ModuleSet;
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::module::library_module::create_library_module;
     use ferrite_core::object::ObjectClass;
-    use ferrite_core::weak::WeakObjectRef;
+    use ferrite_core::object::weak::WeakObjectRef;
     use std::sync::atomic::Ordering;
 
     fn remove(module: &Module) {

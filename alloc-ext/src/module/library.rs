@@ -4,10 +4,11 @@ use core::ffi::{CStr, c_void};
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::abi::{TVMFFIObject, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{ObjectRef, plain_ensure, release, type_index};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::object::release;
+use ferrite_core::{ObjectRef, plain_ensure};
 
 use super::bin_reader::{LENGTH_BYTES, number};
 use super::symbol_name::find_symbol;

@@ -14,7 +14,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{AnyView, Bytes, plain_bail, plain_error};
 
 use super::bin_reader::{BinReader, WordList};
@@ -158,7 +158,7 @@ mod tests {
     use super::super::testing::{name, tagged};
     use super::*;
     use ferrite_core::Function;
-    use ferrite_core::message::SHORT;
+    use ferrite_core::error::message::SHORT;
     use std::string::String as Text;
     use std::vec::Vec;
 

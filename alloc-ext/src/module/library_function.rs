@@ -4,11 +4,11 @@ use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
 use core::ptr;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
-use ferrite_core::error::Result;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType, type_index};
+use ferrite_core::error::{Result, raised_error};
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{Function, plain_error, raised_error, type_index};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::{Function, plain_error};
 
 use super::Module;
 

@@ -4,8 +4,9 @@ use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 
 use ferrite_core::abi::TVMFFISafeCallType;
+use ferrite_core::call::function;
 use ferrite_core::error::Result;
-use ferrite_core::{Function, String, function};
+use ferrite_core::{Function, String};
 
 use super::library::{Library, LibraryRef};
 use super::symbol_name::find_symbol;
@@ -152,8 +153,9 @@ mod tests {
     use crate::containers::ArrayObject;
     use core::cell::Cell;
     use core::ptr;
-    use ferrite_core::abi::TVMFFIAny;
-    use ferrite_core::{Any, raised_error, type_index};
+    use ferrite_core::Any;
+    use ferrite_core::abi::{TVMFFIAny, type_index};
+    use ferrite_core::error::raised_error;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -47,12 +47,13 @@ use core::ffi::{CStr, c_void};
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::abi::{TVMFFIObject, type_index};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::names::{global_table, type_table};
 use ferrite_core::object::ObjectClass;
+use ferrite_core::platform::stack;
 use ferrite_core::{
-    Any, AnyView, Bytes, Function, String, global_table, object_class, plain_bail, plain_ensure, plain_error,
-    stack, type_index, type_table,
+    Any, AnyView, Bytes, Function, String, object_class, plain_bail, plain_ensure, plain_error,
 };
 
 pub use by_name::FileName;

@@ -4,11 +4,11 @@ use core::ffi::c_void;
 use core::mem::{ManuallyDrop, offset_of, size_of};
 use core::ptr::NonNull;
 
-use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::abi::{TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{ObjectRef, plain_error, type_index};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::{ObjectRef, plain_error};
 
 use super::class::Class;
 use super::{Module, ModuleImpl, ModuleOps, cxx_class, lookup_cache};

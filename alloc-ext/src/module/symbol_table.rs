@@ -4,8 +4,8 @@
 use core::ffi::c_void;
 
 use ferrite_core::error::Result;
-use ferrite_core::name_table::NameTable;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::names::name_table::NameTable;
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 
 /// Symbol table: maps names to addresses, which can be replaced.
 pub(crate) type SymbolTable = NameTable<AtomicPtr<c_void>>;

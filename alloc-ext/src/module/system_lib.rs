@@ -7,8 +7,8 @@ use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
-use ferrite_core::name_table::NameTable;
-use ferrite_core::sync::atomic::Ordering;
+use ferrite_core::names::name_table::NameTable;
+use ferrite_core::platform::sync::atomic::Ordering;
 use ferrite_core::{ObjectClass, String, plain_warn};
 
 use super::Module;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::vec::Vec;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFISafeCallType};
-use ferrite_core::error::Result;
-use ferrite_core::{Any, Function, String, raised_error};
+use ferrite_core::error::{Result, raised_error};
+use ferrite_core::{Any, Function, String};
 
 use super::library::Library;
 use super::{Module, ModuleImpl};

@@ -1,8 +1,8 @@
 //! Descriptors of operations, and their enums.
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::operand::{Answer, Operands};
 use super::types::{Copying, MAX_PARAMS, NO_ARGUMENTS, Types, convert};

@@ -4,10 +4,10 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::call::function::serve_in_place;
 use ferrite_core::error::Result;
-use ferrite_core::function::serve_in_place;
-use ferrite_core::store_forwarding;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::store_forwarding;
 
 use super::Argument;
 use super::descriptor::{Operation, call_converted};
@@ -160,7 +160,7 @@ macro_rules! static_operation {
     ($serve:ident, $function:ty, $operands:ty) => {{
         use core::ffi::{c_int, c_void};
         use ferrite_core::abi::TVMFFIAny;
-        use ferrite_core::typed::{Callee, TypedFn};
+        use ferrite_core::call::typed::{Callee, TypedFn};
         const CALLEE: &Callee<'static> =
             &Callee::new(OPERATION.name, <$function as TypedFn<$operands>>::SIGNATURE);
         struct This;
@@ -177,7 +177,7 @@ macro_rules! static_operation {
             unsafe { $crate::operation::$serve::<This>(args, count, result) }
         }
         // SAFETY: the function above is such a safe call.
-        unsafe { ferrite_core::builtins::StaticFunction::new(CALLEE, call) }
+        unsafe { ferrite_core::names::builtins::StaticFunction::new(CALLEE, call) }
     }};
 }
 pub(crate) use static_operation;

@@ -1,9 +1,10 @@
 //! Parameter type for lookup keys, whose comparison may run user callbacks.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::abi::type_index;
+use ferrite_core::any_texts;
 use ferrite_core::error::Result;
-use ferrite_core::{any_texts, type_index};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::AnyCompatible;
 
 /// Parameter that an operation compares with other values. Named `Any` in signatures.
 pub(crate) struct Key(Any);

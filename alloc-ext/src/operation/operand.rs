@@ -3,9 +3,9 @@
 use core::marker::PhantomData;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::object::ObjectClass;
-use ferrite_core::string::String;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::string::String;
 
 use super::{Key, TypeOfRust};
 use crate::module::Module;

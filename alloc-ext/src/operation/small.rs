@@ -3,11 +3,11 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::Any;
-use ferrite_core::builtins::Served;
+use ferrite_core::call::function::serve_in_place;
+use ferrite_core::call::typed::Callee;
 use ferrite_core::error::Result;
-use ferrite_core::function::serve_in_place;
-use ferrite_core::typed::Callee;
+use ferrite_core::names::builtins::Served;
+use ferrite_core::value::any::Any;
 
 use super::Argument;
 use super::descriptor::{Operation, call_converted};
@@ -50,7 +50,7 @@ impl<'a> Argument<'a> {
 /// Creates the static function for the constant `OPERATION`, which must be in scope.
 macro_rules! static_operation {
     ($serve:ident, $function:ty, $operands:ty) => {
-        ferrite_core::builtins::StaticFunction::of_data(OPERATION)
+        ferrite_core::names::builtins::StaticFunction::of_data(OPERATION)
     };
 }
 pub(crate) use static_operation;

@@ -1,11 +1,13 @@
 //! Runtime descriptors of parameter and result types: argument checks, conversions and signatures.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{Described, TargetTexts, TypeText};
+use ferrite_core::String;
+use ferrite_core::abi::type_index;
+use ferrite_core::call::function::Function;
+use ferrite_core::call::typed::{Callee, Signature};
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::typed::{Callee, Signature};
-use ferrite_core::{String, type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::{Described, TargetTexts, TypeText};
 
 use super::key::{self, Key};
 use crate::containers::{self, Array, ArrayObject, Dict, DictObject, List, ListObject, MapObject};

@@ -1,11 +1,11 @@
 //! Access paths: steps from a root value to a nested value, as linked lists that share their prefixes.
 
-use ferrite_core::abi::kTVMFFISEqHashKindConstTreeNode;
-use ferrite_core::any::Any;
+use ferrite_core::abi::{kTVMFFISEqHashKindConstTreeNode, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{Error, Function, String, object_class, plain_error, type_index};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::{Error, Function, String, object_class, plain_error};
 
 use super::class::{Class, attr, method};
 use super::field::field;

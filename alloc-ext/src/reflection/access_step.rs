@@ -1,10 +1,10 @@
 //! Access steps: from a value to one of its fields, elements or entries.
 
-use ferrite_core::abi::kTVMFFISEqHashKindConstTreeNode;
-use ferrite_core::any::Any;
+use ferrite_core::abi::{kTVMFFISEqHashKindConstTreeNode, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::text::Writer;
-use ferrite_core::{Function, String, object_class, plain_bail, type_index};
+use ferrite_core::platform::text::Writer;
+use ferrite_core::value::any::Any;
+use ferrite_core::{Function, String, object_class, plain_bail};
 
 use super::AccessKind;
 use super::class::{Class, attr};

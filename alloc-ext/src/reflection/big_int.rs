@@ -1,14 +1,16 @@
 //! Type attributes of big integers: comparison, hash, and decimal strings in JSON object graphs.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::big_int::BigInt;
+use ferrite_core::abi::type_index;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::text::Lossy;
-use ferrite_core::{Error, String, plain_error, type_index, type_table};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::Lossy;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::big_int::BigInt;
+use ferrite_core::{Error, String, plain_error};
 
 use super::class::{Attr, attr};
 use crate::dataclass::{self, int_text};

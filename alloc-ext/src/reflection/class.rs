@@ -2,14 +2,13 @@
 
 use ferrite_core::abi::{
     TVMFFIMethodInfo, TVMFFIObjectCreator, TVMFFISEqHashKind, TVMFFITypeMetadata,
-    kTVMFFIFieldFlagBitMaskIsStaticMethod,
+    kTVMFFIFieldFlagBitMaskIsStaticMethod, type_index,
 };
-use ferrite_core::any::AnyView;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::class::KeyBinding;
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
-use ferrite_core::type_table::{self, NewTypeRequest};
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::type_table::{self, NewTypeRequest};
+use ferrite_core::value::any::AnyView;
 
 use super::FINAL;
 use super::field::{self, Field};

@@ -1,11 +1,11 @@
 //! Reflected classes of the loaded `libtvm_ffi`, by the names of their fields and methods.
 
-use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::FromAny;
+use ferrite_core::abi::{TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{object_class, type_index};
+use ferrite_core::object_class;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::FromAny;
 
 use crate::containers::{Array, List, ListObject, key};
 use crate::global_function::{ClassIndex, library_function};

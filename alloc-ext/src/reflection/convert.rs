@@ -1,11 +1,13 @@
 //! Type attribute `__ffi_convert__` of built-in types: converts a value to the type of the field that it is stored in.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::{Result, kind};
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{Bytes, Error, Function, Shape, String, Tensor, type_index, type_table};
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::{Bytes, Error, Function, Shape, String, Tensor};
 
 use super::class::{Attr, attr};
 use crate::containers::{Array, Dict, List, Map};

@@ -2,12 +2,14 @@
 
 use ferrite_core::abi::{
     kTVMFFIFieldFlagBitMaskInitOff, kTVMFFIFieldFlagBitMaskSEqHashIgnore, kTVMFFISEqHashKindUniqueInstance,
+    type_index,
 };
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::text::Lossy;
-use ferrite_core::{String, object_class, plain_bail, type_index, type_table};
+use ferrite_core::platform::text::Lossy;
+use ferrite_core::value::any::Any;
+use ferrite_core::{String, object_class, plain_bail};
 
 use super::class::{Class, attr, method};
 use super::field::field;

@@ -4,10 +4,11 @@ use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldGetter, TVMFFIFieldInfo, TVMFFIFieldSetter};
-use ferrite_core::any::AnyView;
-use ferrite_core::convert::{FromAny, IntoAny, TypeText};
-use ferrite_core::error::Result;
-use ferrite_core::{export, raised_error, type_table};
+use ferrite_core::call::export;
+use ferrite_core::error::{Result, raised_error};
+use ferrite_core::names::type_table;
+use ferrite_core::value::any::AnyView;
+use ferrite_core::value::convert::{FromAny, IntoAny, TypeText};
 
 /// Static description of a field. Created by [`field!`].
 #[derive(Clone, Copy)]

@@ -2,18 +2,18 @@
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
-use ferrite_core::convert::OpaquePtr;
+use ferrite_core::value::convert::OpaquePtr;
 
 use ferrite_core::abi::{
     TVMFFIFieldInfo, TVMFFIFieldSetter, TVMFFIObject, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
-    kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
+    kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj, type_index,
 };
-use ferrite_core::any::AnyView;
+use ferrite_core::call::function::{Function, checked};
 use ferrite_core::error::Result;
-use ferrite_core::function::{Function, checked};
+use ferrite_core::names::type_table::{self, TypeEntry};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{error, plain_bail, plain_ensure, plain_error, type_index};
+use ferrite_core::value::any::AnyView;
+use ferrite_core::{error, plain_bail, plain_ensure, plain_error};
 
 use crate::walk::ensure_unshared;
 

@@ -1,13 +1,13 @@
 //! Generation of `__ffi_init__` from the registered fields of a type: positional and keyword arguments, defaults and factories.
 
 use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskInitOff, kTVMFFIFieldFlagBitMaskKwOnly};
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::ffi_functions::kwargs_object;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::ffi_functions::kwargs_object;
+use ferrite_core::names::type_table::{self, TypeEntry};
 use ferrite_core::object::ObjectRef;
-use ferrite_core::text::Lossy;
-use ferrite_core::type_table::{self, TypeEntry};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::Lossy;
+use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::{Error, Function, String, plain_bail, plain_ensure};
 
 use super::fields::{RegisteredField, create_empty, fields_of, type_of};

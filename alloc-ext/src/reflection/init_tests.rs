@@ -4,14 +4,14 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::{
     TVMFFIFieldInfo, kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitMaskInitOff,
-    kTVMFFIFieldFlagBitMaskKwOnly,
+    kTVMFFIFieldFlagBitMaskKwOnly, type_index,
 };
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::ffi_functions::kwargs_object;
+use ferrite_core::names::ffi_functions::kwargs_object;
+use ferrite_core::names::type_table::{self, NewTypeRequest};
 use ferrite_core::object::ObjectRef;
-use ferrite_core::type_table::{self, NewTypeRequest};
-use ferrite_core::{Error, Function, String, type_index};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::{Error, Function, String};
 
 use super::field::{get, set, text};
 use super::fields::{fields_of, type_of};

@@ -1,9 +1,9 @@
 //! Implementation of `ffi.MakeObjectFromPackedArgs`, which creates an object from field names and values.
 
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::type_table::{self, TypeEntry};
+use ferrite_core::names::type_table::{self, TypeEntry};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::{String, plain_bail, plain_error};
 
 use super::fields::{create_empty, fields_of, type_of};

@@ -30,9 +30,11 @@ mod visit;
 #[cfg(test)]
 mod init_tests;
 
-use ferrite_core::builtins::StaticFunction;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::{AnyView, static_function, type_index, type_table};
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::type_table;
+use ferrite_core::{AnyView, static_function};
 
 use class::Class;
 

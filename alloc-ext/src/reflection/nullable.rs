@@ -1,9 +1,9 @@
 //! Nullable object references, named `ffi.Object` in error messages and schemas as upstream does.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, TypeText};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::{AnyCompatible, TypeText};
 
 /// A nullable reference to an object. Null converts to None.
 ///

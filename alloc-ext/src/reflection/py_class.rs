@@ -2,14 +2,14 @@
 
 use core::ffi::c_void;
 
-use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::{TVMFFIObject, type_index};
 use ferrite_core::class::is_defined_in_rust;
 use ferrite_core::error::Result;
+use ferrite_core::names::type_table::{self, TypeEntry};
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{Function, plain_ensure, type_index};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::{Function, plain_ensure};
 
 use super::FINAL;
 use super::fields::{RegisteredField, fields_of, type_of};

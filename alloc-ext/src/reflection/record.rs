@@ -3,10 +3,9 @@
 use core::ffi::{c_int, c_void};
 
 use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::error::Result;
+use ferrite_core::error::{Result, raised_error};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::raised_error;
 
 use super::class::Class;
 

@@ -2,13 +2,13 @@
 
 use core::ffi::{c_int, c_void};
 
-use ferrite_core::abi::{DLDataType, DLDevice, TVMFFIAny, TVMFFIFieldGetter, TVMFFIFieldInfo};
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{FromAny, OpaquePtr};
+use ferrite_core::abi::{DLDataType, DLDevice, TVMFFIAny, TVMFFIFieldGetter, TVMFFIFieldInfo, type_index};
+use ferrite_core::call::function::checked;
 use ferrite_core::error::Result;
-use ferrite_core::function::checked;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{Function, plain_bail, plain_ensure, type_index};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::{FromAny, OpaquePtr};
+use ferrite_core::{Function, plain_bail, plain_ensure};
 
 use super::field;
 

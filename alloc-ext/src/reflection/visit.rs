@@ -1,11 +1,12 @@
 //! Classes of the objects used in structural walks: interrupts, error contexts, visitors and mutators.
 
-use ferrite_core::abi::kTVMFFIFieldFlagBitMaskHasDefault;
-use ferrite_core::any::Any;
+use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskHasDefault, type_index};
 use ferrite_core::error::Result;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::text::Lossy;
-use ferrite_core::{object_class, plain_bail, type_index, type_table};
+use ferrite_core::platform::text::Lossy;
+use ferrite_core::value::any::Any;
+use ferrite_core::{object_class, plain_bail};
 
 use super::class::{Class, attr};
 use super::field::field;

@@ -1,9 +1,9 @@
 //! Function parameter of any type, named `AnyView` in signatures as in upstream's.
 
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::any_texts;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::AnyCompatible;
 
 /// Function parameter of any type. Named `AnyView` in the function's signature, although it owns the value.
 pub struct AnyArg(pub Any);

@@ -1,10 +1,11 @@
 //! Callback dispatch by type: a value is passed to the first callback that accepts its type.
 #![forbid(unsafe_code)]
 
+use ferrite_core::abi::type_index;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::platform::memory::Buffer;
 
 use crate::containers::{Array, Tuple};
 
@@ -80,7 +81,7 @@ fn takes(wanted: i32, found: i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrite_core::any::Any;
+    use ferrite_core::value::any::Any;
 
     #[test]
     fn the_first_callback_that_takes_the_type_is_found() -> Result<()> {

@@ -1,8 +1,8 @@
 //! Position of an error in a walk: every node on the path to the root is appended to the error's context.
 
-use ferrite_core::any::AnyView;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::value::any::AnyView;
 
 use crate::reflection::VisitErrorContext;
 

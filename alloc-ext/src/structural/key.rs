@@ -1,10 +1,11 @@
 //! Structural keys: map keys that compare and hash a value by structure.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::builtins::StaticFunction;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{object_class, plain_error, static_function, type_index};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::{object_class, plain_error, static_function};
 
 use super::equal::{Options, structural_equal, structural_hash};
 use crate::containers::key;

@@ -1,10 +1,10 @@
 //! Structural keys: map keys that compare and hash a value by structure.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::object_class;
+use ferrite_core::value::any::{Any, AnyView};
 
 use crate::global_function::{ClassIndex, library_function};
 

@@ -6,7 +6,7 @@ use ferrite_core::abi::{
     kTVMFFISEqHashKindUniqueInstance, kTVMFFISEqHashKindUnsupported,
 };
 use ferrite_core::error::Result;
-use ferrite_core::type_table::{self, TypeEntry};
+use ferrite_core::names::type_table::{self, TypeEntry};
 use ferrite_core::{plain_bail, plain_error};
 
 use super::StructuralKind;

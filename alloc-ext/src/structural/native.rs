@@ -2,14 +2,16 @@
 
 use core::ffi::c_void;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, Described, OpaquePtr};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject, type_index};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::{Error, Result, kind};
-use ferrite_core::function::Function;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::text::Writer;
-use ferrite_core::{plain_bail, type_index, type_table, unwind};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::text::Writer;
+use ferrite_core::platform::unwind;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::{AnyCompatible, Described, OpaquePtr};
 
 /// Native hook, or function in the table of a visitor or mutator. Borrows both arguments. Returns an owned result, or an error
 /// object.

@@ -1,10 +1,11 @@
 //! Structural visits and mutations of the loaded `libtvm_ffi`, and its visitors and mutators.
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::object::ObjectClass;
-use ferrite_core::{refcount, type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::object::{ObjectClass, refcount};
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::any_arg::AnyArg;
 use super::native;

@@ -3,12 +3,12 @@
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
 use core::ptr;
-use ferrite_core::sync::atomic::{AtomicI32, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicI32, Ordering};
 
 use ferrite_core::abi::{TVMFFIDefRegionKind, TVMFFIObject};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
 use ferrite_core::plain_error;
 
 use super::DefRegion;

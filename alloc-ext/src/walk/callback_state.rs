@@ -4,13 +4,14 @@ use core::marker::PhantomData;
 use core::mem;
 use core::ptr;
 
-use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::abi::{TVMFFIObject, type_index};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::{ObjectRecord, allocate};
-use ferrite_core::sync::ObjectMutex;
-use ferrite_core::{plain_bail, plain_error, stack, type_index};
+use ferrite_core::object::object_alloc::{ObjectRecord, allocate};
+use ferrite_core::platform::stack;
+use ferrite_core::platform::sync::ObjectMutex;
+use ferrite_core::{plain_bail, plain_error};
 
 /// State of a walk that calls hooks. Replaced by its default value while a hook runs.
 pub trait HookState: Default + Send + 'static {}

@@ -1,11 +1,12 @@
 //! Cursor over the direct children of an object: elements, map entries or reflected fields, in order.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{plain_bail, type_index};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
 
 use super::field::{Field, for_each_field};
 use super::maybe_owned::MaybeOwned;

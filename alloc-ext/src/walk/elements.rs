@@ -1,9 +1,9 @@
 //! Common read access to the elements of Arrays and Lists during a walk, in place.
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::plain_error;
+use ferrite_core::value::any::Any;
 
 use super::maybe_owned::MaybeOwned;
 use crate::containers::{ArrayObject, BorrowedElements, ListObject};

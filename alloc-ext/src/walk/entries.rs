@@ -1,9 +1,9 @@
 //! Common iterator over the entries of Maps and Dicts during a walk, in place.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::borrow::Shared;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::object::borrow::Shared;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::map_or_dict::MapOrDict;
 use super::maybe_owned::{MaybeOwned, same_number_or_text};

@@ -2,19 +2,20 @@
 
 use core::ffi::{c_int, c_void};
 use core::{ptr, slice};
-use ferrite_core::convert::OpaquePtr;
+use ferrite_core::value::convert::OpaquePtr;
 
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIFieldInfo, TVMFFITypeInfo, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
-    kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
+    kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj, type_index,
 };
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::call::function::{Function, checked, failure_unmarked};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::{Function, checked, failure_unmarked};
+use ferrite_core::names::type_table;
+use ferrite_core::names::type_table::TypeEntry;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::text::Lossy;
-use ferrite_core::type_table::TypeEntry;
-use ferrite_core::{plain_bail, plain_error, type_index, type_table};
+use ferrite_core::platform::text::Lossy;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::{plain_bail, plain_error};
 
 /// C function that writes a field, given the address of the field. Returns 0 on success.
 type FieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;

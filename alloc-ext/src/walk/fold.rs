@@ -5,8 +5,8 @@
 use core::ops::ControlFlow;
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::{Buffer, SpareSlot};
 use ferrite_core::plain_error;
+use ferrite_core::platform::memory::{Buffer, SpareSlot};
 
 /// Maximum depth of a walk.
 ///

@@ -1,10 +1,10 @@
 //! Lookup of the hooks that types register for an operation, in attribute columns.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::type_table::{self, AttrColumn};
+use ferrite_core::names::type_table::{self, AttrColumn};
+use ferrite_core::value::any::{Any, AnyView};
 
 /// The hooks in one attribute column. The column is looked up once per walk.
 #[derive(Clone, Copy, Default)]

@@ -1,11 +1,11 @@
 //! Identity map: associates visited objects with values, by address.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::memory::{AllocError, Buffer};
 use ferrite_core::object::ObjectRef;
-use ferrite_core::words::GOLDEN_RATIO;
+use ferrite_core::platform::memory::{AllocError, Buffer};
+use ferrite_core::platform::words::GOLDEN_RATIO;
+use ferrite_core::value::any::Any;
 
 use super::maybe_owned::MaybeOwned;
 use crate::hash_index::HashIndex;

@@ -1,7 +1,7 @@
 //! Common access to the entries of Maps and Dicts, by slot index.
 
-use ferrite_core::any::Any;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::value::any::Any;
 
 use crate::containers::{DictObject, MapObject};
 

@@ -1,9 +1,9 @@
 //! Random access to the entries of Maps and Dicts by slot index, for walks that visit them in sorted order.
 
-use ferrite_core::any::Any;
-use ferrite_core::borrow::Shared;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::object::borrow::Shared;
+use ferrite_core::value::any::Any;
 
 use super::map_or_dict::MapOrDict;
 use super::maybe_owned::MaybeOwned;

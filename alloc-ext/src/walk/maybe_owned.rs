@@ -3,9 +3,10 @@
 
 use core::ops::Deref;
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{type_index, words};
+use ferrite_core::platform::words;
+use ferrite_core::value::any::Any;
 
 /// A value or object that a walk has reached.
 ///

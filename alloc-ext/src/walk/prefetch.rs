@@ -1,8 +1,9 @@
 //! Prefetch hints for the values that a walk visits next.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::{prefetch, type_index};
+use ferrite_core::abi::type_index;
+use ferrite_core::platform::prefetch;
+use ferrite_core::value::any::Any;
 
 /// Prefetch distance in bytes: one page, because the processor's own prefetcher stops at page boundaries.
 const DISTANCE: usize = 4096;

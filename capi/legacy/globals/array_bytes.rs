@@ -8,9 +8,9 @@
 
 use ferrite_alloc_ext::device::{self, Region};
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
-use ferrite_core::device::kind;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::device::kind;
 use ferrite_core::{Tensor, plain_ensure, plain_error};
 
 use crate::legacy::{array, back_end, crossing, dtype};

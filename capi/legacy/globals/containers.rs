@@ -2,8 +2,8 @@
 //! `runtime.Array` and related functions since 0.7.
 
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::{Any, AnyView, plain_ensure, static_function};
 
 use crate::legacy::boxed;

@@ -2,11 +2,11 @@
 
 use core::ptr;
 
-use ferrite_core::builtins::StaticFunction;
-use ferrite_core::dtype::{CUSTOM_BEGIN, code, code_name};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::name_table::{Entry, NameTable};
-use ferrite_core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::name_table::{Entry, NameTable};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use ferrite_core::value::dtype::{CUSTOM_BEGIN, code, code_name};
 use ferrite_core::{Any, AnyView, String, plain_bail, plain_ensure, plain_error, static_function};
 
 use crate::legacy::{boxed, dtype};

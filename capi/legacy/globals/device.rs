@@ -4,10 +4,11 @@ use core::ffi::c_void;
 
 use ferrite_alloc_ext::device::{self, Attribute};
 use ferrite_core::abi::{DLDevice, DLTensor};
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::value::device::kind;
 use ferrite_core::{
-    Any, AnyView, ObjectClass, Shape, String, Tensor, device::kind, plain_bail, plain_ensure, static_function,
+    Any, AnyView, ObjectClass, Shape, String, Tensor, plain_bail, plain_ensure, static_function,
 };
 
 use crate::legacy::{array, crossing, dtype};

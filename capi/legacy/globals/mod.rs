@@ -1,6 +1,6 @@
 //! The global functions that front ends look up, grouped by the generation of their names.
 //!
-//! They are [defaults](ferrite_core::defaults): a function that is registered under one of these names replaces the
+//! They are [defaults](ferrite_core::names::defaults): a function that is registered under one of these names replaces the
 //! default.
 
 mod array_bytes;
@@ -14,8 +14,8 @@ mod parameters;
 mod timing;
 mod values;
 
-use ferrite_core::builtins::StaticFunction;
-use ferrite_core::defaults::Group;
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::defaults::Group;
 
 const fn group(prefix: &'static str, functions: &'static [StaticFunction]) -> Group {
     Group { prefix, functions, wrap: None }

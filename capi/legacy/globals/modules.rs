@@ -4,8 +4,8 @@ use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::device;
 use ferrite_alloc_ext::module::{Module, system_lib};
 use ferrite_core::abi::DLDevice;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::{Any, AnyView, String, plain_bail, static_function};
 
 use crate::legacy::module::load;

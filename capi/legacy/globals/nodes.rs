@@ -2,8 +2,8 @@
 //! to 0.6, `node.*` since 0.7.
 
 use ferrite_alloc_ext::dataclass::repr_print;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{Any, AnyView, Function, String, plain_error, static_function};
 

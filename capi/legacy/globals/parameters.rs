@@ -5,10 +5,10 @@
 //! ```
 
 use ferrite_alloc_ext::containers::MapObject;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::text::Lossy;
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::Lossy;
 #[cfg(not(feature = "relax"))]
 use ferrite_core::{Any, plain_ensure};
 use ferrite_core::{Bytes, String, error, plain_error, static_function};

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::DLDevice;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{Any, AnyView, Bytes, Function, String, global_table, plain_bail, static_function};
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::global_table;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::{Any, AnyView, Bytes, Function, String, plain_bail, static_function};
 
 use crate::legacy::back_end::synchronize;
 

@@ -1,8 +1,8 @@
 //! Global functions for strings, constants, shapes and tagged tuples.
 
 use ferrite_alloc_ext::containers::ArrayObject;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{Any, AnyView, Shape, String, plain_bail, plain_ensure, static_function};
 

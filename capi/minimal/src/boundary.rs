@@ -6,8 +6,7 @@ use core::ptr::NonNull;
 
 use crate::engine::names::MAX_BYTES;
 use crate::engine::{Refusal, Result};
-use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::type_index;
+use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle, type_index};
 
 use super::error::TVMFFIErrorSetRaisedFromCStr;
 

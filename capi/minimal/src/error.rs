@@ -5,8 +5,7 @@ use core::ffi::c_char;
 use core::ptr;
 
 use crate::engine::{Refusal, errors};
-use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::type_index;
+use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle, type_index};
 
 use super::boundary::fail;
 use super::object::{TVMFFIObjectDecRef, TVMFFIObjectIncRef};

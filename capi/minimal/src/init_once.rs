@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use crate::engine::{Refusal, init_once};
-use ferrite_core::init_once::{DeinitFunction, InitFunction};
+use ferrite_core::call::init_once::{DeinitFunction, InitFunction};
 
 use super::boundary::{callback, fail, non_null};
 

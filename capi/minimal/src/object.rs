@@ -7,7 +7,7 @@ use ferrite_core::abi::{
     TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject, TVMFFIObjectHandle,
     TVMFFIVersion,
 };
-use ferrite_core::refcount;
+use ferrite_core::object::refcount;
 
 use super::boundary;
 

@@ -3,7 +3,7 @@
 //! program.
 
 use ferrite_core::error::Error;
-use ferrite_core::message::Arg;
+use ferrite_core::error::message::Arg;
 
 /// Identification of an argument in error messages: its number.
 #[derive(Clone, Copy)]

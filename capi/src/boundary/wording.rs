@@ -1,8 +1,9 @@
 //! Full wording of error messages: arguments are identified by name, types by key.
 
 use ferrite_core::error::Error;
-use ferrite_core::message::Arg;
-use ferrite_core::{plain_error, type_table};
+use ferrite_core::error::message::Arg;
+use ferrite_core::names::type_table;
+use ferrite_core::plain_error;
 
 /// Identification of an argument in error messages: its name.
 #[derive(Clone, Copy)]

@@ -2,7 +2,8 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use ferrite_core::{log, memory, plain_ensure};
+use ferrite_core::plain_ensure;
+use ferrite_core::platform::{log, memory};
 
 use crate::boundary::{self, arg};
 

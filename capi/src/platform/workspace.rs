@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use ferrite_core::backend::workspace;
+use ferrite_core::call::backend::workspace;
 use ferrite_core::plain_ensure;
 
 use crate::boundary;

@@ -15,8 +15,10 @@ use crate::string::*;
 use crate::tensor::*;
 use crate::tests::raises;
 use crate::type_info::*;
+use ferrite_core::abi::type_index;
 use ferrite_core::abi::*;
-use ferrite_core::{Error, Function, Shape, raised_error, type_index};
+use ferrite_core::error::raised_error;
+use ferrite_core::{Error, Function, Shape};
 
 /// The value of out-parameters before a call, which must be unchanged afterwards.
 const UNTOUCHED: TVMFFIObjectHandle = std::ptr::without_provenance_mut(0x5a5a);

@@ -8,7 +8,7 @@ mod environment;
 
 use std::ffi::c_int;
 
-use ferrite_core::raised_error;
+use ferrite_core::error::raised_error;
 
 /// Asserts that the call failed, and takes its raised error, which must be of this kind.
 #[track_caller]

@@ -23,6 +23,7 @@ mod dlpack;
 mod object;
 pub mod packed;
 mod reflection;
+pub mod type_index;
 
 pub use any::*;
 pub use backend::*;

@@ -4,14 +4,14 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 
 use crate::abi::{DLDataType, DLDevice};
-use crate::any::Any;
-use crate::big_int::BigInt;
+use crate::call::function::Function;
 use crate::error::Error;
-use crate::function::Function;
 use crate::object::ObjectRef;
-use crate::shape::Shape;
-use crate::string::{Bytes, String};
 use crate::tensor::Tensor;
+use crate::value::any::Any;
+use crate::value::big_int::BigInt;
+use crate::value::shape::Shape;
+use crate::value::string::{Bytes, String};
 
 use super::elsewhere::FieldLayout;
 use super::{Class, Object, ObjectArc};
@@ -20,7 +20,7 @@ use super::{Class, Object, ObjectArc};
 /// defined elsewhere can have fields of these types only.
 ///
 /// # Safety
-/// The memory of a value must be the ABI's representation of the type that [`Described::TYPE`](crate::convert::Described::TYPE)
+/// The memory of a value must be the ABI's representation of the type that [`Described::TYPE`](crate::value::convert::Described::TYPE)
 /// names; if `ZERO` is `true`, every initialised memory that C++ code keeps in a field of the type must be a value, zero bytes
 /// included. Elements of containers must be of the types that the name declares.
 pub unsafe trait AbiField {

@@ -4,13 +4,14 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIAny, TVMFFIObject, TVMFFIObjectCreator, TVMFFIObjectHandle};
-use crate::any::AnyView;
-use crate::borrow::{claim, share, unclaim, unshare};
-use crate::convert::{FromAny, IntoAny};
-use crate::error::Result;
-use crate::function::checked;
+use crate::call::function::checked;
+use crate::error::{Result, raised_error};
+use crate::object::borrow::{claim, share, unclaim, unshare};
 use crate::object::{ObjectClass, ObjectRef};
-use crate::{plain_error, raised_error, unwind};
+use crate::plain_error;
+use crate::platform::unwind;
+use crate::value::any::AnyView;
+use crate::value::convert::{FromAny, IntoAny};
 
 use super::{Object, ObjectArc};
 

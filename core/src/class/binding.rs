@@ -5,9 +5,10 @@ use core::sync::atomic::Ordering;
 
 use crate::abi::TVMFFIObject;
 use crate::error::{Error, Result};
-use crate::sync::atomic::{AtomicI32, AtomicPtr};
-use crate::sync::critical;
-use crate::{plain_error, type_table};
+use crate::names::type_table;
+use crate::plain_error;
+use crate::platform::sync::atomic::{AtomicI32, AtomicPtr};
+use crate::platform::sync::critical;
 
 use super::register::is_of_rust;
 

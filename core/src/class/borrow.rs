@@ -2,8 +2,8 @@
 
 use core::ops::{Deref, DerefMut};
 
-use crate::borrow::{claim, share, unclaim, unshare};
 use crate::error::Result;
+use crate::object::borrow::{claim, share, unclaim, unshare};
 
 use super::{Mutable, Object, ObjectArc};
 

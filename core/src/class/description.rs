@@ -4,12 +4,12 @@ use crate::abi::{
     TVMFFIFieldGetter, TVMFFIFieldSetter, TVMFFIObjectCreator, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
     kTVMFFIFieldFlagBitMaskHasDefault,
 };
-use crate::any::Any;
-use crate::convert::{TypeText, Value};
+use crate::call::function::Function;
+use crate::class::registration::DescribedFunction;
 use crate::error::Result;
-use crate::function::Function;
-use crate::registration::DescribedFunction;
-use crate::sync::atomic::{AtomicI32, AtomicUsize};
+use crate::platform::sync::atomic::{AtomicI32, AtomicUsize};
+use crate::value::any::Any;
+use crate::value::convert::{TypeText, Value};
 
 use super::access::{field_getter, field_setter};
 use super::binding::{KeyBinding, UNREGISTERED};

@@ -2,12 +2,12 @@
 
 use core::marker::PhantomData;
 
-use crate::any::Any;
-use crate::convert::OpaquePtr;
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::plain_error;
-use crate::string::Bytes;
+use crate::value::any::Any;
+use crate::value::convert::OpaquePtr;
+use crate::value::string::Bytes;
 
 use super::{Object, ObjectArc};
 

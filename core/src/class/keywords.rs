@@ -1,10 +1,10 @@
 //! Keyword arguments of constructors: after a marker object, names and values alternate.
 
-use crate::any::{Any, AnyView};
+use crate::call::function::Function;
 use crate::error::Result;
-use crate::function::Function;
-use crate::memory::Buffer;
-use crate::text::Lossy;
+use crate::platform::memory::Buffer;
+use crate::platform::text::Lossy;
+use crate::value::any::{Any, AnyView};
 use crate::{plain_ensure, plain_error};
 
 /// The parameters of a constructor, and the object that separates keyword arguments from positional ones.

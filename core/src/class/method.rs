@@ -1,13 +1,13 @@
 //! Functions of methods, constructors and hooks.
 
-use crate::any::{Any, AnyView};
-use crate::convert::TypeText;
+use crate::call::function::Function;
+use crate::call::typed::{Callee, IntoResult, TypedFn};
+use crate::class::registration::DescribedFunction;
 use crate::error::Result;
-use crate::function::Function;
 use crate::plain_error;
-use crate::registration::DescribedFunction;
-use crate::string::String;
-use crate::typed::{Callee, IntoResult, TypedFn};
+use crate::value::any::{Any, AnyView};
+use crate::value::convert::TypeText;
+use crate::value::string::String;
 
 use super::keywords::Keywords;
 use super::{Object, ObjectArc};

@@ -29,6 +29,7 @@ mod object_arc;
 mod parent;
 mod reflect;
 mod register;
+pub mod registration;
 #[cfg(test)]
 mod tests;
 

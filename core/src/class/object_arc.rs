@@ -6,11 +6,11 @@ use core::mem::MaybeUninit;
 use core::ops::Deref;
 
 use crate::abi::TVMFFIObject;
-use crate::any::{Any, AnyView};
-use crate::convert::{AnyCompatible, TypeText};
 use crate::error::Result;
+use crate::object::object_alloc::{self, ObjectRecord};
 use crate::object::{ObjectClass, ObjectRef};
-use crate::object_alloc::{self, ObjectRecord};
+use crate::value::any::{Any, AnyView};
+use crate::value::convert::{AnyCompatible, TypeText};
 
 use super::{DerivedFrom, Frozen, Object};
 

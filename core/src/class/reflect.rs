@@ -4,15 +4,16 @@ use core::ffi::c_void;
 
 use crate::abi::{
     TVMFFIAny, TVMFFIFieldSetter, kTVMFFIFieldFlagBitMaskIsStaticMethod, kTVMFFIFieldFlagBitMaskWritable,
-    kTVMFFIFieldFlagBitSetterIsFunctionObj,
+    kTVMFFIFieldFlagBitSetterIsFunctionObj, type_index,
 };
-use crate::any::{Any, AnyView};
+use crate::call::function::{Function, checked};
 use crate::error::Result;
-use crate::function::{Function, checked};
-use crate::memory::Buffer;
+use crate::names::type_table;
 use crate::object::ObjectRef;
-use crate::text::Lossy;
-use crate::{Error, plain_ensure, plain_error, type_index, type_table};
+use crate::platform::memory::Buffer;
+use crate::platform::text::Lossy;
+use crate::value::any::{Any, AnyView};
+use crate::{Error, plain_ensure, plain_error};
 
 impl ObjectRef {
     /// Returns the value of a field, as reflection has it.

@@ -4,18 +4,18 @@ use core::sync::atomic::Ordering;
 
 use crate::abi::{
     TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeMetadata,
-    kTVMFFIFieldFlagBitMaskIsStaticMethod,
+    kTVMFFIFieldFlagBitMaskIsStaticMethod, type_index,
 };
-use crate::any::{Any, AnyView};
-use crate::convert::TypeText;
+use crate::call::export::metadata_text;
+use crate::call::function::Function;
+use crate::class::registration::at_load;
 use crate::error::Result;
-use crate::export::metadata_text;
-use crate::function::Function;
-use crate::registration::at_load;
-use crate::sync::{critical, current_thread, pause};
-use crate::text::Lossy;
-use crate::type_table::{self, NewTypeRequest};
-use crate::{plain_ensure, plain_error, type_index};
+use crate::names::type_table::{self, NewTypeRequest};
+use crate::platform::sync::{critical, current_thread, pause};
+use crate::platform::text::Lossy;
+use crate::value::any::{Any, AnyView};
+use crate::value::convert::TypeText;
+use crate::{plain_ensure, plain_error};
 
 use super::access::call_creator;
 use super::binding::UNREGISTERED;

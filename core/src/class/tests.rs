@@ -3,10 +3,11 @@
 use core::mem::offset_of;
 
 use super::*;
-use crate::any::{Any, AnyView};
+use crate::Function;
+use crate::names::type_table;
 use crate::object::ObjectRef;
-use crate::string::String;
-use crate::{Function, type_table};
+use crate::value::any::{Any, AnyView};
+use crate::value::string::String;
 
 /// A text that changes.
 struct Note {

@@ -5,8 +5,8 @@ use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIByteArray, client};
 use crate::error::Error;
-use crate::memory::Buffer;
 use crate::object::{ObjectClass, ObjectRef};
+use crate::platform::memory::Buffer;
 
 /// Whether errors store a backtrace: those of the loaded library do.
 pub(super) const KEEPS_BACKTRACES: bool = true;

@@ -6,9 +6,8 @@ use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHan
 use crate::error::Error;
 use crate::error::block::{self, BlockBytes};
 use crate::error::site::{NOT_PENDING, Pending};
-use crate::object::{ObjectClass, ObjectRef};
-use crate::object_alloc::{self, ObjectRecord};
-use crate::release;
+use crate::object::object_alloc::{self, ObjectRecord};
+use crate::object::{ObjectClass, ObjectRef, release};
 
 /// The record of an error object: the cell that C reads, then private fields. The kind and the message follow the
 /// record in the same block.

@@ -3,11 +3,10 @@
 use core::ptr::{self, NonNull};
 
 use crate::abi::{
-    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectDeleterSlot, TVMFFIObjectHandle,
+    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectDeleterSlot, TVMFFIObjectHandle, type_index,
 };
 use crate::error::{Error, kind};
 use crate::object::{ObjectClass, ObjectRef};
-use crate::type_index;
 
 /// A static object with the fields of an error that C reads.
 #[repr(C)]

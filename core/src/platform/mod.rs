@@ -1,17 +1,30 @@
-//! Platform hooks, by which firmware replaces the library's memory allocation and integrates the tasks of its operating
-//! system.
+//! The seam to operating system, processor and firmware: memory, locks, threads, the log and backtraces.
 //!
-//! On bare metal, each hook is a weak symbol that firmware may override. Other builds call the defaults directly.
+//! | module | content |
+//! |---|---|
+//! | [`config`] | capacities, chosen when the library is built |
+//! | [`memory`] | all memory but that of objects: `malloc` on hosts, a pool of blocks elsewhere; [`Buffer`](memory::Buffer) |
+//! | [`sync`] | locks, atomics, state of each thread, and fork handlers |
+//! | [`stack`], [`unwind`], [`backtrace`] | the rest of the stack, caught panics, and backtraces |
+//! | [`log`] | warnings |
+//! | [`text`], [`words`] | text writers without `core::fmt`; comparison of short strings as words |
+//! | [`prefetch`] | prefetch hints, on x86-64 hosts |
+//! | [`upstream_release`] | compatibility with earlier releases of upstream |
+//! | `hooks` | functions that firmware may define, for memory and tasks |
+//! | `lazy_link` | code that microcontroller builds link only into programs that need it |
 
-mod defaults;
-#[cfg(target_os = "none")]
-mod hooks;
-
-#[cfg(not(target_os = "none"))]
-pub use defaults::{allocate, largest_free, raised_slot, release, yield_now};
-#[cfg(target_os = "none")]
-pub use hooks::{
-    FerritePlatformAllocate as allocate, FerritePlatformLargestFree as largest_free,
-    FerritePlatformRaisedSlot as raised_slot, FerritePlatformRelease as release,
-    FerritePlatformYield as yield_now,
-};
+pub mod backtrace;
+pub mod config;
+#[cfg(not(any(feature = "std", all(feature = "client", unix))))]
+pub mod hooks;
+#[cfg(any(not(feature = "speed"), not(any(feature = "std", feature = "client"))))]
+pub(crate) mod lazy_link;
+pub mod log;
+pub mod memory;
+pub mod prefetch;
+pub mod stack;
+pub mod sync;
+pub mod text;
+pub mod unwind;
+pub mod upstream_release;
+pub mod words;

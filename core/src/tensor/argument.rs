@@ -4,11 +4,11 @@ use super::call_borrows::TensorUse;
 use super::check::Argument;
 use super::reader::is_direct_address;
 use super::{Element, TensorCheck, TensorRef, TensorView, read_only};
-use crate::any::AnyView;
-use crate::convert::{ArgumentPlace, Described, Param, TypeText};
+use crate::call::typed::Call;
 use crate::error::Result;
 use crate::plain_error;
-use crate::typed::Call;
+use crate::value::any::AnyView;
+use crate::value::convert::{ArgumentPlace, Described, Param, TypeText};
 
 /// A parameter that a function reads, with the checks of [`TensorCheck`].
 ///
@@ -277,10 +277,10 @@ mod tests {
     /// Calls `fill` as an exported function does.
     fn call<'a>(x: impl Into<TensorView<'a>>, out: Option<TensorView<'_>>) -> Result<i64> {
         let names = "x, out";
-        use crate::typed::Callee;
-        let callee = Callee { name: "fill", signature: crate::typed::signature_of(&fill), names };
+        use crate::call::typed::Callee;
+        let callee = Callee { name: "fill", signature: crate::call::typed::signature_of(&fill), names };
         let out = out.map_or(AnyView::NONE, AnyView::from);
-        use crate::typed::TypedFn;
+        use crate::call::typed::TypedFn;
         fill.invoke(&callee, &[x.into().into(), out])?.get()
     }
 
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn buffers_of_devices_are_told_apart_by_their_handles() -> Result<()> {
         let memory = Tensor::from_slice(&[1; 8], &[8])?;
-        let device = crate::abi::DLDevice { device_type: crate::device::kind::OPENCL, device_id: 0 };
+        let device = crate::abi::DLDevice { device_type: crate::value::device::kind::OPENCL, device_id: 0 };
         let (mut shape, mut strides) = ([4], [1]);
         let on_device = |data| DLTensor { device, data, ..moved(&memory, 0, &mut shape, &mut strides) };
         let [x, same, other] = [8, 8, 12].map(core::ptr::without_provenance_mut).map(on_device);
@@ -395,7 +395,7 @@ mod tests {
                 1 => x.elements::<i32>(&[2, 4]).map(drop),
                 2 => y.check().same_extent(0, x.check(), 1).map(drop),
                 3 => x.check().stride(0, 4).map(drop),
-                4 => x.check().device_type(crate::device::kind::CUDA).map(drop),
+                4 => x.check().device_type(crate::value::device::kind::CUDA).map(drop),
                 5 => y.check().indices::<i32>(1).map(drop),
                 _ => y.check().ensure(false, "shape", format_args!("{}, got {}", 5, 4)).map(drop),
             }

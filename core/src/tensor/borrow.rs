@@ -8,11 +8,11 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::borrowing;
-use crate::abi::TVMFFIObject;
-use crate::any::AnyView;
-use crate::borrow::word;
+use crate::abi::{TVMFFIObject, type_index};
 use crate::error::{Error, Result};
-use crate::{plain_error, type_index};
+use crate::object::borrow::word;
+use crate::plain_error;
+use crate::value::any::AnyView;
 
 /// Returns the tensor whose word has the borrows of a tensor's elements.
 ///

@@ -4,13 +4,13 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
 use super::{Tensor, TensorRef, export_slot};
-use crate::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObject};
-use crate::borrow::word;
+use crate::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObject, type_index};
 use crate::error::{Result, out_of_memory};
-use crate::object::ObjectRef;
-use crate::object_alloc::{self, ObjectRecord, allocate};
-use crate::shape::row_major_strides_reversed;
-use crate::{refcount, store_forwarding, type_index};
+use crate::object::borrow::word;
+use crate::object::object_alloc::{self, ObjectRecord, allocate};
+use crate::object::{ObjectRef, refcount};
+use crate::value::shape::row_major_strides_reversed;
+use crate::value::store_forwarding;
 
 /// Kind of the owner that keeps the data alive.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use core::marker::PhantomData;
 
 use super::borrow::{HeldRoot, root_of};
-use crate::any::AnyView;
+use crate::call::typed::Call;
 use crate::error::{Error, Result};
 use crate::plain_error;
-use crate::typed::Call;
+use crate::value::any::AnyView;
 
 /// Use of the elements of a tensor by a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]

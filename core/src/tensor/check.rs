@@ -4,18 +4,19 @@ use core::fmt;
 use core::ops::Deref;
 
 use super::{Element, Elements, Tensor, TensorRef};
-use crate::device::{self, kind};
+use crate::call::typed::Call;
 use crate::error::{Error, Result};
-use crate::string::String;
-use crate::text::Writer;
-use crate::typed::Call;
-use crate::{dtype, plain_error};
+use crate::plain_error;
+use crate::platform::text::Writer;
+use crate::value::device::{self, kind};
+use crate::value::dtype;
+use crate::value::string::String;
 
 /// Checks of one tensor, each of which returns the checks again or the first error.
 ///
 /// # Examples
 /// ```
-/// use ferrite_core::device::kind;
+/// use ferrite_core::value::device::kind;
 /// use ferrite_core::{Result, Tensor};
 ///
 /// fn mean_of_rows(x: &Tensor, out: &Tensor) -> Result<()> {
@@ -578,7 +579,7 @@ fn got_text(out: &mut Writer<'_>, text: &[u8]) {
 mod tests {
     use super::*;
     use crate::abi::{DLDevice, DLTensor};
-    use crate::device::kind;
+    use crate::value::device::kind;
     use std::string::{String, ToString};
 
     fn text<T>(outcome: Result<T>) -> String {

@@ -11,8 +11,8 @@ use crate::abi::{
     TVMFFIObject,
 };
 use crate::error::{Result, out_of_memory};
-use crate::memory;
 use crate::object::ObjectRef;
+use crate::platform::memory;
 
 impl Tensor {
     /// Creates a managed tensor in DLPack's legacy form. It shares data, shape and strides with this tensor and keeps

@@ -10,7 +10,7 @@ use crate::abi::{
     DLPACK_MAJOR_VERSION, DLPackVersion, DLTensor,
 };
 use crate::error::{Error, Result};
-use crate::shape::{has_possible_size, is_small};
+use crate::value::shape::{has_possible_size, is_small};
 use crate::{plain_ensure, plain_error};
 
 /// The two forms of managed tensors in DLPack.
@@ -244,7 +244,7 @@ fn refusal(ndim: i32, has_shape: bool) -> Error {
 mod tests {
     use super::*;
     use crate::abi::{DLDataType, DLDevice};
-    use crate::device::kind;
+    use crate::value::device::kind;
     use core::sync::atomic::{AtomicUsize, Ordering};
 
     fn dl_tensor(data: &mut [f32], shape: &mut [i64]) -> DLTensor {

@@ -1,7 +1,7 @@
 //! Rust types of tensor elements, and their dtypes.
 
 use crate::abi::DLDataType;
-use crate::dtype::code;
+use crate::value::dtype::code;
 
 /// An element type with the same representation in tensors and in Rust.
 ///

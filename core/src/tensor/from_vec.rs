@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 use core::ptr;
 
 use super::{Element, Tensor};
-use crate::abi::{DLDevice, DLTensor, TVMFFIObject};
+use crate::abi::{DLDevice, DLTensor, TVMFFIObject, type_index};
 use crate::error::{Error, Result, out_of_memory};
 use crate::object::ObjectRef;
-use crate::object_alloc::{self, ObjectRecord};
-use crate::{device, plain_ensure, shape, type_index};
+use crate::object::object_alloc::{self, ObjectRecord};
+use crate::plain_ensure;
+use crate::value::{device, shape};
 
 /// Record of an object that keeps a vector alive.
 #[repr(C)]

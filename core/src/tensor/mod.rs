@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject};
+use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject, type_index};
 use crate::error::Result;
-use crate::{object_class, object_conversions, plain_ensure, type_index};
+use crate::{object_class, object_conversions, plain_ensure};
 
 mod argument;
 mod borrow;
@@ -27,7 +27,7 @@ mod unsafe_view;
 mod view;
 
 #[cfg(feature = "ndarray")]
-pub use crate::interop::ElementArray;
+pub use crate::value::interop::ElementArray;
 pub use argument::{Input, Output};
 pub use borrow::Borrow;
 pub(crate) use call_borrows::{CallBorrows, TensorUse, TensorUses};

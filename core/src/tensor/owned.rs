@@ -5,11 +5,13 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 
 use super::{Element, Tensor};
-use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject};
+use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject, type_index};
 use crate::error::{Result, out_of_memory};
-use crate::object_alloc::{ObjectRecord, allocate};
-use crate::shape::{data_size_bytes, row_major_strides_reversed};
-use crate::{device, memory, plain_bail, plain_ensure, type_index};
+use crate::object::object_alloc::{ObjectRecord, allocate};
+use crate::platform::memory;
+use crate::value::device;
+use crate::value::shape::{data_size_bytes, row_major_strides_reversed};
+use crate::{plain_bail, plain_ensure};
 
 /// Alignment of the data in bytes: the largest that vector units of hosts require. Compiled kernels rely on it.
 const DATA_ALIGNMENT: usize = 64;
@@ -79,7 +81,7 @@ impl Tensor {
     /// use ferrite_core::Tensor;
     ///
     /// # fn main() -> ferrite_core::Result<()> {
-    /// let cpu = DLDevice { device_type: ferrite_core::device::kind::CPU, device_id: 0 };
+    /// let cpu = DLDevice { device_type: ferrite_core::value::device::kind::CPU, device_id: 0 };
     /// let scores = Tensor::empty(&[8, 10], DLDataType::parse(b"float32")?, cpu)?;
     /// assert_eq!((scores.shape(), scores.as_slice::<f32>()?.len()), (&[8, 10][..], 80));
     /// assert!(Tensor::empty(&[-1], DLDataType::parse(b"float32")?, cpu).is_err());

@@ -4,14 +4,15 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 
 use super::Element;
-use crate::abi::{DLDataType, DLDevice, DLTensor};
-use crate::any::AnyView;
-use crate::device::kind;
-use crate::dtype::write_dtype;
+use crate::abi::{DLDataType, DLDevice, DLTensor, type_index};
 use crate::error::Result;
-use crate::message::SHORT;
-use crate::text::SliceWriter;
-use crate::{plain_bail, plain_ensure, shape, type_index};
+use crate::error::message::SHORT;
+use crate::platform::text::SliceWriter;
+use crate::value::any::AnyView;
+use crate::value::device::kind;
+use crate::value::dtype::write_dtype;
+use crate::value::shape;
+use crate::{plain_bail, plain_ensure};
 
 /// A borrowed DLTensor, which belongs to a tensor object or to the caller. It is `Copy` and owns nothing.
 #[derive(Clone, Copy)]

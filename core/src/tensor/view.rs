@@ -4,12 +4,12 @@ use core::ptr::NonNull;
 
 use super::borrow::Borrow;
 use super::{Element, Elements, ElementsMut, Tensor, TensorRef};
-use crate::abi::DLTensor;
-use crate::any::AnyView;
-use crate::convert::{Described, FromView, Param, TypeText};
+use crate::abi::{DLTensor, type_index};
+use crate::call::function::Argument;
 use crate::error::Result;
-use crate::function::Argument;
-use crate::{plain_bail, type_index};
+use crate::plain_bail;
+use crate::value::any::AnyView;
+use crate::value::convert::{Described, FromView, Param, TypeText};
 
 /// A borrowed tensor: a tensor object, or a DLTensor pointer. It is `Copy`, owns nothing, and does not become an owned
 /// [`Any`](crate::Any).

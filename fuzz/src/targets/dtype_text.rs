@@ -1,7 +1,7 @@
 //! Fuzzes data type strings: any bytes parse or are rejected, and parsed types survive a round trip through their string.
 
 use ferrite_core::abi::DLDataType;
-use ferrite_core::dtype;
+use ferrite_core::value::dtype;
 
 /// Runs the target on an input.
 pub fn run(text: &[u8]) {

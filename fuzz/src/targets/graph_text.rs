@@ -5,8 +5,8 @@ use std::sync::Once;
 
 use arbitrary::Arbitrary;
 use ferrite_alloc_ext::graph::{from_json_graph_string, to_json_graph_string};
-use ferrite_core::any::Any;
-use ferrite_core::type_table;
+use ferrite_core::names::type_table;
+use ferrite_core::value::any::Any;
 
 #[derive(Arbitrary, Debug)]
 struct Graph {

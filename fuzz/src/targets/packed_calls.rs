@@ -6,13 +6,14 @@ use std::sync::Once;
 
 use arbitrary::Arbitrary;
 use ferrite_alloc_ext::{containers, dataclass, graph, json, reflection, structural};
-use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::builtins::{self, Builtins};
+use ferrite_core::abi::{DLDataType, DLDevice, type_index};
+use ferrite_core::call::function::Function;
+use ferrite_core::error;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::Function;
-use ferrite_core::string::{Bytes, String};
-use ferrite_core::{error, type_index, type_table};
+use ferrite_core::names::builtins::{self, Builtins};
+use ferrite_core::names::type_table;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::string::{Bytes, String};
 
 #[derive(Arbitrary, Debug)]
 enum Step {

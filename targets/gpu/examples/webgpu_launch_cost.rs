@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::convert::{AnyCompatible, OpaquePtr};
 use ferrite_core::error::Result;
+use ferrite_core::value::convert::{AnyCompatible, OpaquePtr};
 use ferrite_core::{Any, Bytes, Function, String, Tensor};
 use ferrite_gpu::module::DeviceModule;
 use ferrite_gpu::webgpu::WebGpu;

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
-use ferrite_core::sync::fork::{AtFork, Hook, Ring, enlist};
+use ferrite_core::platform::sync::fork::{AtFork, Hook, Ring, enlist};
 
 /// Whether a driver was opened, or is being opened.
 static IN_USE: AtomicBool = AtomicBool::new(false);
@@ -23,7 +23,7 @@ static CHILD: Hook = Hook::in_child(|| {
 ///
 /// Locks of drivers and devices are not among them: [`begin_use`] comes before each of them is first taken, and [`check`]
 /// before each later use, so that the child of a process that may hold one gets an error instead of waiting for it. Module
-/// state that needs no driver is set without a lock or behind an [`ObjectMutex`](ferrite_core::sync::ObjectMutex).
+/// state that needs no driver is set without a lock or behind an [`ObjectMutex`](ferrite_core::platform::sync::ObjectMutex).
 static PARTS: &[&dyn AtFork] = &[
     &CHILD,
     #[cfg(feature = "cuda")]

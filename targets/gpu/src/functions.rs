@@ -1,7 +1,7 @@
 //! Global functions of this build, registered as defaults: loaders and constructors of the modules of each kind, and runtime
 //! functions. TVM's own runtime registers the same names.
 
-use ferrite_core::defaults::{self, Defaults, Group};
+use ferrite_core::names::defaults::{self, Defaults, Group};
 
 use crate::runtime;
 

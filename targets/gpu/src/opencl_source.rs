@@ -7,7 +7,7 @@
 use core::ops::Range;
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_bail, plain_ensure};
 
 use crate::payload::Payload;

@@ -5,7 +5,7 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 use ferrite_core::error::{Result, out_of_memory};
-use ferrite_core::memory;
+use ferrite_core::platform::memory;
 
 /// Owned heap value at a stable address.
 pub(crate) struct Owned<T>(NonNull<T>);

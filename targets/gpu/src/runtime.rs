@@ -1,6 +1,6 @@
 //! Global functions through which compiled code and TVM's Python package use devices: `__tvm_set_device` and `runtime.*`.
 //!
-//! They are [`defaults`](ferrite_core::defaults): a runtime that registers the same names receives all calls except those for
+//! They are [`defaults`](ferrite_core::names::defaults): a runtime that registers the same names receives all calls except those for
 //! devices that it lacks.
 
 mod coexistence;
@@ -13,13 +13,12 @@ use core::ptr;
 
 use ferrite_alloc_ext::device::{self, Attribute, Device, Region, stream};
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::global_table;
 use ferrite_core::tensor::{TensorRef, TensorView};
-use ferrite_core::{
-    Any, Function, Shape, String, Tensor, device::kind, global_table, plain_bail, plain_ensure,
-    static_function,
-};
+use ferrite_core::value::device::kind;
+use ferrite_core::{Any, Function, Shape, String, Tensor, plain_bail, plain_ensure, static_function};
 
 pub(crate) use coexistence::wrap;
 

@@ -9,7 +9,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_bail, plain_ensure, plain_error};
 
 use crate::launch::MAX_PARAMETERS;

@@ -9,8 +9,8 @@ use core::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrite_core::error::{Error, Result, kind, out_of_memory};
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
 
 /// Granularity of workspace sizes in bytes.
 const GRANULARITY: usize = 4096;

@@ -16,9 +16,9 @@ use cuda_support::*;
 use ferrite_alloc_ext::device::{self, Attribute, Backend, Device, Graph};
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::abi::DLDevice;
-use ferrite_core::backend::{alloc_workspace, free_workspace};
-use ferrite_core::convert::OpaquePtr;
+use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::Result;
+use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::{Any, AnyView, Function, String, Tensor};
 use ferrite_gpu::cuda::Cuda;
 

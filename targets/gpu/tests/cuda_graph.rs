@@ -8,7 +8,7 @@ use core::cell::Cell;
 
 use cuda_support::*;
 use ferrite_alloc_ext::device::{self, Device, Graph, Stream};
-use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::Result;
 use ferrite_core::{Any, Function, Tensor};
 
@@ -29,7 +29,7 @@ fn write(values: &[f32], to: &Tensor) -> Result<()> {
 fn add_through_workspace(kernel: &Function, x: &Tensor, y: &Tensor) -> Result<()> {
     let workspace = alloc_workspace(2, 0, 256)?;
     // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
-    let pointer = Any::from(unsafe { ferrite_core::convert::OpaquePtr::new(workspace.as_ptr()) });
+    let pointer = Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(workspace.as_ptr()) });
     kernel.call_packed(&[data(x).view(), pointer.view(), 1i64.into(), 64i64.into()])?;
     kernel.call_packed(&[pointer.view(), data(y).view(), 1i64.into(), 64i64.into()])?;
     // SAFETY: the workspace is freed once.

@@ -9,8 +9,8 @@ use core::ptr;
 
 use cuda_support::*;
 use ferrite_alloc_ext::device;
-use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
+use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::{Any, AnyView, Function, String, Tensor};
 
 const SOURCE: &[u8] = include_bytes!("support/hopper.cu");

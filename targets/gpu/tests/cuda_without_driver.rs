@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use ferrite_alloc_ext::device::{Attribute, Backend};
 use ferrite_alloc_ext::module::Module;
-use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::{Error, Result};
+use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::{Bytes, Function, String};
 use ferrite_gpu::cuda::Cuda;
 use ferrite_gpu::module::DeviceModule;
@@ -170,7 +170,7 @@ fn a_registered_compiler_gets_no_source_that_is_not_utf8() -> Result<()> {
     Function::set_global(name, &compiler, true)?;
     let get = |bytes: &[u8]| load(bytes)?.get_function(&String::new(KERNELS[0])?, false).map(drop);
     let (refused, taken) = (get(&damaged), get(SOURCE));
-    ferrite_core::global_table::remove(name.as_bytes())?;
+    ferrite_core::names::global_table::remove(name.as_bytes())?;
     let error = refused.expect_err("source that is not UTF-8");
     assert_eq!(
         (error.kind_bytes(), &*message(&error)),

@@ -8,7 +8,7 @@ use core::ptr::{self, NonNull};
 use ferrite_alloc_ext::device::{self, Attribute, Backend, Region};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::Result;
 use ferrite_core::{Bytes, Function, String};
 use ferrite_gpu::metal::Metal;

@@ -7,9 +7,9 @@ use core::ffi::c_void;
 use ferrite_alloc_ext::device::{self, Attribute, Backend, Device, DeviceTensor, Event, Stream};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::backend::{alloc_workspace, free_workspace};
-use ferrite_core::convert::OpaquePtr;
+use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::{Any, AnyView, Bytes, Function, Shape, String, Tensor};
 use ferrite_gpu::module::DeviceModule;
 use ferrite_gpu::opencl::OpenCl;
@@ -81,7 +81,7 @@ fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
 
 fn data(tensor: &Tensor) -> Any {
     // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
-    Any::from(unsafe { ferrite_core::convert::OpaquePtr::new(tensor.dl_tensor().data) })
+    Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(tensor.dl_tensor().data) })
 }
 
 fn add(kernel: &Function, x: &Tensor, y: &Tensor, n: i64, blocks: i64) -> Result<Any> {

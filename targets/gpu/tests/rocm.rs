@@ -10,9 +10,9 @@ use core::ptr::{self, NonNull};
 use ferrite_alloc_ext::device::{self, Attribute, Backend, Region};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::DLDevice;
-use ferrite_core::backend::{alloc_workspace, free_workspace};
-use ferrite_core::convert::OpaquePtr;
+use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::Result;
+use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::{Any, AnyView, Bytes, Function, String, Tensor};
 use ferrite_gpu::rocm::{Rocm, RocmHost};
 

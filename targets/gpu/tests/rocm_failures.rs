@@ -9,7 +9,7 @@ use core::ffi::c_void;
 use core::ptr;
 
 use ferrite_alloc_ext::device::{self, Attribute, Backend};
-use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::{Error, Result};
 use ferrite_gpu::rocm::Rocm;
 

@@ -6,9 +6,9 @@ use core::ptr::NonNull;
 
 use ferrite_alloc_ext::device::{self, Attribute, Backend, Region};
 use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::tensor::Element;
+use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::{Any, AnyView, Function, Shape, String, Tensor, plain_bail};
 
 const HEXAGON: i32 = 16;

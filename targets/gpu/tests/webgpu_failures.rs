@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::Result;
 use ferrite_core::{Any, Bytes, String, Tensor};
 use ferrite_gpu::module::DeviceModule;
@@ -37,7 +37,7 @@ fn use_device() -> Result<()> {
     for k in 0..3i64 {
         // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
         let [px, py] = [&x, &y].map(|tensor| {
-            Any::from(unsafe { ferrite_core::convert::OpaquePtr::new(tensor.dl_tensor().data) })
+            Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(tensor.dl_tensor().data) })
         });
         let (blocks, threads) = (16i64, 64i64);
         let arguments =

@@ -3,7 +3,7 @@
 //! # Upstream
 //! `backtrace.cc` and `backtrace_utils.h`.
 
-use ferrite_core::backtrace::{self, BacktraceRequest};
+use ferrite_core::platform::backtrace::{self, BacktraceRequest};
 
 #[cfg(all(feature = "backtrace", unix))]
 mod cache;

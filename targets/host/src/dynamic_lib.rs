@@ -7,10 +7,10 @@ use core::ptr::NonNull;
 use ferrite_alloc_ext::module::Module;
 use ferrite_alloc_ext::module::library::Library;
 use ferrite_alloc_ext::module::library_module::LoadedLibrary;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::text::Lossy;
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::Lossy;
 use ferrite_core::{String, error, static_function};
 
 mod contexts;

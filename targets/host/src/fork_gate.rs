@@ -9,7 +9,7 @@
 
 use core::time::Duration;
 
-use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::wait::wait_while;
 

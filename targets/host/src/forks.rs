@@ -1,6 +1,6 @@
 //! Registration of this crate's fork handlers.
 
-use ferrite_core::sync::fork::{AtFork, Ring, enlist};
+use ferrite_core::platform::sync::fork::{AtFork, Ring, enlist};
 
 use crate::{backtrace, dynamic_lib, thread_pool};
 

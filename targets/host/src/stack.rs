@@ -1,6 +1,6 @@
 //! Provider of threads' stack bounds, which limit the recursion depth of the library.
 
-use ferrite_core::stack;
+use ferrite_core::platform::stack;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod pthread_np;
@@ -37,7 +37,7 @@ pub fn install() {
 mod tests {
     use ferrite_alloc_ext::containers::ArrayObject;
     use ferrite_alloc_ext::structural::{Flow, Structural, Visitor};
-    use ferrite_core::stack::{MAX_NESTED_CALLS, nest};
+    use ferrite_core::platform::stack::{MAX_NESTED_CALLS, nest};
     use ferrite_core::{Any, Result};
     use std::cell::Cell;
 

@@ -33,11 +33,11 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use ferrite_core::backend::launcher::{self, Launcher, ParallelGroupEnv, ParallelLambda};
-use ferrite_core::backend::parallel;
+use ferrite_core::call::backend::launcher::{self, Launcher, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::call::backend::parallel;
 use ferrite_core::ensure;
 use ferrite_core::error::Result;
-use ferrite_core::sync::fork::Hook;
+use ferrite_core::platform::sync::fork::Hook;
 
 mod affinity;
 mod caller;
@@ -151,8 +151,8 @@ unsafe fn barrier(env: *mut ParallelGroupEnv) -> Result<()> {
 mod tests {
     use super::*;
     use core::ffi::c_int;
-    use ferrite_core::error::Error;
-    use ferrite_core::{error, raised_error};
+    use ferrite_core::error;
+    use ferrite_core::error::{Error, raised_error};
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::thread::{self, ThreadId};

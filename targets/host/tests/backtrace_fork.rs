@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ferrite_core::backtrace::{self, BacktraceRequest};
+use ferrite_core::platform::backtrace::{self, BacktraceRequest};
 
 type Handler = Option<unsafe extern "C" fn()>;
 

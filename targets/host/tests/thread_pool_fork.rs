@@ -8,7 +8,7 @@ mod watchdog;
 use core::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use ferrite_core::backend::{ParallelGroupEnv, parallel_barrier, parallel_launch};
+use ferrite_core::call::backend::{ParallelGroupEnv, parallel_barrier, parallel_launch};
 
 unsafe extern "C" {
     fn fork() -> c_int;

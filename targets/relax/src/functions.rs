@@ -3,7 +3,7 @@
 
 #[cfg(feature = "std")]
 mod defaults {
-    use ferrite_core::defaults::Group;
+    use ferrite_core::names::defaults::Group;
 
     use ferrite_core::static_function;
 

@@ -10,11 +10,11 @@ use core::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
 use ferrite_alloc_ext::containers::ArrayObject;
-use ferrite_core::abi::{DLDevice, DLTensor, TVMFFIAny};
+use ferrite_core::abi::{DLDevice, DLTensor, TVMFFIAny, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::{Any, AnyView, Function, Shape, String as Text, Tensor, type_index};
+use ferrite_core::{Any, AnyView, Function, Shape, String as Text, Tensor};
 use ferrite_relax::compiled::{move_from_packed_return, set_packed_arg};
 use ferrite_relax::machine::Machine;
 use ferrite_relax::memory::{Allocator, Kind, Storage};

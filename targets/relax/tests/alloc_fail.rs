@@ -10,10 +10,10 @@ use core::ffi::c_void;
 use core::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use ferrite_core::abi::TVMFFICustomAllocator;
-use ferrite_core::error::{Result, out_of_memory};
-use ferrite_core::object_alloc::{custom_allocator, set_custom_allocator};
-use ferrite_core::{Any, Tensor, raised_error, type_index};
+use ferrite_core::abi::{TVMFFICustomAllocator, type_index};
+use ferrite_core::error::{Result, out_of_memory, raised_error};
+use ferrite_core::object::object_alloc::{custom_allocator, set_custom_allocator};
+use ferrite_core::{Any, Tensor};
 use support::*;
 
 /// Number of allocations until one fails. Later allocations succeed.

@@ -1,23 +1,28 @@
 //! The interface of `ferrite-ffi` and of `ferrite-ffi-sys`: the types that programs name, and the modules with the rest.
 
-pub use ferrite_core::any::{Any, AnyView};
-pub use ferrite_core::big_int::BigInt;
+pub use ferrite_core::call::function::{Argument, Arguments, Function, TypedFunction};
 pub use ferrite_core::class::{Object, ObjectArc};
-pub use ferrite_core::convert::{AnyCompatible, FromAny, FromView, IntoAny, Param, Value};
 pub use ferrite_core::error::{Error, ErrorKind, Result, UserError};
-pub use ferrite_core::function::{Argument, Arguments, Function, TypedFunction};
+pub use ferrite_core::object::weak::WeakObjectRef;
 pub use ferrite_core::object::{ObjectClass, ObjectRef};
-pub use ferrite_core::shape::Shape;
-pub use ferrite_core::string::{Bytes, String};
 pub use ferrite_core::tensor::{Tensor, TensorView};
-pub use ferrite_core::weak::WeakObjectRef;
+pub use ferrite_core::value::any::{Any, AnyView};
+pub use ferrite_core::value::big_int::BigInt;
+pub use ferrite_core::value::convert::{AnyCompatible, FromAny, FromView, IntoAny, Param, Value};
+pub use ferrite_core::value::shape::Shape;
+pub use ferrite_core::value::string::{Bytes, String};
 
+pub use ferrite_core::abi::type_index;
 #[cfg(target_has_atomic = "ptr")]
 pub use ferrite_core::cached_global;
-pub use ferrite_core::{
-    abi, any, big_int, class, convert, dtype, error, export, function, log, object, object_alloc, opaque,
-    raised_error, registration, shape, string, tensor, type_index, type_table, typed, weak,
-};
+pub use ferrite_core::call::{export, function, typed};
+pub use ferrite_core::class::registration;
+pub use ferrite_core::error::raised_error;
+pub use ferrite_core::names::type_table;
+pub use ferrite_core::object::{object_alloc, weak};
+pub use ferrite_core::platform::log;
+pub use ferrite_core::value::{any, big_int, convert, dtype, opaque, shape, string};
+pub use ferrite_core::{abi, class, error, tensor};
 pub use ferrite_core::{bail, call, ensure, export_function, match_type, object_class, register_all};
 
 #[cfg(feature = "alloc")]
@@ -30,6 +35,11 @@ pub use ferrite_alloc_ext::structural::Structural;
 pub use ferrite_alloc_ext::{
     base64, containers, dataclass, env, graph, json, module, reflection, structural,
 };
+
+/// Owned references to reference-counted objects, and typed references for object classes.
+pub mod object {
+    pub use ferrite_core::object::{ObjectClass, ObjectRef};
+}
 
 /// Data structures of Rust as values, and values in the formats of the crate `serde`: [`to_value`](serde::to_value) and
 /// [`from_value`](serde::from_value). Containers, strings, shapes and [`Any`] implement `Serialize` and `Deserialize`.
@@ -57,7 +67,7 @@ pub use ferrite_alloc_ext::{
 /// ```
 #[cfg(feature = "serde")]
 pub mod serde {
-    pub use ferrite_core::interop::serde::*;
+    pub use ferrite_core::value::interop::serde::*;
 }
 
 #[cfg(feature = "macros")]

@@ -201,7 +201,7 @@ pub use api::*;
 pub mod device {
     #[cfg(feature = "alloc")]
     pub use ferrite_alloc_ext::device::*;
-    pub use ferrite_core::device::*;
+    pub use ferrite_core::value::device::*;
 }
 
 /// Whole models: the Relax executables that TVM compiles, and the virtual machine that runs them.

@@ -7,7 +7,7 @@
 
 use crate::support::*;
 use ferrite_core::abi::*;
-use ferrite_core::shape::data_size_bytes;
+use ferrite_core::value::shape::data_size_bytes;
 use ferrite_tests::Outcome;
 use proptest::prelude::*;
 use proptest::sample::select;

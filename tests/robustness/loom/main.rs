@@ -51,18 +51,23 @@ mod process {
     }
 }
 
-#[path = "../../../core/src/object_alloc/chunk_reserve.rs"]
+#[path = "../../../core/src/object/object_alloc/chunk_reserve.rs"]
 mod chunk_reserve;
 #[path = "../../../core/src/tensor/export_slot/fast.rs"]
 mod export_slot;
-#[path = "../../../core/src/init_once/in_progress.rs"]
+#[path = "../../../core/src/call/init_once/in_progress.rs"]
 mod in_progress;
 mod name_table;
 mod refcount;
-#[path = "../../../core/src/global_table/shared_pointer.rs"]
+#[path = "../../../core/src/names/global_table/shared_pointer.rs"]
 mod shared_pointer;
 mod sync;
 mod wait;
+
+/// The rooms of the core, as its files name them.
+mod platform {
+    pub use crate::{config, memory, sync};
+}
 
 /// Opaque records, whose content the models never read.
 mod abi {

@@ -9,11 +9,11 @@ pub enum Release {
     StrongOnly,
 }
 
-#[path = "../../../core/src/refcount/atomic64.rs"]
+#[path = "../../../core/src/object/refcount/atomic64.rs"]
 pub mod atomic64;
-#[path = "../../../core/src/refcount/contended.rs"]
+#[path = "../../../core/src/object/refcount/contended.rs"]
 mod contended;
-#[path = "../../../core/src/refcount/split32.rs"]
+#[path = "../../../core/src/object/refcount/split32.rs"]
 pub mod split32;
 
 use loom::sync::atomic::{AtomicU32, AtomicU64};

@@ -11,10 +11,10 @@ pub mod atomic {
     };
 }
 
-#[path = "../../../core/src/sync/single_instruction/bare.rs"]
+#[path = "../../../core/src/platform/sync/single_instruction/bare.rs"]
 pub mod single_instruction;
 
-#[path = "../../../core/src/sync/single_threaded/bare.rs"]
+#[path = "../../../core/src/platform/sync/single_threaded/bare.rs"]
 mod single_threaded;
 pub use single_threaded::is_single_threaded;
 

@@ -23,26 +23,26 @@ SLOW = ("a_long_cause_chain", "threads_export_one_import", "sizes_equal_those_in
 
 # Files, the binaries that have their tests, and the tests, as arguments of cargo test.
 GROUPS = (
-    (("core/src/refcount/atomic64.rs", "core/src/refcount/contended.rs"), ["--lib", "--test=single_threaded"], []),
-    (("core/src/refcount/split32.rs", "core/src/refcount/masked.rs"), ["--lib"], ["refcount::"]),
+    (("core/src/object/refcount/atomic64.rs", "core/src/object/refcount/contended.rs"), ["--lib", "--test=single_threaded"], []),
+    (("core/src/object/refcount/split32.rs", "core/src/object/refcount/masked.rs"), ["--lib"], ["refcount::"]),
     (
         (
-            "core/src/name_table/mod.rs",
-            "core/src/name_table/names.rs",
-            "core/src/name_table/trie.rs",
-            "core/src/name_table/lookup/std.rs",
+            "core/src/names/name_table/mod.rs",
+            "core/src/names/name_table/names.rs",
+            "core/src/names/name_table/trie.rs",
+            "core/src/names/name_table/lookup/std.rs",
         ),
         ["--lib"],
         ["name_table::"],
     ),
     (
         (
-            "core/src/any.rs",
-            "core/src/any/*.rs",
-            "core/src/string/mod.rs",
-            "core/src/string/record.rs",
-            "core/src/string/borrowed.rs",
-            "core/src/string/buffered/fast.rs",
+            "core/src/value/any.rs",
+            "core/src/value/any/*.rs",
+            "core/src/value/string/mod.rs",
+            "core/src/value/string/record.rs",
+            "core/src/value/string/borrowed.rs",
+            "core/src/value/string/buffered/fast.rs",
         ),
         ["--lib"],
         ["--", *(f"--skip={name}" for name in SLOW)],
@@ -52,23 +52,23 @@ GROUPS = (
 # cargo-mutants does not follow modules whose file depends on the build.
 CHOICES = (
     (
-        "core/src/name_table/lookup/mod.rs",
+        "core/src/names/name_table/lookup/mod.rs",
         '#[cfg_attr(not(target_os = "none"), path = "std.rs")]\n#[cfg_attr(target_os = "none", path = "bare.rs")]\n',
         '#[path = "std.rs"]\n',
     ),
     (
-        "core/src/string/buffered/mod.rs",
+        "core/src/value/string/buffered/mod.rs",
         '#[cfg_attr(all(feature = "std", feature = "speed", not(feature = "client")), path = "fast.rs")]\n'
         '#[cfg_attr(not(all(feature = "std", feature = "speed", not(feature = "client"))), path = "small.rs")]\n',
         '#[path = "fast.rs"]\n',
     ),
     # It mutates modules twice that are declared twice.
     (
-        "core/src/refcount/mod.rs",
+        "core/src/object/refcount/mod.rs",
         '#[cfg(all(target_has_atomic = "32", not(target_has_atomic = "64")))]\nmod split32;\n',
         "",
     ),
-    ("core/src/refcount/mod.rs", '#[cfg(not(target_has_atomic = "32"))]\nmod masked;\n', ""),
+    ("core/src/object/refcount/mod.rs", '#[cfg(not(target_has_atomic = "32"))]\nmod masked;\n', ""),
 )
 
 

@@ -1,12 +1,12 @@
 """Mutants on which all unit tests of the core pass, each with the reason."""
 
-COUNTS = "core/src/refcount/atomic64.rs"
-CACHE = "core/src/refcount/contended.rs"
-HALVES = "core/src/refcount/split32.rs"
-NAMES = "core/src/name_table/names.rs"
-INDEX = "core/src/name_table/lookup/std.rs"
-STRING = "core/src/string/mod.rs"
-BUFFERED = "core/src/string/buffered/fast.rs"
+COUNTS = "core/src/object/refcount/atomic64.rs"
+CACHE = "core/src/object/refcount/contended.rs"
+HALVES = "core/src/object/refcount/split32.rs"
+NAMES = "core/src/names/name_table/names.rs"
+INDEX = "core/src/names/name_table/lookup/std.rs"
+STRING = "core/src/value/string/mod.rs"
+BUFFERED = "core/src/value/string/buffered/fast.rs"
 
 SURVIVORS = {
     f"{COUNTS}: delete match arm INITIAL in Counts::release": "the other ways end the last reference, too, in more instructions",

@@ -1,10 +1,11 @@
 //! Untyped copy-on-write array.
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::object_alloc::{Apart, Space};
-use ferrite_core::{object_class, plain_bail, type_index};
+use ferrite_core::object::object_alloc::{Apart, Space};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::{object_class, plain_bail};
 
 use crate::containers::sequence::{self, Seq};
 

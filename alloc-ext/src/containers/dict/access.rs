@@ -2,10 +2,10 @@
 //! a shared borrow, which a change converts to an exclusive one when they have run. What a change removes is released after
 //! the borrow.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::borrow::{BriefShared, Exclusive, Shared};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::object::borrow::{BriefShared, Exclusive, Shared};
+use ferrite_core::value::any::{Any, AnyView};
 
 use crate::containers::key;
 use crate::containers::table::{LargerStorage, Table};

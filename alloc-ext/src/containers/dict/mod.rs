@@ -5,10 +5,10 @@ mod object;
 
 use core::marker::PhantomData;
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::{KeyOf, Value};
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::{KeyOf, Value};
 
 use super::key::look_up;
 use super::typed::typed_container;

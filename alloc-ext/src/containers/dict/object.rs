@@ -1,10 +1,11 @@
 //! Untyped mutable map in insertion order, changed in place through all references.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::borrow::{BriefShared, Shared};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::object_alloc::Apart;
-use ferrite_core::{object_class, type_index};
+use ferrite_core::object::borrow::{BriefShared, Shared};
+use ferrite_core::object::object_alloc::Apart;
+use ferrite_core::object_class;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::access;
 

@@ -1,13 +1,13 @@
 //! The global function `ffi.ContainerFindFirstNonCPUDevice`.
 
-use ferrite_core::abi::{DLDevice, kDLCPU};
-use ferrite_core::any::Any;
-use ferrite_core::borrow::Shared;
+use ferrite_core::abi::{DLDevice, kDLCPU, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::object::borrow::Shared;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::Tensor;
-use ferrite_core::{type_index, type_table};
+use ferrite_core::value::any::Any;
 
 use crate::containers::sequence::{Seq, reverse};
 use crate::containers::table::Table;

@@ -1,13 +1,14 @@
 //! Iterator functions over the entries of a map, driven by one command per call.
 
-use ferrite_core::any::Any;
-use ferrite_core::borrow::BriefShared;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::abi::type_index;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
-use ferrite_core::{plain_error, type_index};
+use ferrite_core::object::borrow::BriefShared;
+use ferrite_core::plain_error;
+use ferrite_core::platform::sync::atomic::{AtomicUsize, Ordering};
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::AnyCompatible;
 
 use crate::containers::table::Table;
 

@@ -1,9 +1,9 @@
 //! Table of the global container functions.
 
-use ferrite_core::any::Any;
-use ferrite_core::builtins::StaticFunction;
-use ferrite_core::function::Function;
+use ferrite_core::call::function::Function;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::static_function;
+use ferrite_core::value::any::Any;
 
 mod device;
 mod iteration;

@@ -1,12 +1,12 @@
 //! The global functions `ffi.Map*` and `ffi.Dict*`.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::borrow;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::ffi_functions::invalid_object;
-use ferrite_core::object::ObjectClass;
-use ferrite_core::{plain_ensure, type_index};
+use ferrite_core::names::ffi_functions::invalid_object;
+use ferrite_core::object::{ObjectClass, borrow};
+use ferrite_core::plain_ensure;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::AnyCompatible;
 
 use super::iteration;
 use crate::containers::dict::access;

@@ -1,10 +1,10 @@
 //! Tests of the global container functions through packed calls.
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::string::String;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::string::String;
 
 use super::FUNCTIONS;
 use crate::containers::{Array, List};
@@ -76,7 +76,7 @@ fn maps_and_dicts_are_made_of_pairs() -> Result<()> {
         assert_eq!(call(&name("GetItem"), &[&map, &int(1)])?.get::<i64>()?, 11);
         assert_eq!(call(&name("Count"), &[&map, &int(3)])?.get::<i64>()?, 0);
         let missing = call(&name("GetItemOrMissing"), &[&map, &int(3)])?.get::<ObjectRef>()?;
-        assert!(missing.ptr_eq(&ferrite_core::ffi_functions::invalid_object()));
+        assert!(missing.ptr_eq(&ferrite_core::names::ffi_functions::invalid_object()));
         let (error, text) = message(call(&name("GetItem"), &[&map, &int(3)]));
         assert_eq!((&*error, &*text), ("KeyError", "key is not in Map"));
         let (error, text) = message(call(kind, &[&int(1)]));

@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::string::String;
-use ferrite_core::type_table;
+use ferrite_core::names::type_table;
+use ferrite_core::value::string::String;
 
 use crate::containers::Array;
 

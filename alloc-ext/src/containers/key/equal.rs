@@ -1,11 +1,11 @@
 //! Equality of values as map keys.
 
-use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::AnyView;
-use ferrite_core::big_int::BigInt;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::abi::{TVMFFIAny, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::{prefetch, type_index};
+use ferrite_core::platform::prefetch;
+use ferrite_core::value::any::AnyView;
+use ferrite_core::value::big_int::BigInt;
+use ferrite_core::value::convert::AnyCompatible;
 
 use super::hooks::EQUAL_HOOKS;
 
@@ -125,8 +125,8 @@ pub(crate) fn prefetch_text(text: &AnyView<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrite_core::any::Any;
-    use ferrite_core::string::{Bytes, String};
+    use ferrite_core::value::any::Any;
+    use ferrite_core::value::string::{Bytes, String};
 
     use crate::containers::Array;
 

@@ -1,11 +1,12 @@
 //! Hashes of map keys, equal to those of upstream's C++ code.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::AnyView;
-use ferrite_core::big_int::BigInt;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::{type_index, words};
+use ferrite_core::platform::words;
+use ferrite_core::value::any::AnyView;
+use ferrite_core::value::big_int::BigInt;
+use ferrite_core::value::convert::AnyCompatible;
 
 use super::equal::{is_plain, prefetch_text};
 use super::hooks::HASH_HOOKS;
@@ -23,7 +24,7 @@ const MULTIPLIER: u64 = 1_099_511_628_211;
 /// # Examples
 /// ```
 /// use ferrite_alloc_ext::containers::key;
-/// use ferrite_core::any::AnyView;
+/// use ferrite_core::value::any::AnyView;
 ///
 /// # fn main() -> ferrite_core::error::Result<()> {
 /// assert_eq!(key::hash(&AnyView::from(5i64))?, 2654435839);
@@ -144,8 +145,8 @@ pub(super) fn combine(type_index: i32, value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrite_core::any::Any;
-    use ferrite_core::string::{Bytes, String};
+    use ferrite_core::value::any::Any;
+    use ferrite_core::value::string::{Bytes, String};
 
     fn text(value: &str) -> Result<Any> {
         Ok(Any::new(String::new(value)?))

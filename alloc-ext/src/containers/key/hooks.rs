@@ -3,13 +3,13 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::{TVMFFIAny, type_index};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::Function;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::type_table::{self, AttrColumn};
-use ferrite_core::{plain_bail, type_index};
+use ferrite_core::names::type_table::{self, AttrColumn};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::value::any::{Any, AnyView};
 
 use crate::cxx;
 

@@ -1,11 +1,13 @@
 //! Registration of key hooks for the library's own types, for clients that hash keys themselves.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::AnyView;
-use ferrite_core::big_int::BigInt;
-use ferrite_core::builtins::StaticFunction;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::{static_function, type_index, type_table};
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::type_table;
+use ferrite_core::static_function;
+use ferrite_core::value::any::AnyView;
+use ferrite_core::value::big_int::BigInt;
 
 use super::hash::hash_words;
 use super::hooks::{EQUAL_HOOKS, HASH_HOOKS};
@@ -50,7 +52,7 @@ mod tests {
     use super::super::equal::{equal, equal_by_hook};
     use super::super::hash::{combine, hash};
     use super::*;
-    use ferrite_core::any::Any;
+    use ferrite_core::value::any::Any;
 
     #[test]
     fn big_integers_are_equal_by_value() -> Result<()> {
@@ -60,7 +62,7 @@ mod tests {
             let mut content = [0; 16];
             content[..8].copy_from_slice(&5i64.to_ne_bytes());
             content[8..].copy_from_slice(&high.to_ne_bytes());
-            ferrite_core::big_int::from_native_bytes(&content)
+            ferrite_core::value::big_int::from_native_bytes(&content)
         };
         let (one, same, other) = (number(1)?, number(1)?, number(2)?);
         assert_eq!(one.type_index(), type_index::BIG_INT);

@@ -1,8 +1,8 @@
 //! Searches by keys that need not be values: a `str` where keys are texts.
 
-use ferrite_core::any::AnyView;
-use ferrite_core::convert::KeyOf;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::AnyView;
+use ferrite_core::value::convert::KeyOf;
 
 /// Calls `search`, one of the searches of the maps, with a view of the key.
 #[inline(always)]

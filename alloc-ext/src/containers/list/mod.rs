@@ -4,10 +4,10 @@ mod object;
 
 use core::marker::PhantomData;
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::Value;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::Value;
 
 use super::sequence::position_of;
 use super::typed::typed_container;

@@ -1,11 +1,12 @@
 //! Untyped mutable list, changed in place through all references.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::borrow::{BriefShared, Exclusive, Shared};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{object_class, plain_bail, type_index};
+use ferrite_core::object::borrow::{BriefShared, Exclusive, Shared};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::{object_class, plain_bail};
 
 use crate::containers::array::ArrayObject;
 use crate::containers::sequence::{self, Seq};

@@ -1,10 +1,11 @@
 //! Untyped copy-on-write map in insertion order.
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::object_alloc::{Apart, Space};
-use ferrite_core::{object_class, type_index};
+use ferrite_core::object::object_alloc::{Apart, Space};
+use ferrite_core::object_class;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
 
 use crate::containers::cell;
 use crate::containers::table::{self, MapCursor, Table, build, missing_key};

@@ -3,9 +3,9 @@
 use core::ffi::c_void;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{Ordering, size_word};
+use ferrite_core::platform::sync::atomic::{Ordering, size_word};
+use ferrite_core::value::any::Any;
 
 use super::cells::Seq;
 use crate::containers::cell::{self, CELL_BYTES};

@@ -3,11 +3,11 @@
 use core::marker::PhantomData;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFISeqCell};
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::sync::atomic::{Ordering, size_word};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::atomic::{Ordering, size_word};
+use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::{error, plain_bail, plain_error};
 
 use super::record::{SeqRecord, count};

@@ -3,7 +3,7 @@
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::Apart;
+use ferrite_core::object::object_alloc::Apart;
 use ferrite_core::plain_ensure;
 
 use super::dense::{self, Dense};

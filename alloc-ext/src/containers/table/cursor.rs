@@ -1,7 +1,7 @@
 //! Iteration over the entries of a Map. Since a borrowed Map does not change, its layout and each entry are looked up only
 //! once.
 
-use ferrite_core::any::Any;
+use ferrite_core::value::any::Any;
 
 use super::entry::Entry;
 use super::layout::NO_SLOT;
@@ -64,7 +64,7 @@ impl<'a> MapCursor<'a> {
 
 #[cfg(all(test, feature = "speed"))]
 mod tests {
-    use ferrite_core::any::AnyView;
+    use ferrite_core::value::any::AnyView;
 
     use crate::containers::{MapEntries, MapIter, MapObject};
 

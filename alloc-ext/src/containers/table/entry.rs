@@ -3,8 +3,8 @@
 use core::ptr::NonNull;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::{plain_bail, plain_error};
 
 use super::layout::{TableFields, TableMark};

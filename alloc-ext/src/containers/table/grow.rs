@@ -5,11 +5,12 @@ use core::ffi::c_void;
 use core::mem;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::Any;
 use ferrite_core::error::{self, Error, Result};
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{plain_error, prefetch};
+use ferrite_core::plain_error;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::prefetch;
+use ferrite_core::value::any::Any;
 
 use super::dense::{Dense, LEAST_SLOTS};
 use super::entry::Entry;

@@ -1,8 +1,8 @@
 //! Insertion into Maps and Dicts. A full table moves to larger storage within the same object.
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::value::any::Any;
 
 use super::grow::grow;
 use super::view::Table;

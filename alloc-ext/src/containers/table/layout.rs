@@ -6,7 +6,7 @@ use core::mem::{offset_of, size_of};
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::sync::atomic::{AtomicUsize, Ordering, size_word};
+use ferrite_core::platform::sync::atomic::{AtomicUsize, Ordering, size_word};
 
 /// The fields after the header of a Map or Dict. In the small layout they end with `data_deleter`, and the entries may
 /// follow immediately.

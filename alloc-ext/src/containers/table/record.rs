@@ -6,7 +6,7 @@ use core::mem::{offset_of, size_of};
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::{self, ObjectRecord, Space};
+use ferrite_core::object::object_alloc::{self, ObjectRecord, Space};
 
 use super::dense::{self, Dense};
 use super::layout::{SMALL_TAG, TableFields};

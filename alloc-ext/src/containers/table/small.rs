@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use core::mem::size_of;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::entry::{self, Entry, KeyEntry};
 use super::layout::{Borrow, NO_SLOT, SMALL_TAG, TableFields};

@@ -2,11 +2,10 @@
 
 use core::mem;
 
-use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::{TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::type_index;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::dense::{Dense, RELEASE_DISTANCE};
 use super::entry::{Entry, KeyEntry};

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::ptr;
 
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::Ordering;
+use ferrite_core::platform::sync::atomic::Ordering;
 
 use super::key::DeviceKey;
 use crate::module::symbol_table::{self, SymbolTable};

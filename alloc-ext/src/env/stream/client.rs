@@ -4,8 +4,8 @@ use core::ffi::c_void;
 use core::ptr;
 
 use ferrite_core::abi::client;
+use ferrite_core::call::function::check_status;
 use ferrite_core::error::Result;
-use ferrite_core::function::check_status;
 
 mod key;
 mod scope;

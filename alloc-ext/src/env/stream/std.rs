@@ -7,9 +7,9 @@ use core::ffi::c_void;
 use core::ptr;
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
-use ferrite_core::sync::per_thread;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::per_thread;
 
 use super::key::DeviceKey;
 

@@ -4,8 +4,8 @@
 use core::fmt::{self, Write};
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::text::SliceWriter;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::SliceWriter;
 
 use crate::json::number::Number;
 

@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::text::ESCAPES;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::ESCAPES;
 
 /// Appends the escape of a byte: a backslash and a letter, or `\u00XX`.
 pub(super) fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {

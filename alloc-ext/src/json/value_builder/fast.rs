@@ -2,13 +2,13 @@
 //! the table layout.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::object_alloc::Chunks;
-use ferrite_core::string::String;
-use ferrite_core::words::GOLDEN_RATIO;
+use ferrite_core::object::object_alloc::Chunks;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::words::GOLDEN_RATIO;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::value::string::String;
 
 use super::Builder;
 use crate::containers::{Array, ArrayObject, MapObject};

@@ -4,7 +4,7 @@
 //! keys. The size-optimised one has no caches.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 #[cfg(feature = "speed")]
 mod fast;

@@ -1,12 +1,12 @@
 //! Size-optimised builder without caches.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::object_alloc::Apart;
-use ferrite_core::string::String;
+use ferrite_core::object::object_alloc::Apart;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::value::string::String;
 
 use super::Builder;
 use crate::containers::{Array, ArrayObject, MapObject};

@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::words::GOLDEN_RATIO;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::words::GOLDEN_RATIO;
 
 use crate::hash_index::HashIndex;
 

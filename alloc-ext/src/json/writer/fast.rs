@@ -3,13 +3,16 @@
 
 use core::mem;
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::string::String;
-use ferrite_core::text::Lossy;
-use ferrite_core::{plain_bail, prefetch, type_index, type_table};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::prefetch;
+use ferrite_core::platform::text::Lossy;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::string::String;
 
 use super::active_lists::ActiveLists;
 use crate::containers::{ArrayObject, ListObject, MapObject};

@@ -1,13 +1,15 @@
 //! Size-optimised JSON writer, which reads entries by slot.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::string::String;
-use ferrite_core::text::Lossy;
-use ferrite_core::{plain_bail, type_index, type_table};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::Lossy;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::string::String;
 
 use crate::containers::Container;
 use crate::json::{number, text};

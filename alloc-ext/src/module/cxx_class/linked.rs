@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::module::ModuleOps;
 

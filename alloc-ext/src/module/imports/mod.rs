@@ -14,10 +14,11 @@ use core::ptr::NonNull;
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::global_table;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::sync::Lock;
-use ferrite_core::{Any, ObjectRef, String, global_table, plain_bail};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::Lock;
+use ferrite_core::{Any, ObjectRef, String, plain_bail};
 
 use super::lookup_cache::{self, LookupCache};
 use super::module_set::ModuleSet;

@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::ObjectRef;
-use ferrite_core::memory::AllocError;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::platform::memory::AllocError;
 
 use crate::module::Module;
 use crate::walk::IdentityMap;

@@ -1,8 +1,8 @@
 //! Module set for size-optimised builds: a list with linear search.
 #![forbid(unsafe_code)]
 
-use ferrite_core::memory::{AllocError, Buffer};
 use ferrite_core::object::ObjectClass;
+use ferrite_core::platform::memory::{AllocError, Buffer};
 
 use crate::module::Module;
 

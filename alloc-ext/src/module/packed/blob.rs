@@ -12,7 +12,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_bail, plain_ensure};
 
 use super::super::bin_reader::{BinReader, WordList};

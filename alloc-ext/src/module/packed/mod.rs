@@ -21,7 +21,7 @@ use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
 
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::{Function, String};
 
 use super::Module;

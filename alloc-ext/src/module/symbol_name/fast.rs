@@ -4,7 +4,7 @@
 use core::mem;
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 /// Maximum length of an inline name, including the NUL. TVM's mangled kernel names rarely exceed 100 bytes.
 const INLINE_BYTES: usize = 128;

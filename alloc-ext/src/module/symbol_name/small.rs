@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 /// A joined name with a terminating NUL.
 pub(super) struct Joined(Buffer<u8>);

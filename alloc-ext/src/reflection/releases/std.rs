@@ -4,15 +4,14 @@
 //! later.
 
 use ferrite_core::abi::{
-    TVMFFIMethodInfo, kTVMFFIFieldFlagBitMaskIsStaticMethod, kTVMFFIFieldFlagBitMaskSEqHashIgnore,
+    TVMFFIMethodInfo, kTVMFFIFieldFlagBitMaskIsStaticMethod, kTVMFFIFieldFlagBitMaskSEqHashIgnore, type_index,
 };
-use ferrite_core::any::AnyView;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
-use ferrite_core::upstream_release::{self, UpstreamRelease};
-use ferrite_core::{
-    Function, String, global_table, plain_ensure, plain_error, static_function, type_index, type_table,
-};
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::{global_table, type_table};
+use ferrite_core::platform::upstream_release::{self, UpstreamRelease};
+use ferrite_core::value::any::AnyView;
+use ferrite_core::{Function, String, plain_ensure, plain_error, static_function};
 
 use crate::reflection::class::{Class, Method};
 use crate::reflection::enums::{self, EnumContent};

@@ -2,9 +2,9 @@
 
 use core::ops::ControlFlow;
 
-use ferrite_core::any::Any;
+use ferrite_core::call::typed::IntoResult;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::typed::IntoResult;
+use ferrite_core::value::any::Any;
 
 /// How a walk goes on after a node.
 ///
@@ -38,7 +38,7 @@ impl Walk {
     ///
     /// # Errors
     /// MemoryError, if the value is a text, vector or map of Rust.
-    pub fn interrupt(value: impl ferrite_core::convert::IntoAny) -> Result<Walk> {
+    pub fn interrupt(value: impl ferrite_core::value::convert::IntoAny) -> Result<Walk> {
         value.try_into_any().map(Walk::Interrupt)
     }
 }

@@ -2,10 +2,10 @@
 
 use core::marker::PhantomData;
 
-use ferrite_core::any::AnyView;
 use ferrite_core::class::{Frozen, ObjectArc};
-use ferrite_core::convert::{FromAny, FromView};
 use ferrite_core::error::Result;
+use ferrite_core::value::any::AnyView;
+use ferrite_core::value::convert::{FromAny, FromView};
 
 use super::answers::Answer;
 use super::types::Types;

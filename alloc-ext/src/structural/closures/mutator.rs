@@ -2,9 +2,9 @@
 
 use core::cell::RefMut;
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, FromAny};
 use ferrite_core::error::Result;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::{AnyCompatible, FromAny};
 
 use super::visitor::Lend;
 use crate::reflection::StructuralMutator;

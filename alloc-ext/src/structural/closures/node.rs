@@ -2,9 +2,9 @@
 
 use core::marker::PhantomData;
 
-use ferrite_core::any::AnyView;
-use ferrite_core::convert::{Described, FromView, TypeText};
 use ferrite_core::error::Result;
+use ferrite_core::value::any::AnyView;
+use ferrite_core::value::convert::{Described, FromView, TypeText};
 
 /// A node of type `N`, to which the closure that takes it does not refer: [`Mutator::mutate_children`](super::Mutator::mutate_children)
 /// may change it in place.

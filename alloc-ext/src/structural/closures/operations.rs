@@ -2,10 +2,10 @@
 
 use core::cell::RefCell;
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, FromAny};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::Function;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::{AnyCompatible, FromAny};
 use ferrite_core::{plain_bail, plain_error};
 
 use super::answers::{Flow, Walk};

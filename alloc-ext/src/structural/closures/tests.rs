@@ -7,9 +7,9 @@ use ferrite_core::abi::{
     kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN, kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
     kTVMFFISEqHashKindFreeVar as VARIABLE, kTVMFFISEqHashKindTreeNode as TREE,
 };
-use ferrite_core::any::Any;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
+use ferrite_core::value::any::Any;
 use ferrite_core::{Error, String, bail};
 
 use super::{Flow, Mutator, Node, Structural, Visitor, Walk};
@@ -261,7 +261,8 @@ fn replaced_variables_are_replaced_where_they_are_used() -> Result<()> {
 #[test]
 fn visitors_that_outlive_their_walk_are_refused() -> Result<()> {
     let type_index = node_type("test.closures.Leaks", TREE, [0, 0])?;
-    let kept: ferrite_core::sync::Mutex<Option<StructuralVisitor>> = ferrite_core::sync::Mutex::new(None);
+    let kept: ferrite_core::platform::sync::Mutex<Option<StructuralVisitor>> =
+        ferrite_core::platform::sync::Mutex::new(None);
     let kept = std::sync::Arc::new(kept);
     let keeper = kept.clone();
     let hook =

@@ -1,10 +1,11 @@
 //! Types of the nodes for which closures are called.
 
-use ferrite_core::convert::Described;
+use ferrite_core::abi::type_index;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::convert::Described;
 
 use crate::containers::{Array, Tuple};
 
@@ -42,7 +43,7 @@ impl Types {
         self.collect(|index| Tuple::new((index, function.clone(), true)))
     }
 
-    fn collect<T: ferrite_core::convert::Value>(
+    fn collect<T: ferrite_core::value::convert::Value>(
         &self,
         callback: impl Fn(i32) -> Result<T>,
     ) -> Result<Array<T>> {

@@ -2,9 +2,9 @@
 
 use core::cell::{RefCell, RefMut};
 
-use ferrite_core::any::AnyView;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::AnyView;
+use ferrite_core::value::convert::AnyCompatible;
 
 use super::answers::Flow;
 use crate::reflection::{StructuralVisitor, VisitInterrupt};

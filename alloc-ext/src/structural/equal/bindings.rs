@@ -1,9 +1,9 @@
 //! Bindings: a one-to-one mapping between variables or graph nodes of the left and the right value.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::value::any::Any;
 
 use crate::walk::IdentityMap;
 

@@ -1,8 +1,8 @@
 //! Implementations of the global functions for structural equality and hash.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::Any;
 
 use super::{Options, walks};
 use crate::operation::{Answer, Operand, Operands, Operations};

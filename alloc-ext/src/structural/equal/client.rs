@@ -1,8 +1,8 @@
 //! Structural equality, structural hash, and the first structural mismatch of two values.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::Any;
 
 use crate::containers::Tuple;
 use crate::global_function::library_function;

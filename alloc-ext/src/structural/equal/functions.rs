@@ -1,9 +1,9 @@
 //! Global functions for structural equality and hash.
 
-use ferrite_core::any::Any;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::static_function;
+use ferrite_core::value::any::Any;
 
 use super::calls::Structure;
 use super::{Options, first_structural_mismatch};

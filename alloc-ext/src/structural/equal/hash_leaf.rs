@@ -1,9 +1,9 @@
 //! Structural hash of leaves: numbers, strings, bytes, shapes and tensors. Equal to upstream's hash.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
+use ferrite_core::value::any::Any;
 
 use super::tensors;
 use crate::containers::key;

@@ -3,11 +3,11 @@
 use core::slice::from_ref;
 
 use ferrite_core::abi::{DLTensor, kTVMFFISEqHashKindTreeNode as TREE};
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
+use ferrite_core::names::type_table;
 use ferrite_core::tensor::Tensor;
-use ferrite_core::type_table;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::testing::{USED, equal, map, small_walk, text};
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};

@@ -36,8 +36,8 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::Any;
 
 use crate::reflection::AccessPath;
 use crate::walk::MaybeOwned;

@@ -9,11 +9,11 @@ use ferrite_core::abi::{
     kTVMFFISEqHashKindDAGNode as DAG, kTVMFFISEqHashKindFreeVar as VARIABLE,
     kTVMFFISEqHashKindTreeNode as TREE, kTVMFFISEqHashKindUniqueInstance as UNIQUE,
 };
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::string::String;
-use ferrite_core::type_table;
+use ferrite_core::names::type_table;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::string::String;
 
 use super::testing::{MAPPED, USED, difference, equal, map, text};
 use super::{first_structural_mismatch, structural_equal, structural_hash};

@@ -2,11 +2,12 @@
 
 use core::slice;
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::shape::Shape;
 use ferrite_core::tensor::{TensorRef, TensorView};
-use ferrite_core::{plain_ensure, plain_error, type_index};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::shape::Shape;
+use ferrite_core::{plain_ensure, plain_error};
 
 use crate::containers::key;
 use crate::dataclass::combine;

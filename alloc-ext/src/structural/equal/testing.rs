@@ -1,8 +1,8 @@
 //! Helpers for the tests of this folder: construction of values, and formatting of differences.
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::string::String;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 pub(super) use super::walks::small as small_walk;
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};

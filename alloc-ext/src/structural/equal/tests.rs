@@ -2,16 +2,16 @@
 
 use core::slice::from_ref;
 
+use ferrite_core::abi::type_index::{ARRAY, BIG_INT, ERROR, MAP, SHAPE, SMALL_BYTES, SMALL_STR, STR, TENSOR};
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIAnyPayload, kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE,
     kTVMFFISEqHashKindTreeNode as TREE,
 };
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::shape::Shape;
-use ferrite_core::string::Bytes;
 use ferrite_core::tensor::Tensor;
-use ferrite_core::type_index::{ARRAY, BIG_INT, ERROR, MAP, SHAPE, SMALL_BYTES, SMALL_STR, STR, TENSOR};
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::shape::Shape;
+use ferrite_core::value::string::Bytes;
 
 use super::testing::{USED, dict, difference, equal, map, text};
 use super::{FUNCTIONS, structural_hash};

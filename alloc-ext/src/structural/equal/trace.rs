@@ -1,9 +1,9 @@
 //! Trace of the path to the first difference, recorded from the innermost step outwards.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
 
 use crate::reflection::{AccessKind, AccessPath, AccessStep};
 

@@ -3,10 +3,10 @@
 use core::ptr::{self, NonNull};
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::sync::ObjectMutex;
+use ferrite_core::platform::sync::ObjectMutex;
+use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::{plain_bail, plain_error};
 
 use super::mutation::{self, Step};

@@ -1,9 +1,10 @@
 //! Default mutation of objects without a hook: the rewritten fields are stored in a shallow copy.
 
-use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskSEqHashIgnore, type_index};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::{plain_bail, plain_error, type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::{plain_bail, plain_error};
 
 use super::mutation::{Node, Step};
 use super::mutator::{self, InplaceMode};

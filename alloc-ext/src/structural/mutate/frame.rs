@@ -1,7 +1,7 @@
 //! Frames of the mutation walk: values whose children are being visited.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::fields::FieldsBody;
 use super::mutator::InplaceMode;

@@ -1,11 +1,11 @@
 //! Global functions for structural maps and mutations.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::builtins::StaticFunction;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::static_function;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::engine::{Engine, MapCallbacks, Rule};
 use super::mutation::{self, Step};

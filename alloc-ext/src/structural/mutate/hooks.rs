@@ -1,8 +1,7 @@
 //! Mutation hooks of built-in types, called by C++ and Rust clients through the attribute columns.
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
 
 use super::engine::serve;
 use super::mutation::{self, MAYBE_INPLACE_MUTATE, MUTATE, Step};

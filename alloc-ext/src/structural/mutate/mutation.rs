@@ -3,10 +3,12 @@
 use core::mem;
 use core::ops::ControlFlow;
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::{plain_bail, stack, type_index};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::stack;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::engine::{Engine, MapCallbacks, Rule};
 use super::fields::{Begun, FieldsBody};

@@ -1,10 +1,10 @@
 //! Calls through the function table of a mutator, created by this library or by C++.
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::object::ObjectClass;
-use ferrite_core::{plain_error, refcount};
+use ferrite_core::object::{ObjectClass, refcount};
+use ferrite_core::plain_error;
+use ferrite_core::value::any::{Any, AnyView};
 
 use crate::reflection::StructuralMutator;
 use crate::structural::native::{self, NativeHook};

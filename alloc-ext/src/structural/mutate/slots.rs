@@ -1,8 +1,8 @@
 //! Default mutation of containers: elements and map values are replaced in place, or in a copy made at the first change.
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::frame::MutationTarget;
 use super::mutation::{Node, Step};

@@ -3,17 +3,17 @@
 
 use core::ffi::c_void;
 
+use ferrite_core::abi::type_index::{ARRAY, DICT, INT, LIST, MAP};
 use ferrite_core::abi::{
     kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN, kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
     kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE, kTVMFFISEqHashKindDAGNode as DAG,
     kTVMFFISEqHashKindFreeVar as VARIABLE, kTVMFFISEqHashKindTreeNode as TREE,
 };
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::bail;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::Function;
-use ferrite_core::type_index::{ARRAY, DICT, INT, LIST, MAP};
-use ferrite_core::type_table;
+use ferrite_core::names::type_table;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::engine::{Engine, MapCallbacks, Rule};
 use super::functions::follow;

@@ -1,8 +1,7 @@
 //! Marker that mutators return for an unchanged value.
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload};
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::type_index;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, type_index};
+use ferrite_core::value::any::{Any, AnyView};
 
 /// Marker of an unchanged value. Not a valid value: None would be ambiguous, since it may be a replacement.
 ///

@@ -4,11 +4,11 @@ use std::string::String as Text;
 use std::vec::Vec;
 
 use ferrite_core::abi::kTVMFFISEqHashKindTreeNode as TREE;
-use ferrite_core::any::Any;
 use ferrite_core::error;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::string::String;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 use super::find_access_paths;
 use crate::containers::{DictObject, MapObject};
@@ -42,7 +42,8 @@ fn found(root: &Any, nodes: &[&Any], prefixes: bool) -> Result<Vec<Text>> {
 }
 
 fn pair_class() -> Result<i32> {
-    static CLASS: ferrite_core::sync::Mutex<Option<i32>> = ferrite_core::sync::Mutex::new(None);
+    static CLASS: ferrite_core::platform::sync::Mutex<Option<i32>> =
+        ferrite_core::platform::sync::Mutex::new(None);
     let mut class = CLASS.lock();
     match *class {
         Some(index) => Ok(index),

@@ -3,13 +3,14 @@
 
 use core::ops::ControlFlow;
 
-use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::string::String;
-use ferrite_core::{type_index, type_table};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::value::string::String;
 
 use crate::containers::Array;
 use crate::reflection::{AccessKind, AccessPath, AccessStep, VisitErrorContext};

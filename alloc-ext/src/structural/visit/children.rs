@@ -1,10 +1,12 @@
 //! Iterator over the children of a visited value, with their definition regions.
 #![forbid(unsafe_code)]
 
-use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
-use ferrite_core::any::Any;
+use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskSEqHashIgnore, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::{plain_bail, type_index, type_table, upstream_release};
+use ferrite_core::names::type_table;
+use ferrite_core::plain_bail;
+use ferrite_core::platform::upstream_release;
+use ferrite_core::value::any::Any;
 
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::structural::{DefRegion, StructuralKind};

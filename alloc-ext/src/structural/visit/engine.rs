@@ -5,11 +5,11 @@
 
 use core::ops::ControlFlow;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject, type_index};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::{stack, type_index};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::stack;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::children::VisitChildren;
 use super::hooks::visitor_of;

@@ -2,12 +2,13 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::TVMFFIDefRegionKind;
-use ferrite_core::any::Any;
-use ferrite_core::builtins::StaticFunction;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
+use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{stack, static_function};
+use ferrite_core::platform::stack;
+use ferrite_core::static_function;
+use ferrite_core::value::any::Any;
 
 use super::{WalkOrder, engine, visitor};
 use crate::containers::Array;

@@ -3,12 +3,13 @@
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
-use ferrite_core::any::Any;
-use ferrite_core::any::AnyView;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{plain_error, stack, type_index};
+use ferrite_core::plain_error;
+use ferrite_core::platform::stack;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::any::AnyView;
 
 use super::visitor::{COLUMN, visit_children};
 use crate::reflection::StructuralVisitor;
@@ -69,8 +70,8 @@ pub(super) unsafe fn visitor_of(visitor: *mut TVMFFIObject) -> Result<Structural
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrite_core::convert::OpaquePtr;
-    use ferrite_core::type_table;
+    use ferrite_core::names::type_table;
+    use ferrite_core::value::convert::OpaquePtr;
 
     #[test]
     fn the_hook_is_known_in_its_column() -> Result<()> {

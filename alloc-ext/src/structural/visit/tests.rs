@@ -1,20 +1,21 @@
 //! Tests of structural walks and visits: interrupts, definition regions, hooks and error contexts.
 
 use core::ffi::c_void;
-use ferrite_core::convert::OpaquePtr;
+use ferrite_core::value::convert::OpaquePtr;
 use std::sync::Arc;
 use std::vec::Vec;
 
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIObject, kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN,
     kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE, kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE,
-    kTVMFFISEqHashKindFreeVar as VARIABLE, kTVMFFISEqHashKindTreeNode as TREE,
+    kTVMFFISEqHashKindFreeVar as VARIABLE, kTVMFFISEqHashKindTreeNode as TREE, type_index,
 };
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::bail;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::Function;
-use ferrite_core::sync::Mutex;
-use ferrite_core::{bail, type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::platform::sync::Mutex;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::WalkOrder;
 use super::engine::{structural_visit, structural_walk};

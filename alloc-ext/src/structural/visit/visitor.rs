@@ -1,8 +1,9 @@
 //! Calls through the function table of a visitor, created by this library or by C++.
 
-use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::{plain_error, stack};
+use ferrite_core::plain_error;
+use ferrite_core::platform::stack;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::children::VisitChildren;
 use crate::reflection::{StructuralVisitor, VisitInterrupt};

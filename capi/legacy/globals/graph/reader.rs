@@ -3,7 +3,7 @@
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
 use ferrite_alloc_ext::{base64, json};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Bytes, Shape, String, plain_bail, plain_error};
 
 use crate::legacy::globals::array_bytes::Cursor;
@@ -22,12 +22,15 @@ pub fn from_json(text: &[u8]) -> Result<Any> {
 }
 
 /// Returns a field of a JSON object; `None` if it is missing.
-fn field<T: ferrite_core::convert::AnyCompatible>(object: &MapObject, name: &str) -> Result<Option<T>> {
+fn field<T: ferrite_core::value::convert::AnyCompatible>(
+    object: &MapObject,
+    name: &str,
+) -> Result<Option<T>> {
     let name = String::new(name)?;
     object.get(AnyView::from(&name))?.map(|value| value.get()).transpose()
 }
 
-fn required<T: ferrite_core::convert::AnyCompatible>(object: &MapObject, name: &str) -> Result<T> {
+fn required<T: ferrite_core::value::convert::AnyCompatible>(object: &MapObject, name: &str) -> Result<T> {
     field(object, name)?.ok_or_else(|| plain_error!(VALUE_ERROR, "The JSON of a node has no field {}", name))
 }
 

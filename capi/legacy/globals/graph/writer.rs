@@ -4,10 +4,11 @@ use core::fmt::{self, Write};
 
 use ferrite_alloc_ext::base64;
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
-use ferrite_core::abi::DLDataType;
+use ferrite_core::abi::{DLDataType, type_index};
 use ferrite_core::error::{self, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::{Any, Shape, String, Tensor, plain_bail, type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::{Any, Shape, String, Tensor, plain_bail};
 
 use super::Dialect;
 use crate::legacy::globals::array_bytes::{put, write_array};

@@ -7,8 +7,7 @@ use core::ffi::{c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::type_index;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle, type_index};
 
 use super::error::{bad_argument, fail, raising};
 use super::handle::is_entry;

@@ -2,8 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject};
-use ferrite_core::type_index;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject, type_index};
 
 use ferrite_core::abi::packed::TVMValue;
 use ferrite_core::abi::packed::code;

@@ -1,7 +1,7 @@
 //! Capacities chosen at build time, each with its default and the environment variable that overrides it.
 #![forbid(unsafe_code)]
 
-use ferrite_core::config::from_env;
+use ferrite_core::platform::config::from_env;
 
 /// Capacity for function objects, 48 bytes each on 32-bit targets. Global functions and
 /// symbols of the system library count too.

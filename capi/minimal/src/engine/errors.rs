@@ -8,9 +8,8 @@ use core::ptr;
 use super::capacity;
 use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{memory_error, runtime_error};
-use ferrite_core::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::sync::atomic::{AtomicPtr, exchange_relaxed};
-use ferrite_core::type_index;
+use ferrite_core::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle, type_index};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, exchange_relaxed};
 
 /// The record of an error object.
 #[repr(C)]

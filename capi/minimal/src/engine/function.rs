@@ -6,8 +6,7 @@ use core::ptr::{self, NonNull};
 use super::capacity;
 use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{Refusal, Result};
-use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
-use ferrite_core::type_index;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType, type_index};
 
 /// The record of a function object, which owns the state of a C function.
 #[repr(C, align(8))]

@@ -6,9 +6,9 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use super::refusal::{Refusal, Result};
-use ferrite_core::init_once::InitFunction;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::sync::critical;
+use ferrite_core::call::init_once::InitFunction;
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::platform::sync::critical;
 
 /// Initialises the handle at `handle` with `init`, unless it is already initialised. Returns the status of `init`, or 0
 /// if the handle was already initialised.
@@ -18,7 +18,7 @@ use ferrite_core::sync::critical;
 /// interrupted code.
 ///
 /// # Safety
-/// The requirements of [`ferrite_core::init_once::init`].
+/// The requirements of [`ferrite_core::call::init_once::init`].
 #[inline(always)]
 pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> Result<c_int> {
     // SAFETY: the caller's promise.
@@ -46,7 +46,7 @@ pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> Result<c_int
 /// Takes the handle, leaving null. Returns null if the handle is not initialised.
 ///
 /// # Safety
-/// The requirements of [`ferrite_core::init_once::deinit`].
+/// The requirements of [`ferrite_core::call::init_once::deinit`].
 #[inline(always)]
 pub unsafe fn take(handle: *mut *mut c_void) -> *mut c_void {
     // SAFETY: the caller's promise.

@@ -29,7 +29,7 @@ use ferrite_core::abi::{
     TVMFFIObject, kTVMFFIObjectDeleterFlagBitMaskStrong as STRONG,
     kTVMFFIObjectDeleterFlagBitMaskWeak as WEAK,
 };
-use ferrite_core::refcount;
+use ferrite_core::object::refcount;
 
 pub mod capacity;
 pub mod errors;

@@ -6,8 +6,8 @@ use core::ptr::{self, NonNull};
 use super::capacity;
 use super::refusal::{Refusal, Result};
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject};
-use ferrite_core::refcount;
-use ferrite_core::sync::critical;
+use ferrite_core::object::refcount;
+use ferrite_core::platform::sync::critical;
 
 /// A table entry: a name and its function, to which the table owns a reference.
 struct NamedFunction {

@@ -8,11 +8,11 @@ use core::ptr::NonNull;
 use super::function;
 use ferrite_core::abi::{
     TVMFFIObject, TVMFFIObjectDeleterSlot, kTVMFFIObjectDeleterFlagBitMaskStrong,
-    kTVMFFIObjectDeleterFlagBitMaskWeak,
+    kTVMFFIObjectDeleterFlagBitMaskWeak, type_index,
 };
-use ferrite_core::sync::atomic::{AtomicI32, Ordering};
-use ferrite_core::sync::critical;
-use ferrite_core::{refcount, type_index};
+use ferrite_core::object::refcount;
+use ferrite_core::platform::sync::atomic::{AtomicI32, Ordering};
+use ferrite_core::platform::sync::critical;
 
 /// A record that can be stored in a pool.
 ///

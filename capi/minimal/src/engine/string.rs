@@ -4,8 +4,8 @@ use super::capacity;
 use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{Refusal, Result};
 use super::text;
+use ferrite_core::abi::type_index::{BYTES, SMALL_BYTES, SMALL_STR, STR};
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
-use ferrite_core::type_index::{BYTES, SMALL_BYTES, SMALL_STR, STR};
 
 /// The record of a string or bytes object, with its content and a terminating zero.
 #[repr(C, align(8))]

@@ -10,8 +10,10 @@ use super::capacity;
 use super::string::StringKind;
 use super::workspace::Exhausted;
 use super::{Refusal, create_function, errors, init_once, names, release, string, text, workspace};
-use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIErrorCell, TVMFFIFunctionCell, TVMFFIObject};
-use ferrite_core::{refcount, type_index};
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIByteArray, TVMFFIErrorCell, TVMFFIFunctionCell, TVMFFIObject, type_index,
+};
+use ferrite_core::object::refcount;
 
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
@@ -284,7 +286,7 @@ fn workspaces_are_a_stack_in_the_buffer() {
         let Ok(first) = workspace::allocate(100) else { panic!("there is room") };
         let Ok(second) = workspace::allocate(0) else { panic!("there is room") };
         first.cast::<u8>().write_bytes(1, 100);
-        assert_eq!(first.addr() % ferrite_core::config::WORKSPACE_ALIGN, 0);
+        assert_eq!(first.addr() % ferrite_core::platform::config::WORKSPACE_ALIGN, 0);
         assert_eq!(workspace::set_buffer(ptr::null_mut(), 0), Err(Refusal::BUSY));
         assert_eq!(workspace::free(first), Err(Refusal::WORKSPACE));
         assert_eq!((workspace::free(second), workspace::free(first)), (Ok(()), Ok(())));

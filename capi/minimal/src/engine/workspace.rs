@@ -6,8 +6,8 @@ use core::ffi::c_void;
 use core::ptr;
 
 use super::refusal::{Refusal, Result};
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
-use ferrite_core::sync::critical;
+use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use ferrite_core::platform::sync::critical;
 
 /// The header of a workspace: a pointer to the block below it in the stack.
 struct WorkspaceBlock(*mut WorkspaceBlock);
@@ -103,7 +103,7 @@ pub unsafe fn free(workspace: *mut c_void) -> Result<()> {
 /// Pushes a block. If it does not fit, returns null and sets `free` to the number of free bytes.
 #[inline(always)]
 fn push(size: usize, free: &mut usize) -> *mut c_void {
-    const ALIGN: usize = ferrite_core::config::WORKSPACE_ALIGN;
+    const ALIGN: usize = ferrite_core::platform::config::WORKSPACE_ALIGN;
     const { assert!(ALIGN >= align_of::<WorkspaceBlock>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
     let room = BUFFER.next.load(Relaxed).wrapping_add(size_of::<WorkspaceBlock>() + ALIGN - 1);
     let content = room.map_addr(|address| address & !(ALIGN - 1));

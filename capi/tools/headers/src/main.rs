@@ -88,7 +88,7 @@ const HEADERS: &[Header] = &[
         path: "include/tvm_ffi_platform.h",
         config: "capi/headers/platform.toml",
         sources: &[
-            "core/src/platform/hooks.rs",
+            "core/src/platform/hooks/symbols.rs",
             "capi/src/platform/hooks.rs",
             "capi/src/platform/firmware.rs",
             "capi/src/platform/workspace.rs",

@@ -12,16 +12,17 @@
 
 use core::ptr;
 
-use crate::abi::{TVMFFIFieldInfo, kTVMFFIFieldFlagBitMaskWritable};
+use crate::abi::{TVMFFIFieldInfo, kTVMFFIFieldFlagBitMaskWritable, type_index};
+use crate::call::export::metadata_text;
 use crate::class::abi_field::AbiField;
 use crate::class::binding::{belongs_to_another, is_bound};
 use crate::class::description::{Class, Field};
 use crate::class::register::{MUTABLE, has_members, is_of_rust, static_type_index};
-use crate::convert::TypeText;
 use crate::error::Result;
-use crate::export::metadata_text;
-use crate::text::Lossy;
-use crate::{plain_bail, plain_ensure, type_index, type_table};
+use crate::names::type_table;
+use crate::platform::text::Lossy;
+use crate::value::convert::TypeText;
+use crate::{plain_bail, plain_ensure};
 
 /// Properties of a type of fields, for their comparison.
 #[derive(Clone, Copy)]

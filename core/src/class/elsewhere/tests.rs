@@ -2,18 +2,18 @@
 
 use core::mem::offset_of;
 
+use crate::abi::type_index::{ANY, FLOAT, INT, OBJECT};
 use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFITypeMetadata};
-use crate::any::Any;
 use crate::class::register::{BORROWS, MUTABLE};
 use crate::class::{
     Class, ClassOptions, Field, KeyBinding, LayoutFallback as _, LayoutProbe, Object, ObjectArc,
 };
 use crate::error::Result;
+use crate::names::type_table::{self, NewTypeRequest};
 use crate::object::ObjectRef;
-use crate::object_alloc::{self, ObjectRecord};
-use crate::string::String;
-use crate::type_index::{ANY, FLOAT, INT, OBJECT};
-use crate::type_table::{self, NewTypeRequest};
+use crate::object::object_alloc::{self, ObjectRecord};
+use crate::value::any::Any;
+use crate::value::string::String;
 
 const HEADER: usize = size_of::<TVMFFIObject>();
 
@@ -257,15 +257,15 @@ fn other_types_are_refused() -> Result<()> {
 #[derive(Clone)]
 struct Liar(std::boxed::Box<i64>);
 
-impl crate::convert::Described for Liar {
-    const TYPE: &'static crate::convert::TypeText = &crate::convert::TypeText::of("int", "int");
+impl crate::value::convert::Described for Liar {
+    const TYPE: &'static crate::value::convert::TypeText = &crate::value::convert::TypeText::of("int", "int");
 
     fn accepts(_: &crate::AnyView<'_>) -> bool {
         true
     }
 }
 
-impl<'a> crate::convert::FromView<'a> for Liar {
+impl<'a> crate::value::convert::FromView<'a> for Liar {
     fn from_view(view: &'a crate::AnyView<'a>) -> Result<Option<Self>> {
         view.get().map(|number| Some(Liar(std::boxed::Box::new(number))))
     }
@@ -275,7 +275,7 @@ impl<'a> crate::convert::FromView<'a> for Liar {
     }
 }
 
-impl crate::convert::IntoAny for Liar {
+impl crate::value::convert::IntoAny for Liar {
     fn try_into_any(self) -> Result<Any> {
         Ok(Any::from(*self.0))
     }

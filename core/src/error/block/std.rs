@@ -9,7 +9,7 @@ use super::super::site::NOT_PENDING;
 use crate::abi::{
     TVMFFIByteArray, TVMFFIObjectHandle, kTVMFFIBacktraceUpdateModeAppend, kTVMFFIBacktraceUpdateModeReplace,
 };
-use crate::memory;
+use crate::platform::memory;
 
 /// The size of a block in bytes.
 pub(in crate::error) type BlockBytes = usize;

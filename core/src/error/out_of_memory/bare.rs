@@ -5,7 +5,8 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::super::static_error;
 use crate::error::Error;
-use crate::{plain_error, platform};
+use crate::plain_error;
+use crate::platform::hooks;
 
 /// The most recent failed allocation that the static error stands for: bytes asked and bytes free.
 static UNSTATED: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
@@ -24,7 +25,7 @@ pub(crate) fn out_of_memory_with_free(asked: usize, free: usize) -> Error {
 
 /// Creates the MemoryError for a failed allocation of `asked` bytes.
 pub(in crate::error) fn error_of(asked: usize) -> Error {
-    out_of_memory_with_free(asked, platform::largest_free())
+    out_of_memory_with_free(asked, hooks::largest_free())
 }
 
 /// Returns the error that the static error stands for.

@@ -5,9 +5,9 @@ use core::ptr;
 
 use super::super::{Error, Site, block, record};
 use crate::abi::TVMFFIByteArray;
-use crate::backtrace::{self, BacktraceRequest};
-use crate::memory::Buffer;
 use crate::object::ObjectClass;
+use crate::platform::backtrace::{self, BacktraceRequest};
+use crate::platform::memory::Buffer;
 
 impl Error {
     /// Captures the backtrace of an error created by this library, when it is about to leave the library for the first

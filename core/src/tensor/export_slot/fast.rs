@@ -3,8 +3,8 @@
 use core::mem::MaybeUninit;
 
 use crate::abi::{DLManagedTensor, DLManagedTensorVersioned};
-use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::is_single_threaded;
+use crate::platform::sync::atomic::{AtomicBool, Ordering};
+use crate::platform::sync::is_single_threaded;
 
 /// A flag that is set while the slot is in use.
 pub(crate) type SlotFlag = AtomicBool;

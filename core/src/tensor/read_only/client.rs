@@ -4,11 +4,10 @@
 use core::ptr;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::abi::{DLPACK_FLAG_BITMASK_READ_ONLY, client};
-use crate::any::AnyView;
+use crate::abi::{DLPACK_FLAG_BITMASK_READ_ONLY, client, type_index};
+use crate::call::function::{Function, check_status};
 use crate::error::Result;
-use crate::function::{Function, check_status};
-use crate::type_index;
+use crate::value::any::AnyView;
 
 /// Returns whether the value is a tensor object over memory that its producer does not permit to write, as far as the library knows.
 ///

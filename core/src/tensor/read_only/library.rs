@@ -1,10 +1,9 @@
 //! The read-only flag of tensors that were imported from DLPack, which is with the import.
 
-use crate::abi::DLPACK_FLAG_BITMASK_READ_ONLY;
-use crate::any::AnyView;
+use crate::abi::{DLPACK_FLAG_BITMASK_READ_ONLY, type_index};
 use crate::error::Result;
 use crate::tensor::borrowing;
-use crate::type_index;
+use crate::value::any::AnyView;
 
 /// Returns whether the value is a tensor object over memory that its producer does not permit to write.
 ///

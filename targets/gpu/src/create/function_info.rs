@@ -5,7 +5,8 @@ use core::ptr::NonNull;
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, ObjectRef, plain_bail, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::{Any, ObjectRef, plain_bail};
 
 const TYPE_KEY: &[u8] = b"runtime.FunctionInfo";
 

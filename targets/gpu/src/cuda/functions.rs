@@ -1,10 +1,10 @@
 //! Global functions for CUDA, used by TVM's Python package and generated code.
 
 use ferrite_alloc_ext::env::stream;
-use ferrite_core::builtins::StaticFunction;
-use ferrite_core::convert::OpaquePtr;
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::value::convert::OpaquePtr;
+use ferrite_core::value::device::kind;
 use ferrite_core::{String, static_function};
 
 use super::platform;

@@ -2,7 +2,7 @@
 //! length.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_bail, plain_ensure};
 
 use crate::elf;

@@ -6,9 +6,9 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ferrite_alloc_ext::env::stream;
-use ferrite_core::device::kind;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::device::kind;
 use ferrite_core::{plain_bail, plain_ensure, plain_error};
 
 use super::api::{self, Api, Handle, LaunchAttribute, LaunchConfig, Status};

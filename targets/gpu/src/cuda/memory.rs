@@ -4,8 +4,8 @@ use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::device::Region;
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
+use ferrite_core::value::device::kind;
 use ferrite_core::{plain_bail, plain_ensure};
 
 use super::api::{self, Address, Handle};

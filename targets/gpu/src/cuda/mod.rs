@@ -34,7 +34,8 @@ use core::time::Duration;
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
 use ferrite_alloc_ext::env::stream as environment_stream;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, Bytes, device::kind, plain_bail};
+use ferrite_core::value::device::kind;
+use ferrite_core::{Any, Bytes, plain_bail};
 
 use crate::driver::{Driver, Source};
 use crate::launch::Launch;

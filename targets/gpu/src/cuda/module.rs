@@ -4,11 +4,11 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use ferrite_core::AnyView;
-use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
-use ferrite_core::global_table;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::global_table;
 use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::convert::OpaquePtr;
 
 use super::api::{self, Handle};
 use super::device::Device;

@@ -7,8 +7,8 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::sync::Mutex;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::Mutex;
 use ferrite_core::{Bytes, plain_bail};
 
 use super::failure::cuda_error;

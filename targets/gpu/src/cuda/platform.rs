@@ -6,8 +6,8 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
+use ferrite_core::platform::memory::Buffer;
 
 use super::api::{Api, Handle};
 use super::device::Device;

@@ -6,8 +6,9 @@
 use core::ffi::{CStr, c_int};
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{Bytes, Error, String, global_table, plain_bail, plain_ensure};
+use ferrite_core::names::global_table;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::{Bytes, Error, String, plain_bail, plain_ensure};
 
 use super::image::Format;
 use super::nvrtc::{Nvrtc, nvrtc};

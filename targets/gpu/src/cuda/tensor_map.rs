@@ -4,8 +4,8 @@
 use core::ffi::c_void;
 
 use ferrite_core::abi::DLDataType;
-use ferrite_core::dtype::code;
 use ferrite_core::error::Result;
+use ferrite_core::value::dtype::code;
 use ferrite_core::{Any, AnyView, plain_bail, plain_ensure};
 
 use super::failure::{self, cuda_error};

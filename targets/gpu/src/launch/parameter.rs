@@ -1,9 +1,10 @@
 //! Kernel parameters, and the conversion of packed arguments to their values.
 
-use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::abi::{DLDataType, DLDevice, type_index};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::names::type_table;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::{AnyView, plain_bail, plain_ensure, plain_error, type_index, type_table};
+use ferrite_core::{AnyView, plain_bail, plain_ensure, plain_error};
 
 /// Type of a kernel parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

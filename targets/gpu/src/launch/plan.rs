@@ -1,9 +1,9 @@
 //! Launch plans: the parameters and launch tags of a kernel, parsed once.
 
-use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::abi::{DLDataType, DLDevice, type_index};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::{AnyView, plain_bail, plain_ensure, plain_error, type_index};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::{AnyView, plain_bail, plain_ensure, plain_error};
 
 use super::values::{MAX_PARAMETERS, Values};
 use super::{Parameter, Tag, WorkSizes};

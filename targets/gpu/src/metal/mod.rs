@@ -23,8 +23,9 @@ use core::ptr::NonNull;
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
 use ferrite_alloc_ext::env::stream;
+use ferrite_core::Any;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, device::kind};
+use ferrite_core::value::device::kind;
 
 use crate::driver::{Driver, Source};
 use crate::launch::{Launch, Parameter};

@@ -5,12 +5,12 @@ use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::module::Module;
-use ferrite_core::abi::{DLDevice, TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject};
+use ferrite_core::abi::{DLDevice, TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, type_index};
+use ferrite_core::call::function::serve_in_place;
 use ferrite_core::error::Result;
-use ferrite_core::function::serve_in_place;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{Any, AnyView, Function, type_index};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::{Any, AnyView, Function};
 
 use super::DeviceModule;
 use crate::driver::Driver;

@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
 
 use crate::driver::{Driver, MAX_DEVICES, Source};
 use crate::forks;

@@ -5,7 +5,7 @@ use core::ptr;
 
 use ferrite_alloc_ext::device::Attribute;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, String};
 
 use super::api::{self, Api, Handle};

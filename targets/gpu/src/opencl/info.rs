@@ -3,7 +3,7 @@
 use core::ptr;
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 use super::{api, failure};
 

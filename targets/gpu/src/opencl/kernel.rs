@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_bail, plain_ensure};
 
 use super::api::{self, Handle};

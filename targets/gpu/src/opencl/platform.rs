@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_ensure, plain_error, plain_warn};
 
 use super::api::{self, Api, Handle};

@@ -3,8 +3,8 @@
 
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::sync::{ObjectMutex, ObjectMutexGuard};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::{ObjectMutex, ObjectMutexGuard};
 use ferrite_core::{Bytes, Function, plain_bail, plain_ensure};
 
 use super::OpenCl;

@@ -3,8 +3,8 @@
 use core::ptr;
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
+use ferrite_core::platform::memory::Buffer;
 
 use super::api::{self, Handle, Status};
 use super::device::Device;

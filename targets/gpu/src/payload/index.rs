@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
 
 use super::span::{Span, at};
 

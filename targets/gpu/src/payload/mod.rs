@@ -11,7 +11,7 @@ mod writer;
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Bytes, plain_bail, plain_ensure};
 
 use index::NameIndex;

@@ -3,7 +3,7 @@
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_ensure, plain_error};
 
 use super::span::{Span, at};

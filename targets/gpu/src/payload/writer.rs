@@ -4,7 +4,7 @@
 use ferrite_core::Bytes;
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 /// Writer of a payload. The fields are written in the order of the layout.
 pub struct Writer(Buffer<u8>);

@@ -4,8 +4,8 @@ use core::ffi::c_void;
 use core::ptr;
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
+use ferrite_core::platform::memory::Buffer;
 
 use super::api::{self, Api, Handle, Status};
 use super::attributes::Device;

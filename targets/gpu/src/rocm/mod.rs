@@ -26,10 +26,11 @@ use core::ptr::NonNull;
 use core::time::Duration;
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
-use ferrite_core::builtins::StaticFunction;
-use ferrite_core::convert::OpaquePtr;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, device::kind, plain_ensure, static_function};
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::value::convert::OpaquePtr;
+use ferrite_core::value::device::kind;
+use ferrite_core::{Any, plain_ensure, static_function};
 
 use crate::driver::{Driver, Source};
 use crate::elf;

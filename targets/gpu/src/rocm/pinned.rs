@@ -6,8 +6,8 @@ use core::ptr::NonNull;
 
 use ferrite_alloc_ext::device::{self, Attribute, Backend, Region};
 use ferrite_core::Any;
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
+use ferrite_core::value::device::kind;
 
 use super::memory::Pinned;
 use super::platform::platform;

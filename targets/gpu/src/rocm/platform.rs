@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_ensure, plain_error};
 
 use super::api::Api;

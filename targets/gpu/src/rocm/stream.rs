@@ -3,8 +3,8 @@
 use core::ptr;
 
 use ferrite_alloc_ext::env::stream;
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
+use ferrite_core::value::device::kind;
 
 use super::api::Handle;
 use super::event;

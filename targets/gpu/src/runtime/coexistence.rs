@@ -3,11 +3,12 @@
 
 use ferrite_alloc_ext::device;
 use ferrite_core::abi::DLDevice;
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::global_table;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::{AnyView, Function, global_table};
+use ferrite_core::{AnyView, Function};
 
 use super::enabled;
 
@@ -33,7 +34,7 @@ fn is_ours(device_type: i32) -> Result<bool> {
 
 /// Returns `true` if the other runtime has a back end for a device type: it registers `device_api.KIND` for each.
 pub(super) fn is_theirs(device_type: i32) -> Result<bool> {
-    let Some(name) = ferrite_core::device::type_name(device_type) else { return Ok(false) };
+    let Some(name) = ferrite_core::value::device::type_name(device_type) else { return Ok(false) };
     let mut api = Buffer::try_with_capacity(32)?;
     api.try_extend_from_slice(b"device_api.")?;
     api.try_extend_from_slice(name.as_bytes())?;

@@ -1,8 +1,8 @@
 //! Names of TVM targets, mapped to device types.
 
 use ferrite_alloc_ext::device;
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
+use ferrite_core::value::device::kind;
 use ferrite_core::{String, plain_bail};
 
 /// Implements `runtime.RuntimeEnabled`: returns `true` if this build has a back end for the target. Whether a device exists

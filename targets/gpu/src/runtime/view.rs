@@ -2,9 +2,9 @@
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::shape::{Shape, row_major_strides_reversed};
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::{Tensor, TensorRef, TensorView, check_shape};
+use ferrite_core::value::shape::{Shape, row_major_strides_reversed};
 use ferrite_core::{plain_bail, plain_ensure};
 
 /// Creates a view with the given shape and dtype of the bytes at `offset` after a tensor's first element. The view keeps the

@@ -17,11 +17,11 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use ferrite_alloc_ext::device;
 use ferrite_alloc_ext::module::context::{self, Wrap};
-use ferrite_core::backend::workspace::{DeviceWorkspaces, install_device_workspaces};
+use ferrite_core::call::backend::workspace::{DeviceWorkspaces, install_device_workspaces};
+use ferrite_core::call::function::{checked, failure};
 use ferrite_core::error::Result;
-use ferrite_core::function::{checked, failure};
+use ferrite_core::error::raised_error::{self, Mark};
 use ferrite_core::plain_bail;
-use ferrite_core::raised_error::{self, Mark};
 
 use super::coexistence::is_theirs;
 use crate::library::{DriverLibrary, same_object};

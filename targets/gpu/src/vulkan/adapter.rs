@@ -5,8 +5,8 @@ use core::ptr;
 
 use ash::vk;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
 
 use super::api::InstanceApi;
 use super::failure::{check, raise};

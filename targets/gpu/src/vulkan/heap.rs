@@ -7,7 +7,7 @@
 use core::ptr;
 
 use ash::vk;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 use super::device::Device;
 use super::failure::{Outcome, check, is_out_of_memory};

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ash::vk;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_bail, plain_ensure, plain_error};
 
 use super::descriptors::Sets;

@@ -5,9 +5,9 @@ use core::ptr::{self, NonNull};
 
 use ash::vk;
 use ferrite_alloc_ext::device::Region;
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::device::kind;
 use ferrite_core::{plain_bail, plain_ensure};
 
 use super::device::Device;

@@ -30,10 +30,11 @@ use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{Any, device::kind, plain_ensure, static_function};
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::device::kind;
+use ferrite_core::{Any, plain_ensure, static_function};
 
 use crate::driver::{Driver, Source};
 use crate::launch::Launch;

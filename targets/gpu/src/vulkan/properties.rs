@@ -6,7 +6,8 @@ use ash::vk;
 use ferrite_alloc_ext::device::Attribute;
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, String, device::kind, plain_ensure};
+use ferrite_core::value::device::kind;
+use ferrite_core::{Any, String, plain_ensure};
 
 use super::adapter::Adapter;
 use super::platform;

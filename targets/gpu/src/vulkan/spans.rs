@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 /// A memory block divided into ranges.
 pub(super) struct Spans {

@@ -8,8 +8,9 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::{plain_bail, plain_error, unwind};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::unwind;
+use ferrite_core::{plain_bail, plain_error};
 
 use super::device::{Device, now};
 use crate::driver::MAX_DEVICES;

@@ -7,7 +7,8 @@ use core::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::{plain_error, unwind};
+use ferrite_core::plain_error;
+use ferrite_core::platform::unwind;
 
 std::thread_local! {
     /// First error reported on this thread since the last check.

@@ -7,9 +7,9 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 
 use ferrite_alloc_ext::device::Region;
-use ferrite_core::device::kind;
 use ferrite_core::error::{Result, out_of_memory};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::device::kind;
 use ferrite_core::{plain_bail, plain_ensure};
 
 use super::buffers::{self, Memory};

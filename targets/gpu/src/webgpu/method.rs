@@ -4,8 +4,8 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::sync::{ObjectMutex, ObjectMutexGuard};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::{ObjectMutex, ObjectMutexGuard};
 use ferrite_core::{Function, String, plain_bail};
 
 use super::{WebGpu, source};

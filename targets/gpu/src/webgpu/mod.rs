@@ -33,8 +33,9 @@ use core::ptr::{self, NonNull};
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{Any, Function, String, device::kind, plain_ensure};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::device::kind;
+use ferrite_core::{Any, Function, String, plain_ensure};
 
 use crate::driver::{Driver, Source};
 use crate::launch::{Launch, Parameter, write_access};

@@ -5,8 +5,8 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_ensure;
+use ferrite_core::platform::memory::Buffer;
 
 /// Number of bits of a handle for the slot index.
 const SLOT_BITS: u32 = usize::BITS / 2;

@@ -3,8 +3,9 @@
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
 use ferrite_alloc_ext::json;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{Any, String, dtype};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::dtype;
+use ferrite_core::{Any, String};
 
 use crate::payload::{Kernel, Payload};
 

@@ -78,7 +78,7 @@ pub fn copy(from: &Tensor, to: &Tensor) -> Result<()> {
 
 pub fn data(tensor: &Tensor) -> Any {
     // SAFETY: kernels that get the address find a tensor's data there.
-    Any::from(unsafe { ferrite_core::convert::OpaquePtr::new(tensor.dl_tensor().data) })
+    Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(tensor.dl_tensor().data) })
 }
 
 /// Launches `add_one_kernel` of the fixtures on tensors of 64 elements per block.

@@ -6,7 +6,7 @@ use ash::vk;
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::{Any, Function, String, Tensor};
 use ferrite_gpu::module::DeviceModule;
@@ -74,8 +74,9 @@ fn kernel(flags: u32, code: &[u8]) -> Result<Function> {
 
 fn launch(kernel: &Function, x: &Tensor, y: &Tensor, n: i64) -> Result<()> {
     // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
-    let [x, y] = [x, y]
-        .map(|tensor| Any::from(unsafe { ferrite_core::convert::OpaquePtr::new(tensor.dl_tensor().data) }));
+    let [x, y] = [x, y].map(|tensor| {
+        Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(tensor.dl_tensor().data) })
+    });
     kernel.call_packed(&[x.view(), y.view(), n.into(), 2i64.into()]).map(drop)
 }
 

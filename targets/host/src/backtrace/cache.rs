@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 use super::limit::DEFAULT_LIMIT;
 use super::stack::Rule;

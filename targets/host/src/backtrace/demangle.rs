@@ -6,8 +6,8 @@ use core::fmt::Write;
 use core::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use ferrite_core::memory::Buffer;
-use ferrite_core::text::{Lossy, SliceWriter};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::{Lossy, SliceWriter};
 
 /// Type of `abi::__cxa_demangle`.
 type CxaDemangle = unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;

@@ -1,8 +1,8 @@
 //! Stack walk for builds without the feature `backtrace`: reports no frames.
 #![forbid(unsafe_code)]
 
-use ferrite_core::backtrace::BacktraceRequest;
-use ferrite_core::sync::fork::Hook;
+use ferrite_core::platform::backtrace::BacktraceRequest;
+use ferrite_core::platform::sync::fork::Hook;
 
 /// Fork handlers that do nothing, since there are no stack walks.
 pub(crate) static WALKS_AT_FORK: Hook = Hook::in_child(|| ());

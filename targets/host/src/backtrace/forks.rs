@@ -11,8 +11,8 @@
 
 use core::time::Duration;
 
-use ferrite_core::sync::atomic::AtomicUsize;
-use ferrite_core::sync::fork::Hook;
+use ferrite_core::platform::sync::atomic::AtomicUsize;
+use ferrite_core::platform::sync::fork::Hook;
 
 use crate::fork_gate::ForkGate;
 

@@ -1,7 +1,7 @@
 //! Walks the stack, and writes the frames that upstream would show.
 
-use ferrite_core::backtrace::{BacktraceRequest, write_line};
-use ferrite_core::sync::per_thread;
+use ferrite_core::platform::backtrace::{BacktraceRequest, write_line};
+use ferrite_core::platform::sync::per_thread;
 
 use super::cache::Cache;
 use super::{filter, forks, stack, symbols};

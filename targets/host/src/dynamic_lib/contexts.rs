@@ -10,9 +10,9 @@ use core::ptr::{self, NonNull};
 use ferrite_alloc_ext::module::Module;
 use ferrite_alloc_ext::module::library_module::LoadedLibrary;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::sync::Mutex;
-use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::Mutex;
+use ferrite_core::platform::sync::atomic::{AtomicUsize, Ordering};
 
 /// Identifies one load of a shared object, of which there may be several.
 #[derive(Clone, Copy, PartialEq)]

@@ -4,8 +4,8 @@ use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
+use ferrite_core::platform::memory::Buffer;
 
 use super::linker;
 use super::loading::apart_from_forks;

@@ -1,6 +1,6 @@
 //! Processor affinity of the pool's workers.
 
-use ferrite_core::sync::Mutex;
+use ferrite_core::platform::sync::Mutex;
 
 use super::settings::{self, Bind};
 use super::{system, worker};

@@ -2,11 +2,11 @@
 //! time.
 
 use ferrite_alloc_ext::containers::Array;
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::string::String;
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::string::String;
 use ferrite_core::{ensure, error, static_function};
 
 use super::{affinity, caller, system};

@@ -2,7 +2,7 @@
 //! likely still awake.
 #![forbid(unsafe_code)]
 
-use ferrite_core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Number of low bits of [`IdleStack::head`] that contain the number of the first worker plus one, or zero if the stack
 /// is empty.

@@ -5,10 +5,10 @@ use core::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::backend::launcher::{self, ParallelGroupEnv, ParallelLambda};
-use ferrite_core::error::{Error, Result};
+use ferrite_core::call::backend::launcher::{self, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::error::{Error, Result, raised_error};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{ensure, error, raised_error};
+use ferrite_core::{ensure, error};
 
 use super::mailbox::Delivery;
 use super::placement::Origin;

@@ -7,7 +7,7 @@
 
 use core::ptr;
 
-use ferrite_core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::{futex, spin};
 

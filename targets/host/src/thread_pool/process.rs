@@ -1,7 +1,7 @@
 //! Identity of the process, by which forks are detected: workers belong to one process, and do not exist in a forked
 //! child.
 
-use ferrite_core::sync::atomic::{AtomicU32, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicU32, Ordering};
 
 static FORKS: AtomicU32 = AtomicU32::new(0);
 

@@ -10,7 +10,7 @@ use std::hint;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ferrite_core::sync::atomic::{AtomicU32, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicU32, Ordering};
 
 use super::settings;
 

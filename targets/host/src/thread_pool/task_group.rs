@@ -8,7 +8,7 @@
 //! | 22 | phase: changes whenever all tasks have reached the barrier |
 //! | 23 | whether a thread sleeps until the word changes |
 
-use ferrite_core::sync::atomic::{AtomicU32, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicU32, Ordering};
 
 use super::{futex, process, spin};
 

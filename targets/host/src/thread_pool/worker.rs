@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-use ferrite_core::memory;
+use ferrite_core::platform::memory;
 
 use super::idle::{Chain, IdleStack};
 use super::launch::Launch;

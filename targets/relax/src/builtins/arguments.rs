@@ -1,13 +1,14 @@
 //! Argument checks and conversions shared by builtins, and the contexts of their error messages.
 
 use ferrite_core::abi::DLDataType;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::abi::type_index;
+use ferrite_core::error::message::SHORT;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::message::SHORT;
 use ferrite_core::object::ObjectClass;
 #[cfg(feature = "all-builtins")]
 use ferrite_core::tensor::TensorView;
-use ferrite_core::{Any, AnyView, ObjectRef, String, plain_ensure, plain_error, type_index};
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::{Any, AnyView, ObjectRef, String, plain_ensure, plain_error};
 
 /// Checks that a call has at least `least` arguments.
 ///

@@ -2,9 +2,9 @@
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
-use ferrite_core::{
-    Any, AnyView, Function, ObjectRef, String, Tensor, dtype, plain_bail, plain_ensure, type_table,
-};
+use ferrite_core::names::type_table;
+use ferrite_core::value::dtype;
+use ferrite_core::{Any, AnyView, Function, ObjectRef, String, Tensor, plain_bail, plain_ensure};
 
 use super::Builtin;
 use super::arguments::context;

@@ -1,8 +1,9 @@
 //! Debugging builtins: calls of the user's functions, such as `relax.op.print` and assertions.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{Any, AnyView, ObjectRef, String, global_table, plain_bail, plain_ensure};
+use ferrite_core::names::global_table;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::{Any, AnyView, ObjectRef, String, plain_bail, plain_ensure};
 
 use super::Builtin;
 use crate::builtin;

@@ -1,9 +1,9 @@
 //! Builtins that move tensors between devices and remove byte offsets.
 
 use ferrite_core::abi::{DLDevice, DLTensor};
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::value::device::kind;
 use ferrite_core::{Any, AnyView, String, Tensor};
 
 use super::Builtin;

@@ -1,9 +1,10 @@
 //! Builtins for shapes that are known only at run time.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::type_table;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::{Any, AnyView, Function, Shape, plain_bail, type_table};
+use ferrite_core::{Any, AnyView, Function, Shape, plain_bail};
 
 use super::Builtin;
 use super::arguments::expect;

@@ -2,7 +2,7 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::shape::data_size_bytes;
+use ferrite_core::value::shape::data_size_bytes;
 use ferrite_core::{Any, AnyView, Shape, String, Tensor, plain_bail, plain_ensure};
 
 use super::arguments::{borrowed, data_type, expect};
@@ -116,8 +116,8 @@ mod tests {
     use crate::builtins::testing::{call, failure};
     use crate::memory::{Allocator, Kind, Usage};
     use ferrite_core::abi::DLDevice;
-    use ferrite_core::device::kind::CPU;
     use ferrite_core::tensor::Element;
+    use ferrite_core::value::device::kind::CPU;
 
     const NAME: &str = "vm.builtin.alloc_tensor";
 

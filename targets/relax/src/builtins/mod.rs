@@ -8,12 +8,13 @@
 //! A builtin that needs the machine takes its address as its first argument, and uses it in
 //! [`Context::with`](crate::machine::Context::with).
 
-#[cfg(feature = "all-builtins")]
-use ferrite_core::builtins::StaticFunction;
+use ferrite_core::abi::type_index;
+use ferrite_core::error::message::SHORT;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::message::SHORT;
-use ferrite_core::text::Writer;
-use ferrite_core::{__error_site, Any, AnyView, type_index};
+#[cfg(feature = "all-builtins")]
+use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::platform::text::Writer;
+use ferrite_core::{__error_site, Any, AnyView};
 
 mod arguments;
 pub mod control;
@@ -98,10 +99,10 @@ macro_rules! builtin {
         }
     };
     ($name:literal, $function:expr) => {{
-        const CALLEE: &ferrite_core::typed::Callee<'static> =
-            &ferrite_core::typed::Callee::new($name, ferrite_core::typed::signature_of(&$function));
+        const CALLEE: &ferrite_core::call::typed::Callee<'static> =
+            &ferrite_core::call::typed::Callee::new($name, ferrite_core::call::typed::signature_of(&$function));
         fn body(args: &[ferrite_core::AnyView<'_>]) -> ferrite_core::Result<ferrite_core::Any> {
-            ferrite_core::typed::TypedFn::invoke(&$function, CALLEE, args)
+            ferrite_core::call::typed::TypedFn::invoke(&$function, CALLEE, args)
         }
         $crate::builtins::Builtin {
             name: $name,

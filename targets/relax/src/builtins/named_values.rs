@@ -2,8 +2,8 @@
 
 use ferrite_core::String;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::sync::ObjectMutex;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::ObjectMutex;
 
 /// A table of values by name, for a static. Values that leave it are dropped after its lock is released, since a deleter may
 /// be a user callback.

@@ -1,10 +1,11 @@
 //! Builtins for primitive arguments of models, such as integers, and for the symbolic values that they define.
 
-use ferrite_core::abi::DLDataType;
-use ferrite_core::dtype::{self, code};
+use ferrite_core::abi::{DLDataType, type_index};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::names::type_table;
 use ferrite_core::tensor::TensorView;
-use ferrite_core::{Any, String, plain_bail, plain_ensure, plain_error, type_index, type_table};
+use ferrite_core::value::dtype::{self, code};
+use ferrite_core::{Any, String, plain_bail, plain_ensure, plain_error};
 
 use super::Builtin;
 use super::arguments::context;

@@ -1,7 +1,7 @@
 //! Registry of Python functions that compiled functions of the same module call.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Function, String, plain_bail, plain_error};
 
 use ferrite_alloc_ext::containers::Array;

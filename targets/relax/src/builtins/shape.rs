@@ -5,8 +5,10 @@ use core::ffi::c_void;
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::kind::{RUNTIME_ERROR, TYPE_ERROR, VALUE_ERROR};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::names::type_table;
 use ferrite_core::tensor::Element;
-use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, device, plain_bail, plain_ensure, type_table};
+use ferrite_core::value::device;
+use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, plain_bail, plain_ensure};
 
 use super::shape_heap::ShapeHeap;
 use super::tensor::tensor_of;

@@ -1,18 +1,18 @@
 //! Builtins that check tensors and create views of them.
 
 use ferrite_alloc_ext::device::is_main_memory;
-use ferrite_core::abi::DLDataType;
+use ferrite_core::abi::{DLDataType, type_index};
 use ferrite_core::error::kind::{TYPE_ERROR, VALUE_ERROR};
+use ferrite_core::error::message::SHORT;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::ffi_functions::invalid_object;
-use ferrite_core::message::SHORT;
+use ferrite_core::names::ffi_functions::invalid_object;
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::shape::data_size_bytes;
+use ferrite_core::platform::text::Writer;
 use ferrite_core::tensor::{Element, TensorRef};
-use ferrite_core::text::Writer;
-use ferrite_core::{
-    Any, AnyView, ObjectRef, Shape, Tensor, dtype, plain_bail, plain_ensure, type_index, type_table,
-};
+use ferrite_core::value::dtype;
+use ferrite_core::value::shape::data_size_bytes;
+use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, plain_bail, plain_ensure};
 
 use super::arguments::{borrowed, data_type, expect};
 use super::{Builtin, Check, integer, refusal};
@@ -179,7 +179,7 @@ mod tests {
         let (mut data, mut extents) = ([1f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2i64, 3]);
         let tensor = DLTensor {
             data: data.as_mut_ptr().cast(),
-            device: DLDevice { device_type: ferrite_core::device::kind::CPU, device_id: 0 },
+            device: DLDevice { device_type: ferrite_core::value::device::kind::CPU, device_id: 0 },
             ndim: 2,
             dtype: f32::DTYPE,
             shape: extents.as_mut_ptr(),

@@ -4,8 +4,9 @@ use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_core::abi::TVMFFISeqCell;
 use ferrite_core::error::Result;
 use ferrite_core::error::kind::{TYPE_ERROR, VALUE_ERROR};
+use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::{Any, AnyView, ObjectRef, plain_bail, type_table};
+use ferrite_core::{Any, AnyView, ObjectRef, plain_bail};
 
 use super::{Builtin, Check, integer, refusal};
 use crate::builtin;

@@ -1,9 +1,9 @@
 //! Object classes that are registered when their first object is created.
 
+use ferrite_core::abi::type_index;
 use ferrite_core::class::KeyBinding;
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
-use ferrite_core::type_table::{self, NewTypeRequest};
+use ferrite_core::names::type_table::{self, NewTypeRequest};
 
 /// An object class, derived from `ffi.Object`, that is registered on first use.
 pub(crate) struct Class {

@@ -16,9 +16,9 @@ use core::ffi::c_void;
 use core::mem;
 
 use ferrite_core::Any;
-use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::abi::{TVMFFIAny, type_index};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::{plain_ensure, plain_error, type_index};
+use ferrite_core::{plain_ensure, plain_error};
 
 use crate::machine::result_needs_a_look;
 

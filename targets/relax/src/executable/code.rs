@@ -5,7 +5,7 @@
 use core::ops::Range;
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 use super::function::{FunctionInfo, FunctionKind};
 use super::reader::{Words, malformed};

@@ -2,12 +2,14 @@
 
 use core::ffi::c_void;
 
-use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::abi::{DLDataType, DLDevice, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::ffi_functions::invalid_object;
-use ferrite_core::memory::Buffer;
-use ferrite_core::shape::{data_size_bytes, product};
-use ferrite_core::{Any, Shape, String, Tensor, device, plain_bail, type_index, type_table};
+use ferrite_core::names::ffi_functions::invalid_object;
+use ferrite_core::names::type_table;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::device;
+use ferrite_core::value::shape::{data_size_bytes, product};
+use ferrite_core::{Any, Shape, String, Tensor, plain_bail};
 
 use super::Source;
 use super::reader::Reader;

@@ -1,7 +1,7 @@
 //! Parsing of the sections of an executable, in their order.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 use super::code::{Code, Known};
 use super::constant;

@@ -26,9 +26,9 @@ use core::ops::Deref;
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, Bytes, object_class};
 
 use crate::class::Class;

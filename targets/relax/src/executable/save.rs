@@ -2,7 +2,7 @@
 
 use ferrite_core::Bytes;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 use super::load::MAGIC;
 use super::{Program, Source};

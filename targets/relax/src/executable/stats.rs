@@ -1,8 +1,10 @@
 //! Text summary of an executable: its constants and the names of its functions.
 
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::text::Writer;
-use ferrite_core::{Any, ObjectRef, Shape, String, Tensor, dtype, plain_ensure, type_index};
+use ferrite_core::platform::text::Writer;
+use ferrite_core::value::dtype;
+use ferrite_core::{Any, ObjectRef, Shape, String, Tensor, plain_ensure};
 
 use super::Program;
 

@@ -3,7 +3,7 @@
 
 use ferrite_core::String;
 use ferrite_core::error::Result;
-use ferrite_core::text::Writer;
+use ferrite_core::platform::text::Writer;
 
 use super::code::{Destination, Instruction, Operand, Value};
 use super::{FunctionInfo, FunctionKind, Program};

@@ -2,7 +2,7 @@
 
 use ferrite_core::AnyView;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 /// Maximum number of arguments that are concatenated on the stack.
 const FEW: usize = 12;

@@ -1,7 +1,7 @@
 //! Functions whose last arguments are bound.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Function};
 
 use super::arguments::with_both;

@@ -2,8 +2,9 @@
 
 use core::ffi::c_void;
 
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, plain_bail, plain_error, type_index};
+use ferrite_core::{Any, AnyView, plain_bail, plain_error};
 
 use super::{Machine, running};
 use crate::memory::Allocator;

@@ -2,7 +2,7 @@
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::{AllocError, Buffer};
+use ferrite_core::platform::memory::{AllocError, Buffer};
 use ferrite_core::{Any, AnyView, plain_ensure};
 
 use super::Entry;

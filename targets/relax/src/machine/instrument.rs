@@ -1,10 +1,11 @@
 //! Instrumentation: calls of the user's instrument before and after each call of a function.
 
-use ferrite_core::abi::DLDataType;
+use ferrite_core::abi::{DLDataType, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::text::Writer;
-use ferrite_core::{Any, AnyView, String, dtype, type_index};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::text::Writer;
+use ferrite_core::value::dtype;
+use ferrite_core::{Any, AnyView, String};
 
 use super::pools::Pools;
 use super::{Entry, name_value};

@@ -1,10 +1,12 @@
 //! The bytecode interpreter: a loop over instructions that were validated when the executable was loaded.
 
-use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::abi::{TVMFFIAny, type_index};
+use ferrite_core::call::function::{failure, invoke_safe_call};
+use ferrite_core::error::raised_error::Mark;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::function::{failure, invoke_safe_call};
-use ferrite_core::raised_error::Mark;
-use ferrite_core::{Any, AnyView, plain_error, stack, type_index, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::platform::stack;
+use ferrite_core::{Any, AnyView, plain_error};
 
 use super::frame::CallFrame;
 use super::pools::{Callee, Pools};

@@ -56,11 +56,11 @@ pub use transfer::copy_tensor_to;
 
 use core::cell::UnsafeCell;
 
+use ferrite_core::error::message::SHORT;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
-use ferrite_core::message::SHORT;
-use ferrite_core::sync::ObjectMutex;
-use ferrite_core::text::Writer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::ObjectMutex;
+use ferrite_core::platform::text::Writer;
 use ferrite_core::{Any, AnyView, Function, ObjectRef, String, plain_bail, plain_ensure, plain_error};
 
 use crate::executable::{Executable, FunctionKind};

@@ -1,7 +1,8 @@
 //! Functions of a model that are native code in its library: exec_mode `compiled`.
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::{Any, AnyView, Function, plain_bail, plain_error, stack};
+use ferrite_core::platform::stack;
+use ferrite_core::{Any, AnyView, Function, plain_bail, plain_error};
 
 use super::frame::CallFrame;
 use super::pools::Pools;

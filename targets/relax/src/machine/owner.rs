@@ -4,7 +4,7 @@ use core::cell::Cell;
 
 use ferrite_core::error::Result;
 use ferrite_core::plain_bail;
-use ferrite_core::sync::current_thread;
+use ferrite_core::platform::sync::current_thread;
 
 /// The thread that uses a machine, and its number of nested uses.
 pub(super) struct Owner {

@@ -4,9 +4,10 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::{TVMFFIFunctionCell, TVMFFISafeCallType};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::{Any, AnyView, Function, ObjectRef, Tensor, device, plain_bail, plain_ensure};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::device;
+use ferrite_core::{Any, AnyView, Function, ObjectRef, Tensor, plain_bail, plain_ensure};
 
 use super::{Closure, Machine, context, copy_tensor_to, native};
 use crate::builtins::{self, Body};

@@ -5,7 +5,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 use super::{Entry, Machine};
 use crate::executable::Executable;

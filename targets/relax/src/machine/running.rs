@@ -4,7 +4,7 @@ use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
-use ferrite_core::sync::per_thread;
+use ferrite_core::platform::sync::per_thread;
 
 use super::Machine;
 

@@ -1,7 +1,7 @@
 //! Saved functions: closures with all arguments bound, stored under a name.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Function, String};
 
 use super::bound::bind_last_arguments;

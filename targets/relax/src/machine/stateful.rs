@@ -4,7 +4,7 @@
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, ObjectRef, String, plain_bail, plain_ensure};
 
 use super::bound::with_views;

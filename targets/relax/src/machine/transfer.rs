@@ -2,12 +2,13 @@
 
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::device::{self, Device, is_main_memory, stream};
-use ferrite_core::abi::{DLDevice, DLTensor};
+use ferrite_core::abi::{DLDevice, DLTensor, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::stack;
 use ferrite_core::tensor::{TensorRef, TensorView};
-use ferrite_core::{Any, AnyView, Tensor, plain_bail, stack, type_index};
+use ferrite_core::{Any, AnyView, Tensor, plain_bail};
 
 use crate::memory::{Allocator, Placement, Storage, tensor_over};
 

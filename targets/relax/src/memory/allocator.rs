@@ -5,10 +5,11 @@ use core::ffi::c_void;
 use core::fmt;
 
 use ferrite_core::abi::DLDevice;
-use ferrite_core::device::kind::CPU;
 use ferrite_core::error::{Result, out_of_memory};
-use ferrite_core::sync::ObjectMutex;
-use ferrite_core::{memory, plain_bail};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory;
+use ferrite_core::platform::sync::ObjectMutex;
+use ferrite_core::value::device::kind::CPU;
 
 use super::device_memory;
 use super::free_lists::FreeLists;
@@ -386,7 +387,7 @@ mod tests {
     #[cfg(feature = "devices")]
     #[test]
     fn a_device_without_a_back_end_has_no_allocator() {
-        let metal = DLDevice { device_type: ferrite_core::device::kind::METAL, device_id: 0 };
+        let metal = DLDevice { device_type: ferrite_core::value::device::kind::METAL, device_id: 0 };
         let error = Allocator::new(metal, Kind::Naive).unwrap_err();
         assert_eq!(error.kind_bytes(), b"InternalError");
         let text = b"Check failed: (allow_missing) is false: Device API metal is not enabled.";

@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 /// A free block.
 #[derive(Clone, Copy)]

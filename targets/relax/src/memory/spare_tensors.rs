@@ -1,7 +1,7 @@
 //! Reuse of tensor objects: a model creates and drops one for each of its operations.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{ObjectRef, Tensor};
 
 use super::tensor::SpareTensor;

@@ -5,7 +5,7 @@ use core::mem::ManuallyDrop;
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
 use ferrite_core::object_class;
 
 use super::Block;

@@ -2,11 +2,11 @@
 
 use core::mem::ManuallyDrop;
 
-use ferrite_core::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject};
+use ferrite_core::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{Any, ObjectRef, Tensor, plain_bail, type_index};
+use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::{Any, ObjectRef, Tensor, plain_bail};
 
 /// A tensor whose data another object owns. Its shape and strides follow the record, `ndim` values each. Unlike other
 /// tensors, it has no space for a DLPack export, since models create and drop one for each operation.

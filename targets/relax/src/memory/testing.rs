@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use ferrite_alloc_ext::device::{Attribute, Backend, Region, register};
 use ferrite_core::Any;
 use ferrite_core::abi::DLDevice;
-use ferrite_core::device::kind;
 use ferrite_core::error::{Result, out_of_memory};
+use ferrite_core::value::device::kind;
 
 /// Size of the device's memory in bytes.
 pub(crate) const CAPACITY: usize = 4 * 4096;

@@ -1,8 +1,8 @@
 //! Calls with inputs that are given by name.
 
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::convert::AnyCompatible;
 use ferrite_core::{Any, AnyView, plain_error};
 
 use super::{ModelFunction, Parameters};

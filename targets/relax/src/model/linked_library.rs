@@ -8,10 +8,10 @@ use core::slice;
 
 use ferrite_alloc_ext::module::library_bin::ImportTree;
 use ferrite_core::abi::TVMFFISafeCallType;
-use ferrite_core::config::SYSTEM_SYMBOLS;
 use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
-use ferrite_core::sync::critical;
+use ferrite_core::platform::config::SYSTEM_SYMBOLS;
+use ferrite_core::platform::sync::atomic::{AtomicUsize, Ordering};
+use ferrite_core::platform::sync::critical;
 use ferrite_core::{plain_ensure, plain_error};
 
 use super::{Kernel, Kernels, Model};

@@ -90,7 +90,7 @@ mod file {
     use std::path::Path;
 
     use ferrite_core::error::Result;
-    use ferrite_core::memory::Buffer;
+    use ferrite_core::platform::memory::Buffer;
     use ferrite_core::{String, plain_bail};
 
     /// Returns a path as text. The system searches for names without a folder elsewhere, so they get one.

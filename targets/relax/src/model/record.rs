@@ -9,7 +9,7 @@ use ferrite_core::String;
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{ObjectRecord, allocate};
+use ferrite_core::object::object_alloc::{ObjectRecord, allocate};
 use ferrite_core::{Any, AnyView, object_class};
 
 use super::Kernels;

@@ -7,9 +7,10 @@ use core::ffi::CStr;
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::module::{Module, ModuleImpl};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::sync::ObjectMutex;
-use ferrite_core::{Any, Function, ObjectRef, String, stack};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::stack;
+use ferrite_core::platform::sync::ObjectMutex;
+use ferrite_core::{Any, Function, ObjectRef, String};
 
 use crate::builtins::{self, Builtin};
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Bytes, String, plain_bail, plain_error};
 
 /// Number of bytes read at once.

@@ -6,10 +6,9 @@ use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::module::{Module, ModuleImpl};
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::{
-    Any, AnyView, Function, ObjectRef, String, global_table, plain_bail, plain_ensure, plain_error,
-};
+use ferrite_core::names::global_table;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::{Any, AnyView, Function, ObjectRef, String, plain_bail, plain_ensure, plain_error};
 
 use super::held::Held;
 use super::{argument, text};

@@ -48,7 +48,7 @@ fn text<'a>(args: &'a [AnyView<'_>], index: usize) -> Result<&'a [u8]> {
             TYPE_ERROR,
             "Mismatched type on argument #{}. Expected `str` but got `{}`",
             index,
-            ferrite_core::type_table::type_key_of(arg.type_index())
+            ferrite_core::names::type_table::type_key_of(arg.type_index())
         )),
     }
 }

@@ -3,4 +3,4 @@
 
 mod api;
 pub use api::*;
-pub use ferrite_core::device;
+pub use ferrite_core::value::device;

@@ -21,7 +21,7 @@ STEPS = {
     "C headers": "change the declaration in capi/src or core/src/abi, write include/ again, and complete tests/conformance/layout",
     "C++ classes": "follow the layout in alloc-ext and capi/cxx: clients read and write these objects in place",
     "functions": "add it to the FUNCTIONS of the module in alloc-ext that it belongs to, with the release's signature",
-    "types": "follow it in alloc-ext/src/reflection, or in core/src/type_table for built-in types",
+    "types": "follow it in alloc-ext/src/reflection, or in core/src/names/type_table for built-in types",
     "version": "raise it in core when the rest fits: clients ask TVMFFIGetVersion what they may use",
 }
 

@@ -1,8 +1,8 @@
 //! Speed-optimised changes of a list: a separate path for each operation.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::Any;
 
 use super::operands::Sequence::{self, *};
 use crate::containers::ListObject;

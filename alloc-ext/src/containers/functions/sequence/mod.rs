@@ -1,8 +1,8 @@
 //! The global functions `ffi.Array*` and `ffi.List*`.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::AnyCompatible;
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

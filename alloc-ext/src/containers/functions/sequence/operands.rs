@@ -1,9 +1,9 @@
 //! Operations on Arrays and Lists, and the types that read their operands from arguments.
 
-use ferrite_core::any::{Any, AnyView};
-use ferrite_core::borrow::{BriefShared, Shared};
 use ferrite_core::error::Result;
+use ferrite_core::object::borrow::{BriefShared, Shared};
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::value::any::{Any, AnyView};
 
 use crate::containers::sequence::Seq;
 use crate::containers::{self, ArrayObject, List, ListObject};

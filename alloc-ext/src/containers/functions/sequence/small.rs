@@ -2,8 +2,8 @@
 
 use core::slice;
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::Any;
 
 use super::operands::Sequence::{self, *};
 use crate::containers::ListObject;

@@ -5,12 +5,12 @@
 
 use core::mem::{self, ManuallyDrop};
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::{Apart, Space};
-use ferrite_core::type_index;
+use ferrite_core::object::object_alloc::{Apart, Space};
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::dense::{self, Dense};
 use super::small::Small;

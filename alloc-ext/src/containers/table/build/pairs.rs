@@ -1,10 +1,10 @@
 //! Construction of Maps and Dicts from the arguments of a call, in their final size.
 
-use ferrite_core::any::AnyView;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::Apart;
-use ferrite_core::type_index;
+use ferrite_core::object::object_alloc::Apart;
+use ferrite_core::value::any::AnyView;
 
 use crate::containers::table::dense::{self, Dense};
 use crate::containers::table::entry::KeyEntry;
@@ -90,11 +90,11 @@ fn hashes(table: Dense<'_>, pairs: &[[AnyView<'_>; 2]]) -> Result<[u64; BATCH]> 
 mod tests {
     use super::*;
     use crate::containers::{DictObject, MapObject};
-    use ferrite_core::any::Any;
-    use ferrite_core::convert::AnyCompatible;
-    use ferrite_core::memory::Buffer;
-    use ferrite_core::string::String;
-    use ferrite_core::type_index::{DICT, MAP};
+    use ferrite_core::abi::type_index::{DICT, MAP};
+    use ferrite_core::platform::memory::Buffer;
+    use ferrite_core::value::any::Any;
+    use ferrite_core::value::convert::AnyCompatible;
+    use ferrite_core::value::string::String;
 
     fn inserted_map(entries: &[[Any; 2]]) -> Result<Any> {
         let mut map = MapObject::with_capacity(0)?;

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::containers::MapObject;
-use ferrite_core::memory::Buffer;
-use ferrite_core::object_alloc::Apart;
-use ferrite_core::string::String;
+use ferrite_core::object::object_alloc::Apart;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::string::String;
 
 fn tail_of(keys: &[&str], value: i64) -> Result<Buffer<Any>> {
     let mut tail = Buffer::new();

@@ -1,10 +1,10 @@
 //! Adding and removing entries of a dense table.
 
 #[cfg(feature = "speed")]
-use ferrite_core::any::AnyView;
-#[cfg(feature = "speed")]
 use ferrite_core::error::Result;
-use ferrite_core::prefetch;
+use ferrite_core::platform::prefetch;
+#[cfg(feature = "speed")]
+use ferrite_core::value::any::AnyView;
 
 use super::relocate;
 use super::slots::{BLOCK_SLOTS, Dense, EMPTY, HEAD, TAIL};

@@ -1,6 +1,6 @@
 //! Prefetch hints for iteration over a dense table and for its release.
 
-use ferrite_core::prefetch;
+use ferrite_core::platform::prefetch;
 
 use super::slots::{BLOCK_SLOTS, Dense, Item, PROTECTED};
 

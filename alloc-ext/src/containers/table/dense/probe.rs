@@ -1,8 +1,9 @@
 //! Lookup of keys along their chains, and the probe distances.
 
-use ferrite_core::any::AnyView;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::{type_index, words};
+use ferrite_core::platform::words;
+use ferrite_core::value::any::AnyView;
 
 use super::SPEED;
 use super::slots::{DISTANCE_BITS, Dense, TAIL};

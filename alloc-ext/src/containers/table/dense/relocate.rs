@@ -3,7 +3,7 @@
 //! All moves are planned on the metadata alone, and carried out only if all are possible. A table that must grow instead,
 //! and then runs out of memory, is therefore unchanged.
 
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 
 use super::slots::{Dense, EMPTY, PROTECTED, TAIL};
 

@@ -6,8 +6,8 @@ use core::mem::{offset_of, size_of};
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::{self, Result};
-use ferrite_core::prefetch;
-use ferrite_core::words::GOLDEN_RATIO;
+use ferrite_core::platform::prefetch;
+use ferrite_core::platform::words::GOLDEN_RATIO;
 
 use crate::containers::storage;
 use crate::containers::table::entry::Entry;

@@ -1,7 +1,7 @@
 //! Comparison frame of two Maps or Dicts.
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::Any;
 
 use super::super::bindings::Bindings;
 use super::super::compare_leaf::compare_leaves;

@@ -2,10 +2,10 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::string::String;
+use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 use super::super::compare_leaf::compare_leaves;
 use super::super::trace::Trace;

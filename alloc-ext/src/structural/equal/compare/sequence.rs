@@ -1,7 +1,7 @@
 //! Comparison frame of two Arrays or Lists.
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::Any;
 
 use super::super::compare_leaf::compare_leaves;
 use super::super::trace::Trace;

@@ -4,13 +4,13 @@
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::abi::type_index;
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::string::String;
-use ferrite_core::type_index;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::string::String;
 
 use super::super::bindings::Bindings;
 use super::super::compare_leaf::compare_leaves;

@@ -2,9 +2,9 @@
 
 use core::ops::Range;
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
 
 use super::super::hash_leaf::{hash_bits, hash_leaf, hash_plain};
 use super::node::Node;

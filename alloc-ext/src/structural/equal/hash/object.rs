@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::value::any::Any;
 
 use super::super::hash_leaf::hash_leaf;
 use crate::dataclass::combine;

@@ -2,9 +2,9 @@
 
 use core::slice;
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
+use ferrite_core::value::any::Any;
 
 use super::super::hash_leaf::hash_leaf;
 use super::node::{Node, first_hash};

@@ -1,8 +1,8 @@
 //! Equality and hash for speed-optimised builds: one walk per operation over borrowed values, with tight loops over leaves.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::value::any::Any;
 
 use crate::structural::equal::Options;
 use crate::structural::equal::compare::Comparer;

@@ -4,12 +4,13 @@
 use core::cmp::Ordering;
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
-use ferrite_core::function::Function;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{plain_bail, stack};
+use ferrite_core::plain_bail;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::stack;
+use ferrite_core::value::any::{Any, AnyView};
 
 use super::visited::{Counted, Side, VisitedObjects};
 use crate::containers::Container;

@@ -1,9 +1,9 @@
 //! State of visited objects, stored in a Dict: size-optimised builds contain its code anyway, and nested walks can share it.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::value::any::Any;
 
 use crate::containers::{Container, DictObject};
 

@@ -7,9 +7,11 @@ use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
 use core::slice;
 
+use ferrite_core::AnyView;
 use ferrite_core::abi::{TVMFFIAny, TVMFFISafeCallType};
-use ferrite_core::error::Result;
-use ferrite_core::{AnyView, backend, memory, raised_error};
+use ferrite_core::call::backend;
+use ferrite_core::error::{Result, raised_error};
+use ferrite_core::platform::memory;
 use ferrite_relax::builtins;
 use ferrite_relax::executable::{Executable, Source};
 use ferrite_relax::memory::Kind;

@@ -2,7 +2,7 @@ use std::vec::Vec;
 
 use ferrite_core::Tensor;
 use ferrite_core::abi::DLTensor;
-use ferrite_core::convert::OpaquePtr;
+use ferrite_core::value::convert::OpaquePtr;
 
 use super::*;
 

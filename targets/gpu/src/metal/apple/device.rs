@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrite_alloc_ext::device::Attribute;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, plain_bail};
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;

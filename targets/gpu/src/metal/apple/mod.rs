@@ -11,7 +11,7 @@ mod stream;
 use core::ffi::CStr;
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_ensure, plain_error};
 use objc2::rc::autoreleasepool;
 use objc2_metal::{MTLCopyAllDevices, MTLDevice};

@@ -4,7 +4,7 @@ use core::char::{REPLACEMENT_CHARACTER, decode_utf16};
 use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
 
-use ferrite_core::memory::{AllocError, Buffer};
+use ferrite_core::platform::memory::{AllocError, Buffer};
 use windows_sys::Win32::Foundation::{
     ERROR_INVALID_NAME, ERROR_NOT_ENOUGH_MEMORY, FreeLibrary, GetLastError, HMODULE, WIN32_ERROR,
 };

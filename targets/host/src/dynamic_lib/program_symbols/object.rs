@@ -14,7 +14,7 @@ use libc::{Elf32_Ehdr as Header, Elf32_Phdr as Segment, Elf32_Sym as Entry};
 #[cfg(target_pointer_width = "64")]
 use libc::{Elf64_Ehdr as Header, Elf64_Phdr as Segment, Elf64_Sym as Entry};
 
-use ferrite_core::memory::{AllocError, Buffer};
+use ferrite_core::platform::memory::{AllocError, Buffer};
 
 use super::super::loading::apart_from_forks;
 use super::Symbol;

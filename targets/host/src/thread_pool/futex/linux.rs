@@ -2,7 +2,7 @@
 
 use core::ptr;
 
-use ferrite_core::sync::atomic::AtomicU32;
+use ferrite_core::platform::sync::atomic::AtomicU32;
 
 /// Sleeps while the word has this value, until [`wake`] is called for it. Spurious returns are possible.
 pub(super) fn wait(word: &AtomicU32, value: u32) {

@@ -4,8 +4,8 @@
 
 use std::sync::{Condvar, PoisonError};
 
-use ferrite_core::sync::Mutex;
-use ferrite_core::sync::atomic::{AtomicU32, Ordering};
+use ferrite_core::platform::sync::Mutex;
+use ferrite_core::platform::sync::atomic::{AtomicU32, Ordering};
 
 /// Lock that a thread holds from the check of the word until it sleeps, so that no wake-up is lost.
 static LOCK: Mutex<()> = Mutex::new(());

@@ -2,8 +2,8 @@
 
 use ferrite_core::abi::DLTensor;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::shape::data_size_bytes;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::shape::data_size_bytes;
 use ferrite_core::{Tensor, plain_bail, plain_ensure};
 
 use super::record::State;

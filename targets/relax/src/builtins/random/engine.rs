@@ -1,6 +1,6 @@
 //! The Mersenne Twister (mt19937), and seeds for it.
 
-use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
+use ferrite_core::platform::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of words of the state.
 const WORDS: usize = 624;

@@ -13,10 +13,10 @@ mod engine;
 
 use ferrite_alloc_ext::device::is_main_memory;
 use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::device::kind::CPU;
-use ferrite_core::dtype::code;
 use ferrite_core::error::Result;
 use ferrite_core::tensor::{Element, ElementsMut, TensorRef, TensorView};
+use ferrite_core::value::device::kind::CPU;
+use ferrite_core::value::dtype::code;
 use ferrite_core::{Any, AnyView, Tensor, plain_bail, plain_ensure};
 
 use super::Builtin;

@@ -1,7 +1,9 @@
 //! Caches of TVM's runtime: the functions `kv_state_*` serve its paged key-value caches, too, which this library does not have.
 
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, ObjectRef, global_table, plain_bail, stack, type_table};
+use ferrite_core::names::{global_table, type_table};
+use ferrite_core::platform::stack;
+use ferrite_core::{Any, AnyView, ObjectRef, plain_bail};
 
 use super::record::RnnState;
 

@@ -5,9 +5,9 @@ use core::mem::ManuallyDrop;
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{ObjectRecord, allocate};
+use ferrite_core::object::object_alloc::{ObjectRecord, allocate};
 use ferrite_core::object_class;
-use ferrite_core::sync::ObjectMutex;
+use ferrite_core::platform::sync::ObjectMutex;
 
 use super::sequences::Sequences;
 use super::storage::Storage;

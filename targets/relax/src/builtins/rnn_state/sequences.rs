@@ -1,7 +1,7 @@
 //! Sequences: the slot of each, its position in the history, and the step that is taken.
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Tensor, plain_ensure, plain_error};
 
 /// A sequence.

@@ -2,11 +2,11 @@
 
 use ferrite_alloc_ext::containers::Array;
 use ferrite_core::abi::{DLDevice, DLTensor};
-use ferrite_core::device::kind::CPU;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::Element;
+use ferrite_core::value::device::kind::CPU;
 use ferrite_core::{Function, Tensor, plain_bail, plain_ensure};
 
 use super::sequences::{Sequences, Step};
@@ -166,7 +166,9 @@ impl Storage {
     }
 }
 
-fn collected<T: ferrite_core::convert::AnyCompatible + 'static>(array: &Array<T>) -> Result<Buffer<T>> {
+fn collected<T: ferrite_core::value::convert::AnyCompatible + 'static>(
+    array: &Array<T>,
+) -> Result<Buffer<T>> {
     let mut all = Buffer::try_with_capacity(array.as_slice().len())?;
     for value in array.iter() {
         all.try_push(value?)?;

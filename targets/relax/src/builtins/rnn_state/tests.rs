@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::builtins::testing::{call, failure};
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::tensor::TensorRef;
+use ferrite_core::value::convert::AnyCompatible;
 
 const SLOTS: usize = 3;
 const HISTORY: usize = 3;

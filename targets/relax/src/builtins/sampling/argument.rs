@@ -1,9 +1,9 @@
 //! Checks of tensors passed to samplers, with upstream's messages.
 
 use ferrite_core::abi::DLDataType;
-use ferrite_core::device::kind::CPU;
 use ferrite_core::error::Result;
 use ferrite_core::tensor::{Element, Elements};
+use ferrite_core::value::device::kind::CPU;
 use ferrite_core::{Tensor, plain_ensure};
 
 /// Returns the elements of a compact tensor.

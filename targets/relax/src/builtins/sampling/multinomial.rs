@@ -1,9 +1,9 @@
 //! Multinomial sampling: draws a token from each row of a batch of probabilities.
 
 use ferrite_core::abi::DLDevice;
-use ferrite_core::device::kind::CPU;
 use ferrite_core::error::Result;
 use ferrite_core::tensor::Element;
+use ferrite_core::value::device::kind::CPU;
 use ferrite_core::{Tensor, plain_ensure};
 
 use super::argument::{elements, last_extent};

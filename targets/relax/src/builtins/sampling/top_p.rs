@@ -2,7 +2,7 @@
 //! least `top_p`.
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::Element;
 use ferrite_core::{Tensor, plain_bail, plain_ensure};
 

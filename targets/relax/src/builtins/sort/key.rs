@@ -3,10 +3,10 @@
 use core::cmp::Ordering;
 
 use ferrite_core::abi::DLDataType;
-use ferrite_core::dtype::{self, code};
 use ferrite_core::error::Error;
 use ferrite_core::plain_error;
 use ferrite_core::tensor::Element;
+use ferrite_core::value::dtype::{self, code};
 
 /// An element type with a total order, in which NaN is the largest value.
 pub(super) trait Key: Element {

@@ -4,7 +4,7 @@ use core::cmp::Ordering;
 
 use ferrite_core::AnyView;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::TensorView;
 
 use super::axis::{Axis, Line};

@@ -10,9 +10,9 @@ mod axis;
 mod key;
 mod line;
 
-use ferrite_core::dtype;
 use ferrite_core::error::Result;
 use ferrite_core::tensor::{Element, ElementsMut, TensorView};
+use ferrite_core::value::dtype;
 use ferrite_core::{Any, AnyView, String, plain_bail, plain_ensure};
 
 use super::Builtin;

@@ -1,6 +1,6 @@
 //! Table of all builtins of the build.
 
-use ferrite_core::builtins::StaticFunction;
+use ferrite_core::names::builtins::StaticFunction;
 
 use super::*;
 

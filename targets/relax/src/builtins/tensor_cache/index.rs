@@ -3,9 +3,9 @@
 use ferrite_alloc_ext::containers::{Array, Map};
 use ferrite_alloc_ext::json;
 use ferrite_core::abi::DLDataType;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::convert::AnyCompatible;
 use ferrite_core::{Any, String, plain_error};
 
 type Object = Map<String, Any>;

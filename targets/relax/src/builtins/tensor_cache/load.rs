@@ -4,7 +4,7 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::Element;
 use ferrite_core::{Bytes, String, Tensor, plain_ensure, plain_error};
 
@@ -95,7 +95,7 @@ fn copied(record: &Record, from: *const c_void, len: usize, device: DLDevice) ->
         &record.name,
         len
     );
-    let host = DLDevice { device_type: ferrite_core::device::kind::CPU, device_id: 0 };
+    let host = DLDevice { device_type: ferrite_core::value::device::kind::CPU, device_id: 0 };
     let source = DLTensor { data: from.cast_mut(), device: host, byte_offset: 0, ..*tensor.dl_tensor() };
     // SAFETY: the source has as many bytes as the tensor, which nobody else knows yet.
     unsafe { copy(&source, tensor.dl_tensor()) }?;

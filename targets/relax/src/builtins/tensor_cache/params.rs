@@ -4,9 +4,10 @@ use core::ffi::CStr;
 
 use ferrite_alloc_ext::containers::Array;
 use ferrite_alloc_ext::module::{Module, ModuleImpl};
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, Function, String, Tensor, plain_bail, plain_error, type_table};
+use ferrite_core::names::type_table;
+use ferrite_core::value::convert::AnyCompatible;
+use ferrite_core::{Any, AnyView, Function, String, Tensor, plain_bail, plain_error};
 
 use super::CACHE;
 

@@ -4,7 +4,7 @@ use core::ffi::c_void;
 
 use ferrite_core::Any;
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::memory::{AllocError, Buffer};
+use ferrite_core::platform::memory::{AllocError, Buffer};
 
 use crate::machine::Machine;
 

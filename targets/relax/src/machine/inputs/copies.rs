@@ -3,12 +3,13 @@
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::containers::key::hash_bytes;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::ffi_functions::invalid_object;
-use ferrite_core::memory::Buffer;
+use ferrite_core::names::ffi_functions::invalid_object;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::stack;
+use ferrite_core::platform::text::Writer;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::text::Writer;
-use ferrite_core::{Any, ObjectRef, Tensor, plain_bail, stack};
+use ferrite_core::{Any, ObjectRef, Tensor, plain_bail};
 
 use super::refusal::write_argument;
 use super::{Addresses, is_aligned, is_usable};

@@ -17,8 +17,9 @@ pub(super) use copies::{InputCopy, Origin, check_unchanged, replace};
 pub(super) use refusal::refuse;
 
 use ferrite_alloc_ext::device::is_main_memory;
+use ferrite_core::abi::type_index;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::{Any, AnyView, type_index};
+use ferrite_core::{Any, AnyView};
 
 use crate::memory::required_alignment;
 

@@ -1,11 +1,12 @@
 //! Errors for tensors that are not aligned, and that cannot be copied.
 
 use ferrite_alloc_ext::containers::ArrayObject;
+use ferrite_core::error::message::SHORT;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::message::SHORT;
+use ferrite_core::platform::stack;
+use ferrite_core::platform::text::Writer;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::text::Writer;
-use ferrite_core::{AnyView, ObjectRef, plain_error, stack};
+use ferrite_core::{AnyView, ObjectRef, plain_error};
 
 use super::{is_aligned, is_usable};
 use crate::executable::{FunctionInfo, Program};

@@ -3,7 +3,7 @@
 use ferrite_alloc_ext::containers::Array;
 use ferrite_alloc_ext::device::{Device, Graph};
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Shape};
 
 use super::{Machine, with_views};

@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::{Result, out_of_memory};
-use ferrite_core::memory;
+use ferrite_core::platform::memory;
 
 /// Alignment of storages in bytes, on any device, which compiled kernels may rely on.
 pub const ALIGNMENT: usize = if cfg!(any(target_os = "none", target_family = "wasm")) { 16 } else { 64 };

@@ -6,9 +6,9 @@ mod host;
 use core::ffi::c_void;
 
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
-use ferrite_core::device::kind::CPU;
 use ferrite_core::error::Result;
 use ferrite_core::tensor::TensorRef;
+use ferrite_core::value::device::kind::CPU;
 use ferrite_core::{Tensor, plain_bail, plain_ensure};
 
 pub use host::ALIGNMENT;

@@ -7,8 +7,8 @@ use core::ffi::c_void;
 use ferrite_alloc_ext::device;
 pub use ferrite_alloc_ext::device::empty;
 use ferrite_core::abi::{DLDevice, DLTensor};
-use ferrite_core::device::kind::CPU;
 use ferrite_core::error::Result;
+use ferrite_core::value::device::kind::CPU;
 
 pub use host::ALIGNMENT;
 pub(crate) use host::required_alignment;

@@ -4,11 +4,11 @@
 
 use core::ops::ControlFlow;
 
-use ferrite_core::any::Any;
+use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::type_index;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
 
 use crate::structural::equal::compare::object::ObjectFrame;
 use crate::structural::equal::compare::pair::{NodePair, Pair};

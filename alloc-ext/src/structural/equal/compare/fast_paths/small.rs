@@ -1,9 +1,9 @@
 //! Stubs for size-optimised builds, which have no fast paths.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
+use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::any::Any;
 
 use crate::structural::equal::compare::pair::NodePair;
 use crate::structural::equal::compare::walk::{Frame, Walk};

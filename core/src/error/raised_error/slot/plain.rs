@@ -1,0 +1,28 @@
+//! The slot on microcontrollers and in kernel libraries: a failed call that returns -1 owns the error of the slot.
+
+/// A point in time. This build does not compare it with errors.
+#[derive(Clone, Copy)]
+pub struct Mark;
+
+impl Mark {
+    /// Returns the current point in time. Costs nothing.
+    #[inline(always)]
+    pub fn now() -> Mark {
+        Mark
+    }
+
+    /// Returns whether this thread's last error was raised after this point in time. `None` in builds that cannot tell.
+    pub fn precedes_raised(self) -> Option<bool> {
+        None
+    }
+}
+
+/// Stores an error in the slot if it is empty. Otherwise empties the slot and returns its error.
+#[cfg(not(feature = "client"))]
+pub(super) fn store(raised: *mut crate::abi::TVMFFIObject) -> *mut crate::abi::TVMFFIObject {
+    crate::platform::sync::per_thread::with_raised(|slot| {
+        let stale = slot.get();
+        slot.set(if stale.is_null() { raised } else { core::ptr::null_mut() });
+        stale
+    })
+}

@@ -1,0 +1,35 @@
+//! Default functions in builds without an operating system: none, because no other runtime is loaded beside the
+//! library.
+#![forbid(unsafe_code)]
+
+use crate::call::function::Function;
+use crate::error::Result;
+use crate::names::builtins::StaticFunction;
+
+/// Returns `false`: there are no default functions.
+#[inline(always)]
+pub(crate) fn may_have(_name: &[u8]) -> bool {
+    false
+}
+
+/// Returns `None`: there are no default functions.
+#[inline(always)]
+pub(crate) fn find(_name: &[u8]) -> Option<&'static StaticFunction> {
+    None
+}
+
+/// Returns an empty iterator.
+#[inline(always)]
+pub(crate) fn functions() -> impl Iterator<Item = &'static StaticFunction> {
+    core::iter::empty()
+}
+
+/// Returns `None`: there are no default functions.
+///
+/// # Errors
+/// None.
+#[inline(always)]
+#[allow(dead_code, reason = "the table of boards with one core does not ask")]
+pub(crate) fn wrapped(_name: &[u8], _registered: &Function) -> Result<Option<Function>> {
+    Ok(None)
+}

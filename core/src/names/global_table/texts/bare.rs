@@ -1,0 +1,76 @@
+//! The documentation and metadata of a registered function on bare metal: not stored, but generated for static
+//! functions.
+
+use crate::platform::sync::atomic::{AtomicPtr, Ordering};
+use core::ptr;
+
+use crate::error::Result;
+use crate::names::builtins::StaticFunction;
+use crate::value::string::String;
+
+/// Creates the RuntimeError for a name that is already registered.
+pub(in crate::names::global_table) use super::super::taken;
+
+/// The source of a function's documentation and metadata.
+#[derive(Clone, Copy)]
+pub(in crate::names::global_table) enum Texts {
+    Nothing,
+    /// Generated from the signature on demand.
+    Static(&'static StaticFunction),
+}
+
+impl Texts {
+    /// Returns the texts of a static function. Default functions do not exist in this build.
+    pub(in crate::names::global_table) fn of_static(
+        function: &'static StaticFunction,
+        _yields: bool,
+    ) -> Texts {
+        Texts::Static(function)
+    }
+
+    /// Discards the texts of a registered function.
+    pub(in crate::names::global_table) fn given(_doc: &[u8], _metadata: &[u8]) -> Result<Texts> {
+        Ok(Texts::Nothing)
+    }
+
+    fn into_pointer(self) -> *mut StaticFunction {
+        match self {
+            Texts::Nothing => ptr::null_mut(),
+            Texts::Static(builtin) => ptr::from_ref(builtin).cast_mut(),
+        }
+    }
+}
+
+/// The static function that generates the texts of an entry, or null.
+pub(in crate::names::global_table) struct TextsCell(AtomicPtr<StaticFunction>);
+
+impl TextsCell {
+    pub(in crate::names::global_table) fn new(texts: Texts) -> TextsCell {
+        TextsCell(AtomicPtr::new(texts.into_pointer()))
+    }
+
+    /// Replaces the texts and returns the previous ones.
+    pub(in crate::names::global_table) fn replace(&self, texts: Texts) -> Texts {
+        self.0.store(texts.into_pointer(), Ordering::Release);
+        Texts::Nothing
+    }
+
+    /// Returns `false`: this build has no default functions.
+    #[allow(dead_code, reason = "builds with one core do not ask")]
+    #[inline(always)]
+    pub(in crate::names::global_table) fn yields(&self) -> bool {
+        false
+    }
+
+    /// Returns an empty string. If a static function generates the texts, returns that function as an error.
+    pub(in crate::names::global_table) fn read(
+        &self,
+        _of_given: impl FnOnce(&String, &String) -> String,
+    ) -> core::result::Result<String, &'static StaticFunction> {
+        // SAFETY: null, or derived from a static reference.
+        match unsafe { self.0.load(Ordering::Acquire).cast_const().as_ref() } {
+            Some(builtin) => Err(builtin),
+            None => Ok(String::EMPTY),
+        }
+    }
+}

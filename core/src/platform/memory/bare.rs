@@ -1,0 +1,31 @@
+//! Memory on bare metal: blocks from the platform's hooks, which use the pool by default.
+
+use core::alloc::Layout;
+use core::ptr::NonNull;
+
+use crate::platform::hooks;
+
+/// Allocates a block. Returns `None` when out of memory.
+#[inline]
+pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+    NonNull::new(hooks::allocate(layout.size(), layout.align()).cast())
+}
+
+/// Frees a block.
+///
+/// # Safety
+/// `block` must come from `allocate` and no longer be used.
+#[inline]
+pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
+    // SAFETY: the caller's promise.
+    unsafe { hooks::release(block.as_ptr().cast()) }
+}
+
+/// Resizes a block by moving it. Returns `None` when out of memory; the old block is then unchanged.
+///
+/// # Safety
+/// The requirements of `move_block`.
+pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
+    // SAFETY: the caller's promise.
+    unsafe { super::move_block(block, old, new) }
+}
