@@ -1,84 +1,106 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154  # ci.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and CROSS_TARGETS
+# shellcheck disable=SC2154  # checks.sh sets target, logs and OTHER_CRATES
 #
-# Compiled models and other projects on the library.
+# Compiled models, kernel libraries, and other projects on the library.
+# for: lib targets/host
 
-about aot "compiled models against numpy's outputs"
+clients() { # clients NAME...: programs of tests/programs/clients, on the library of our wheel
+  build_wheel
+  tests/programs/clients/run.sh "$target"/wheels/*.whl "$@"
+}
+
+# compiled models against numpy's outputs
+# for: lib tests/programs/aot
 check_aot() { ferrite_tests aot; }
 
-about relax "whole models from C and, with tvm_ffi alone, from Python; also as TVM compiles them to C"
+# whole models from C and, with tvm_ffi alone, from Python; also as TVM compiles them to C
+# needs: gcc valgrind wheel; for: lib targets/relax tests/programs/relax tests/programs/clients
 check_relax() {
-  need gcc "apt-get install gcc" && need valgrind "apt-get install valgrind" && build_wheel && ferrite_tests relax --include-ignored &&
-    tests/programs/clients/run.sh "$target"/wheels/*.whl relax relax_c
+  build_wheel
+  ferrite_tests relax --include-ignored
+  tests/programs/clients/run.sh "$target"/wheels/*.whl relax relax_c
 }
 
-about relax-tvm-tests "TVM's own tests of the Relax virtual machine, from FERRITE_TVM_GIT, on the machine of our wheel"
+# TVM's own tests of the Relax virtual machine, from FERRITE_TVM_GIT, on the machine of our wheel
+# needs: wheel; for: targets/relax tests/programs/clients/relax_tests
 check_relax-tvm-tests() {
-  build_wheel && tests/programs/clients/relax_tests/run.sh "$target"/wheels/*.whl
+  build_wheel
+  tests/programs/clients/relax_tests/run.sh "$target"/wheels/*.whl
 }
 
-about rust-objects "classes and functions of a library in Rust, used from Python, C++ and C"
+# classes and functions of a library in Rust, used from Python, C++ and C
+# needs: wheel; for: lib targets/rust tests/programs/rust_objects
 check_rust-objects() {
-  need g++ "apt-get install g++" && build_wheel && ferrite_tests rust_objects --include-ignored &&
-    tests/programs/rust_objects/run.sh "$target"/wheels/*.whl
+  build_wheel
+  ferrite_tests rust_objects --include-ignored
+  tests/programs/rust_objects/run.sh "$target"/wheels/*.whl
 }
 
-about rust "projects of Rust users: a dependency line and 15 lines load kernels, with the library inside and beside it; one workspace of program, kernels and firmware; types of other crates as values; a mistake in a class or an exported function is one error"
+# projects of Rust users: a dependency line and 15 lines load kernels, with the library inside and beside it; one workspace of
+# program, kernels and firmware; types of other crates as values; a mistake in a class or an exported function is one error
+# needs: thumbv7em-none-eabihf; for: lib targets/rust targets/relax tests/programs/rust
 check_rust() {
-  need_target thumbv7em-none-eabihf && ferrite_tests rust_projects --include-ignored &&
-    ferrite_tests rust_mistakes --include-ignored &&
-    cargo test -p ferrite-ffi --features "$OTHER_CRATES" --test interop &&
-    cargo test -p ferrite-ffi -p ferrite-ffi-core --features "$OTHER_CRATES" -- interop serde && rust_examples
+  ferrite_tests rust_projects --include-ignored
+  ferrite_tests rust_mistakes --include-ignored
+  cargo test -p ferrite-ffi --features "$OTHER_CRATES" --test interop
+  cargo test -p ferrite-ffi -p ferrite-ffi-core --features "$OTHER_CRATES" -- interop serde
+  rust_examples
 }
 
 rust_examples() { # the examples of the Rust crate print what they should
   local run=(cargo run --quiet -p ferrite-ffi --features "$OTHER_CRATES,ferrite-ffi/relax" --example)
-  local printed=$target/ci/rust-examples.txt
-  {
-    "${run[@]}" program && "${run[@]}" objects && "${run[@]}" devices && "${run[@]}" crates &&
-      "${run[@]}" model -- tests/programs/relax/models/cnn/bytecode.so
-  } >"$printed" && diff tests/programs/rust/examples.txt "$printed"
+  local printed=$logs/rust-examples.txt one
+  for one in program objects devices crates; do "${run[@]}" "$one"; done >"$printed"
+  "${run[@]}" model -- tests/programs/relax/models/cnn/bytecode.so >>"$printed"
+  diff tests/programs/rust/examples.txt "$printed"
 }
 
-about install "installed files: the command, programs on them by CMake, pkg-config and Meson, and upstream's examples with its own CMake files"
+# installed files: the command, programs on them by CMake, pkg-config and Meson, and upstream's examples with its own CMake files
+# needs: g++; for: capi include targets/host targets/cli tests/programs/install Makefile meson.build
 check_install() {
-  host_library release && cargo build -p ferrite-ffi-cli &&
-    tests/programs/install/run.sh "$target/cxx-abi/release" "$target/debug/ferrite"
+  host_library release
+  cargo build -p ferrite-ffi-cli
+  tests/programs/install/run.sh "$target/cxx-abi/release" "$target/debug/ferrite"
 }
 
-about manylinux "the wheels of a release: for glibc 2.17 on x86-64 and AArch64 (auditwheel says so), and the first one runs"
+# the wheels of a release: for glibc 2.17 on x86-64 and AArch64 (auditwheel says so), and the first one runs
+# needs: g++ aarch64-linux-gnu-g++ aarch64-unknown-linux-gnu
 check_manylinux() {
-  need g++ "apt-get install g++" && need aarch64-linux-gnu-g++ "apt-get install g++-aarch64-linux-gnu" &&
-    need_target aarch64-unknown-linux-gnu && rm -rf "$target/manylinux-wheels" &&
-    targets/host/python/wheels.sh "$target/manylinux-wheels" &&
-    targets/host/python/test.sh "$target"/manylinux-wheels/*x86_64.whl
+  rm -rf "$target/manylinux-wheels"
+  targets/host/python/wheels.sh "$target/manylinux-wheels"
+  targets/host/python/test.sh "$target"/manylinux-wheels/*x86_64.whl
 }
 
-about deb "the Debian package: made, installed, programs on it, removed"
+# the Debian package: made, installed, programs on it, removed
+# needs: dpkg-shlibdeps cmake lintian g++; for: targets/host targets/cli include Makefile
 check_deb() {
-  need dpkg-shlibdeps "apt-get install dpkg-dev" && need cmake "apt-get install cmake" && need lintian "apt-get install lintian" &&
-    host_library release && targets/host/build.sh --command --target-dir "$target/cxx-abi" &&
-    tests/programs/install/deb.sh "$target/cxx-abi/release"
+  host_library release
+  targets/host/build.sh --command --target-dir "$target/cxx-abi"
+  tests/programs/install/deb.sh "$target/cxx-abi/release"
 }
 
-about cinstall "cargo cinstall: headers, both libraries, a pkg-config file, and a program on them"
+# cargo cinstall: headers, both libraries, a pkg-config file, and a program on them
+# needs: cargo-cinstall pkg-config cc readelf; for: capi include; counts: one
 check_cinstall() {
   local stage=$target/cinstall/stage program=$target/cinstall/program
-  need cargo-cinstall "cargo install --locked cargo-c@0.10.24" && need pkg-config "apt-get install pkgconf" || return 1
-  rm -rf "$stage" && cargo cinstall --release -p ferrite-ffi-capi --target-dir "$target/cinstall" --destdir "$stage" \
-    --prefix /usr --libdir /usr/lib || return 1
+  rm -rf "$stage"
+  cargo cinstall --release -p ferrite-ffi-capi --target-dir "$target/cinstall" --destdir "$stage" \
+    --prefix /usr --libdir /usr/lib
   local -x PKG_CONFIG_SYSROOT_DIR=$stage PKG_CONFIG_PATH=$stage/usr/lib/pkgconfig
-  [ "$(find "$stage" -name '*.so*')" = "$stage/usr/lib/libtvm_ffi.so" ] && readelf -d "$stage/usr/lib/libtvm_ffi.so" | grep -F '[libtvm_ffi.so]' &&
-    # shellcheck disable=SC2046 # options are words
-    cc tests/programs/install/program.c $(pkg-config --cflags --libs tvm_ffi) -Wl,-rpath,"$stage/usr/lib" -o "$program" &&
-    "$program" | grep -x '0.1.16: 16 bits'
+  [ "$(find "$stage" -name '*.so*')" = "$stage/usr/lib/libtvm_ffi.so" ]
+  readelf -d "$stage/usr/lib/libtvm_ffi.so" | grep -F '[libtvm_ffi.so]'
+  # shellcheck disable=SC2046 # options are words
+  cc tests/programs/install/program.c $(pkg-config --cflags --libs tvm_ffi) -Wl,-rpath,"$stage/usr/lib" -o "$program"
+  "$program" | grep -x '0.1.16: 16 bits'
 }
 
-about quickstart "the first command of the README, and a command that it proposes"
+# the first command of the README, and a command that it proposes
+# needs: cc; for: lib targets/host/quickstart targets/cli README.md; counts: one
 check_quickstart() {
-  local printed=$target/ci/quickstart.txt proposed
-  need cc "apt-get install gcc" && cargo run --release </dev/null | tee "$printed" && [ "${PIPESTATUS[0]}" = 0 ] &&
-    head -n 1 "$printed" | grep 'about a minute' && grep -x '  cargo run --release -- gpu' "$printed" || return 1
+  local printed=$logs/quickstart.txt proposed
+  cargo run --release </dev/null | tee "$printed"
+  head -n 1 "$printed" | grep 'about a minute'
+  grep -x '  cargo run --release -- gpu' "$printed"
   # The unoptimised command, which the check `install` needs, too.
   proposed=$(sed -n 's/^  cargo run --release \(-p ferrite-ffi-cli .*\)/cargo run --quiet \1/p' "$printed")
   [ "$(bash -c "$proposed")" = 11 ] || {
@@ -87,51 +109,74 @@ check_quickstart() {
   }
 }
 
-about cli "the command ferrite: what it finds in libraries of every kind, as files, and calls of their functions"
-check_cli() {
-  need cc "apt-get install gcc" && need valgrind "apt-get install valgrind" && need groff "apt-get install groff-base" &&
-    cargo test -p ferrite-ffi-cli -- --include-ignored
-}
+# the command ferrite: what it finds in libraries of every kind, as files, and calls of their functions
+# needs: cc valgrind groff; for: lib targets/cli
+check_cli() { cargo test -p ferrite-ffi-cli -- --include-ignored; }
 
-about inspected "the command with C++ names: its checks and calls, and what it says of the libraries of TVM, TileLang and XGrammar from PyPI, in which it finds no mistake"
+# the command with C++ names: its checks and calls, and what it says of the libraries of TVM, TileLang and XGrammar from PyPI, in
+# which it finds no mistake
+# needs: g++; for: targets/cli tests/programs/inspected
 check_inspected() {
   local options=(-p ferrite-ffi-cli --features cxx-abi --target-dir "$target/cli-cxx")
-  need g++ "apt-get install g++" && cargo test "${options[@]}" --test check --test call &&
-    cargo build "${options[@]}" && tests/programs/inspected/run.sh "$target/cli-cxx/debug/ferrite"
+  cargo test "${options[@]}" --test check --test call
+  cargo build "${options[@]}"
+  tests/programs/inspected/run.sh "$target/cli-cxx/debug/ferrite"
 }
 
-about stubs "declarations of ferrite stubs: in Python under mypy --strict, in C and in Rust, also of a Python package"
+# declarations of ferrite stubs: in Python under mypy --strict, in C and in Rust, also of a Python package
+# needs: cc g++ python3; for: lib targets/cli tests/programs/stubs; counts: one
 check_stubs() {
-  need cc "apt-get install gcc" && need python3 "apt-get install python3 python3-pip python3-venv" && host_library release &&
-    cargo build -p ferrite-ffi-cli && tests/programs/stubs/run.sh "$target/debug/ferrite" "$target/cxx-abi/release"
+  host_library release
+  cargo build -p ferrite-ffi-cli
+  tests/programs/stubs/run.sh "$target/debug/ferrite" "$target/cxx-abi/release"
 }
 
-about tvm-client "TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
-check_tvm-client() {
-  build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl tvm
-}
+# TVM's compiler and another C++ client, from PyPI, on the library of our wheel
+# needs: wheel; for: lib targets/host tests/programs/clients
+check_tvm-client() { clients tvm; }
 
-about tilelang "TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of our wheel"
-check_tilelang() {
-  build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl tilelang tirx
-}
+# TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of our wheel
+# needs: wheel; for: lib targets/host tests/programs/clients
+check_tilelang() { clients tilelang tirx; }
 
-about cutlass "a kernel of CUTLASS's DSL, from PyPI, compiled without a GPU, exported and loaded on the library of our wheel"
-check_cutlass() {
-  need cc "apt-get install gcc" && build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl cutlass
-}
+# a kernel of CUTLASS's DSL, from PyPI, compiled without a GPU, exported and loaded on the library of our wheel
+# needs: cc wheel; for: targets/host tests/programs/clients/cutlass
+check_cutlass() { clients cutlass; }
 
-about jax "programs that JAX, from PyPI, compiles, also over two processes, call C++ and Python on the library of our wheel"
-check_jax() {
-  build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl jax
-}
+# programs that JAX, from PyPI, compiles, also over two processes, call C++ and Python on the library of our wheel
+# needs: wheel; for: targets/host tests/programs/clients/jax
+check_jax() { clients jax; }
 
-about processes "tensors, modules, functions and models carried by multiprocessing, joblib, dask and Ray, from PyPI; pickling under earlier releases"
+# tensors, modules, functions and models carried by multiprocessing, joblib, dask and Ray, from PyPI; pickling under earlier releases
+# needs: cc wheel; for: targets/host tests/programs/clients/processes; counts: one
 check_processes() {
-  need cc "apt-get install gcc" && build_wheel && tests/programs/clients/processes/run.sh "$target"/wheels/*.whl
+  build_wheel
+  tests/programs/clients/processes/run.sh "$target"/wheels/*.whl
 }
 
-about xgrammar "XGrammar's own tests on the library of our wheel; downloads 6 GB"
+# XGrammar's own tests on the library of our wheel; downloads 6 GB
+# needs: wheel; for: targets/host tests/programs/clients/xgrammar
 check_xgrammar() {
-  build_wheel && tests/programs/clients/xgrammar/run.sh "$target"/wheels/*.whl
+  build_wheel
+  tests/programs/clients/xgrammar/run.sh "$target"/wheels/*.whl
+}
+
+kernel_libraries() { # builds those in C, C++ and Rust, and the wheel with the library that they run on
+  build_wheel
+  make --quiet -C targets/host/kernels -j "$(nproc)"
+}
+
+# the kernel libraries in C, C++ and Rust: operators against numpy, bad input, adaptors to numpy, JAX and by protocol, the JIT
+# builder, one library on every CPython and both libtvm_ffi
+# needs: setpriv cc make wheel; for: lib include targets/host
+check_kernels() {
+  kernel_libraries
+  targets/host/kernels/tests/run.sh "$target"/wheels/*.whl
+}
+
+# the kernel libraries with PyTorch: operators, autograd, torch.compile; downloads 3 GB
+# needs: cc make wheel; for: targets/host
+check_kernels-torch() {
+  kernel_libraries
+  targets/host/kernels/tests/run.sh "$target"/wheels/*.whl torch
 }

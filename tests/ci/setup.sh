@@ -1,43 +1,45 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2154  # ci.sh sets NIGHTLY, MSRV and CROSS_TARGETS
+#!/usr/bin/env bash
+# usage: setup.sh [first]   installs what checks need, or those of the first set: the commands of tools.txt, and toolchains
 #
-# Installs the tools that the checks need, as root on Debian and derivatives. Sourced by ci.sh.
+# On Debian and derivatives, as root or with sudo. Fails when something is missing afterwards.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
+NIGHTLY=${FERRITE_NIGHTLY:-nightly}
+MSRV=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
-setup() { # setup [first]: for both sets, or for the first one; fails when something is missing afterwards
+setup() { # setup [first]
   local status=0
-  setup_first_set || status=1
-  if [ "$1" != first ]; then setup_second_set || status=1; fi
+  setup_set first || status=1
+  setup_toolchains || status=1
+  if [ "${1:-}" != first ]; then setup_set second || status=1; fi
   if [ $status -ne 0 ]; then echo "error: setup is not complete: see above"; fi
   return $status
 }
 
-setup_first_set() {
-  local status=0
-  install_packages gcc g++ make cmake meson ninja-build pkgconf clang libclang-rt-dev valgrind groff-base binutils python3 python3-pip python3-venv \
-    util-linux xz-utils libgtest-dev qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi \
-    gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld nodejs \
-    ocl-icd-libopencl1 pocl-opencl-icd \
-    libvulkan1 mesa-vulkan-drivers vulkan-validationlayers || status=1
+setup_set() { # setup_set SECTION: of tools.txt
+  local status=0 packages targets package command
+  mapfile -t packages < <(installed_by "$1" 'apt-get install' | sed 's/:.*//' | tr ' ' '\n')
+  install_packages "${packages[@]}" || status=1
   have_rustup || return
+  mapfile -t targets < <(installed_by "$1" 'rustup target add' | sed 's/:.*//')
   rustup toolchain install --no-self-update >/dev/null 2>&1 || status=1 # the one that rust-toolchain.toml names
-  rustup target add "${CROSS_TARGETS[@]}" aarch64-apple-darwin x86_64-pc-windows-gnu || status=1
-  install_toolchain "$NIGHTLY" || status=1
-  rustup component add --toolchain "$NIGHTLY" miri rust-src llvm-tools || status=1
-  install_toolchain "$MSRV" || status=1
+  rustup target add "${targets[@]}" || status=1
+  while IFS=': ' read -r package command; do
+    command -v "$command" >/dev/null || cargo install --quiet --locked "$package" </dev/null || status=1
+  done < <(installed_by "$1" 'cargo install --locked')
   return $status
 }
 
-setup_second_set() {
+installed_by() { # installed_by SECTION COMMAND: the lines with this command, without it
+  sed -n "/^$1:/,/^[a-z-]*:\$/s/^  $2 //p" tests/ci/tools.txt
+}
+
+setup_toolchains() {
   local status=0
-  install_packages gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user \
-    dpkg-dev lintian npm debootstrap musl-tools gcc-mingw-w64-x86-64 wine wine64 || status=1
   have_rustup || return
-  rustup target add aarch64-unknown-linux-gnu armv7-unknown-linux-gnueabihf x86_64-unknown-linux-musl || status=1
-  install_tool cargo-fuzz || status=1
-  install_tool cargo-mutants cargo-mutants@27.1.0 || status=1
-  install_tool cargo-deny || status=1
-  install_tool cargo-cinstall cargo-c@0.10.24 || status=1
-  install_tool mdbook mdbook@0.5.4 || status=1
+  install_toolchain "$NIGHTLY" || status=1
+  rustup component add --toolchain "$NIGHTLY" miri rust-src llvm-tools || status=1
+  install_toolchain "$MSRV" || status=1
   return $status
 }
 
@@ -86,6 +88,4 @@ install_toolchain() {
   rustup run "$1" rustc --version >/dev/null 2>&1 || rustup toolchain install "$1" --profile minimal --no-self-update
 }
 
-install_tool() { # install_tool COMMAND [PACKAGE]: by cargo; the package has the command's name unless it is named
-  command -v "$1" >/dev/null || cargo install --quiet --locked "${2:-$1}"
-}
+setup "$@"
