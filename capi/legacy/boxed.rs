@@ -88,7 +88,7 @@ impl Class {
     #[cold]
     fn register(&'static self) -> Result<i32> {
         let index = type_registration::register(self.key)?;
-        self.binding.bind_reserved(index, self.key)?;
+        self.binding.bind_on_first_use(index, self.key)?;
         if self.default.is_some() {
             register_attributes(index)?;
         }

@@ -89,6 +89,28 @@ fn message(result: Result<Any>) -> std::string::String {
     std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
 }
 
+#[cfg(feature = "std")]
+#[test]
+fn a_type_whose_objects_others_make_is_no_class_of_fields() -> Result<()> {
+    let taken = type_with("test.init.Taken", core::iter::empty())?;
+    // As a class in Rust of another binary, or of another thread, which has not come further.
+    type_table::register_attr(taken, b"__ferrite_maker__", AnyView::from(0x1000i64))?;
+    let derived = type_table::get_or_alloc_index(&NewTypeRequest {
+        type_key: b"test.init.DerivedFromTaken",
+        static_type_index: -1,
+        type_depth: 2,
+        num_child_slots: 0,
+        child_slots_can_overflow: true,
+        parent_type_index: taken,
+    })?;
+    for index in [taken, derived] {
+        let error = register_class(index, 64).unwrap_err();
+        assert_eq!(error.kind_bytes(), b"ValueError");
+        assert!(type_table::attr(index, b"__ffi_new__").is_none());
+    }
+    Ok(())
+}
+
 #[test]
 fn fields_take_positional_and_keyword_arguments() -> Result<()> {
     let index = class("test.reflection.Init")?;

@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 
 use ferrite_core::abi::{TVMFFIObject, type_index};
-use ferrite_core::class::is_defined_in_rust;
+use ferrite_core::class::{claim_for_zeros, is_defined_in_rust};
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table::{self, TypeEntry};
 use ferrite_core::object::ObjectRef;
@@ -135,7 +135,12 @@ impl FieldClass {
     }
 
     fn new(entry: &'static TypeEntry, total_size: i32) -> Result<FieldClass> {
-        check_layout_is_open(entry, total_size)?;
+        plain_ensure!(
+            !is_defined_in_rust(entry.type_index()),
+            VALUE_ERROR,
+            "The type `{}` is not made of fields",
+            entry.type_key()
+        );
         let header_bytes = size_of::<TVMFFIObject>() as i64;
         for field in fields_of(entry) {
             let info = field.info();
@@ -160,6 +165,7 @@ impl FieldClass {
             &header_bytes,
             total_size
         );
+        claim(entry, total_size)?;
         Ok(FieldClass { entry, body_bytes: body_bytes.unwrap_or(0) })
     }
 
@@ -190,22 +196,18 @@ impl FieldClass {
     }
 }
 
-/// Refuses types whose objects are more than zeros and the fields that reflection shows.
+/// Refuses types whose objects are more than zeros and the fields that reflection shows. The type, and ancestors of which no size is
+/// known, become types that no class in Rust takes from now on, whatever other threads do.
 ///
 /// # Errors
-/// ValueError for a class in Rust, a class derived from a final one, and a size smaller than that of an ancestor.
-fn check_layout_is_open(entry: &TypeEntry, total_size: i32) -> Result<()> {
-    plain_ensure!(
-        !is_defined_in_rust(entry.type_index()),
-        VALUE_ERROR,
-        "The type `{}` is not made of fields",
-        entry.type_key()
-    );
+/// ValueError for a class in Rust, a class derived from a final one, and a size smaller than that of the type or an ancestor.
+fn claim(entry: &TypeEntry, total_size: i32) -> Result<()> {
     for ancestor in entry.ancestors().iter().skip(1) {
         // SAFETY: ancestors are registered types, whose records are never freed.
         let index = unsafe { (**ancestor).type_index };
+        let size = size_of_objects(index, total_size)?;
+        // A class that has a size has this attribute, too.
         let is_final = type_table::attr(index, FINAL).try_get::<bool>()? == Some(true);
-        let size = type_table::members(index).total_size.unwrap_or(0);
         plain_ensure!(
             !is_final && size <= total_size,
             VALUE_ERROR,
@@ -214,7 +216,24 @@ fn check_layout_is_open(entry: &TypeEntry, total_size: i32) -> Result<()> {
             type_table::type_key_of(index)
         );
     }
+    let is_sized = type_table::members(entry.type_index()).total_size.is_some();
+    let size = size_of_objects(entry.type_index(), total_size)?;
+    plain_ensure!(
+        size == total_size || (is_sized && size < total_size),
+        VALUE_ERROR,
+        "The objects of type `{}` have another size",
+        entry.type_key()
+    );
     Ok(())
+}
+
+/// Returns the size of the smallest objects of a type. If none is known, makes it `new_size` and the type one of zeros. No object is
+/// large enough for a type whose objects other code makes.
+fn size_of_objects(index: i32, new_size: i32) -> Result<i32> {
+    match type_table::members(index).total_size {
+        Some(size) => Ok(size),
+        None => Ok(claim_for_zeros(index, new_size)?.unwrap_or(i32::MAX)),
+    }
 }
 
 /// Copies the value of a field from one object to another.

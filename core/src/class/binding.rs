@@ -10,6 +10,7 @@ use crate::plain_error;
 use crate::platform::sync::atomic::{AtomicI32, AtomicPtr};
 use crate::platform::sync::critical;
 
+use super::elsewhere;
 use super::register::is_of_rust;
 
 /// Index of a class that is not bound. No object has this type index.
@@ -63,6 +64,22 @@ impl KeyBinding {
             return Err(belongs_to_another(key));
         }
         self.bind(index, key)
+    }
+
+    /// Binds a class as [`bind_reserved`](Self::bind_reserved) does, when its first object is made: others may have declared the key, and
+    /// have objects of zeros made of it.
+    ///
+    /// # Errors
+    /// TypeError if others make objects of the type; MemoryError.
+    pub fn bind_on_first_use(&'static self, index: i32, key: &[u8]) -> Result<()> {
+        self.bind_reserved(index, key)?;
+        match elsewhere::claim_for_library(index) {
+            Ok(true) => Ok(()),
+            outcome => {
+                self.unbind();
+                outcome.and(Err(belongs_to_another(key)))
+            }
+        }
     }
 
     /// Adds the binding to the list unless it is there. The caller is in a critical section.

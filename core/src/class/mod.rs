@@ -38,7 +38,7 @@ pub use access::create;
 pub use binding::{KeyBinding, is_bound, is_defined_in_rust};
 pub use borrow::{ObjectBorrow, ObjectBorrowMut};
 pub use description::{Class, ClassOptions, Default as FieldDefault, Field, FieldType, Method, MethodKind};
-pub use elsewhere::FieldLayout;
+pub use elsewhere::{FieldLayout, claim_for_zeros};
 pub use empty::{Empty, MakeEmpty, Probe, ProbeFallback, ZeroFallback, ZeroIsValid, ZeroProbe, initial};
 pub use method::{MethodResult, constructor, method, shallow_copy};
 pub use object_arc::{ObjectArc, ObjectRecordOf};

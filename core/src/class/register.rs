@@ -163,11 +163,12 @@ impl Class {
             self.key
         );
         self.binding.bind(index, self.key.as_bytes())?;
-        if let Err(error) = self.check_ancestor(index) {
-            self.binding.unbind();
-            return Err(error);
-        }
-        if is_open && !has_members(index) {
+        // Others may have begun to make objects of the type meanwhile.
+        let claimed = self
+            .check_ancestor(index)
+            .and_then(|()| if is_open { elsewhere::claim_for_class(self, index) } else { Ok(false) })
+            .inspect_err(|_| self.binding.unbind())?;
+        if claimed {
             self.creation.store(index, Ordering::Release);
         }
         Ok(index)

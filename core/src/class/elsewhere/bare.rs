@@ -3,6 +3,7 @@
 
 use crate::class::abi_field::AbiField;
 use crate::class::description::Class;
+use crate::class::register::has_members;
 use crate::error::Result;
 use crate::plain_error;
 
@@ -20,6 +21,32 @@ impl FieldLayout {
 /// Returns `false`: nobody else declares classes of firmware in Rust.
 pub(in crate::class) fn is_only_declared(_index: i32) -> bool {
     false
+}
+
+/// Returns `true` unless the type has members: firmware is one binary, and bindings keep its classes apart.
+///
+/// # Errors
+/// None in this build.
+pub(in crate::class) fn claim_for_class(_class: &'static Class, index: i32) -> Result<bool> {
+    Ok(!has_members(index))
+}
+
+/// Returns `true`.
+///
+/// # Errors
+/// None in this build.
+#[inline(always)]
+pub(in crate::class) fn claim_for_library(_index: i32) -> Result<bool> {
+    Ok(true)
+}
+
+/// Returns the number of bytes: nobody else makes objects of a type that no class in Rust is bound to.
+///
+/// # Errors
+/// None in this build.
+#[inline(always)]
+pub fn claim_for_zeros(_index: i32, bytes: i32) -> Result<Option<i32>> {
+    Ok(Some(bytes))
 }
 
 /// Refuses the class.

@@ -6,5 +6,5 @@ mod imp;
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
-pub use imp::FieldLayout;
-pub(super) use imp::{is_only_declared, verify};
+pub use imp::{FieldLayout, claim_for_zeros};
+pub(super) use imp::{claim_for_class, claim_for_library, is_only_declared, verify};

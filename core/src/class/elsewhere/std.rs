@@ -52,6 +52,54 @@ pub(in crate::class) fn is_only_declared(index: i32) -> bool {
     !has_members(index) && !makes_objects(b"__ffi_new__") && !makes_objects(b"__ffi_shallow_copy__")
 }
 
+/// The attribute that says who makes the objects of a type, set once: the bytes of objects of zeros as a negative number, 0 for the
+/// code of a library, or the address of the description of a class.
+const MAKER: &[u8] = b"__ferrite_maker__";
+
+/// Sets who makes the objects of a type, unless that is set. Returns what is set. The type table, which all binaries of the process
+/// share, decides among threads.
+///
+/// # Errors
+/// InternalError for an unknown type; MemoryError.
+fn claim(index: i32, maker: i64) -> Result<i64> {
+    let outcome = match type_table::attr(index, MAKER).is_none() {
+        true => type_table::register_attr(index, MAKER, maker.into()),
+        false => Ok(()),
+    };
+    // Another thread may have been faster.
+    match type_table::attr(index, MAKER).try_get()? {
+        Some(known) => Ok(known),
+        None => outcome.map(|()| maker),
+    }
+}
+
+/// Claims a type whose key is new, or was only declared, for a class of this binary. Returns `false` if others make its objects.
+///
+/// # Errors
+/// MemoryError.
+pub(in crate::class) fn claim_for_class(class: &'static Class, index: i32) -> Result<bool> {
+    let maker = ptr::from_ref(class).addr() as i64;
+    Ok(!has_members(index) && claim(index, maker)? == maker)
+}
+
+/// Claims a type for code of a library that makes its objects, in this binary or another one. Returns `false` if others make them.
+///
+/// # Errors
+/// MemoryError.
+pub(in crate::class) fn claim_for_library(index: i32) -> Result<bool> {
+    Ok(claim(index, 0)? == 0)
+}
+
+/// Records that objects of zeros, of this number of bytes or more, are made of a type or of types that are derived from it. Returns the
+/// number that is recorded, which may be another one, or `None` if a class in Rust or a library makes the objects.
+///
+/// # Errors
+/// InternalError for an unknown type; MemoryError.
+pub fn claim_for_zeros(index: i32, bytes: i32) -> Result<Option<i32>> {
+    let maker = claim(index, -i64::from(bytes))?;
+    Ok(i32::try_from(-maker).ok().filter(|bytes| *bytes > 0))
+}
+
 /// Verifies the layout of a class that is registered with this index. Returns whether Rust code may create objects.
 ///
 /// # Errors
@@ -85,6 +133,9 @@ fn verify_class(path: &ClassPath<'_>, index: i32) -> Result<()> {
     };
     let fields = type_table::fields(index);
     same("size", size as usize, class.size)?;
+    if let Some(maker @ ..0) = type_table::attr(index, MAKER).try_get::<i64>()? {
+        same("size of objects", maker.unsigned_abs() as usize, class.size)?;
+    }
     same("number of fields", fields.len(), class.options.fields.len())?;
     plain_ensure!(
         !class.options.hides_fields,

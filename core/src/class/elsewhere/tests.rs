@@ -1,12 +1,14 @@
 //! Tests of classes whose keys C++ code, or Rust code of another binary, has registered.
 
 use core::mem::offset_of;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::abi::type_index::{ANY, FLOAT, INT, OBJECT};
 use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFITypeMetadata};
 use crate::class::register::{BORROWS, MUTABLE};
 use crate::class::{
     Class, ClassOptions, Field, KeyBinding, LayoutFallback as _, LayoutProbe, Object, ObjectArc,
+    claim_for_zeros,
 };
 use crate::error::Result;
 use crate::names::type_table::{self, NewTypeRequest};
@@ -304,6 +306,58 @@ fn a_declared_class_is_defined_unless_objects_of_it_can_be_made() -> Result<()> 
 }
 
 #[test]
+fn a_type_that_gets_objects_while_a_class_takes_its_key_is_refused() -> Result<()> {
+    class!(Base, "test.elsewhere.RaceBase", { number: i64 });
+    #[repr(C)]
+    struct Late {
+        base: Base,
+        text: String,
+    }
+    class!(@ Late, Some(base), "test.elsewhere.Late", false, false, { text: String });
+
+    /// Does what another thread may do before the type is claimed: it asks for objects of zeros.
+    fn base() -> &'static Class {
+        let zeros = || {
+            let index = declare(b"test.elsewhere.Late", 2, Base::class().registered_index()?)?;
+            claim_for_zeros(index, HEADER as i32 + 8)
+        };
+        if Base::class().is_registered() && IS_ASKED.swap(true, Ordering::Relaxed) {
+            assert_eq!(zeros().ok().flatten(), Some(HEADER as i32 + 8));
+        }
+        Base::class()
+    }
+    static IS_ASKED: AtomicBool = AtomicBool::new(false);
+
+    assert!(refusal::<Late>().contains("declared elsewhere without a size"));
+    Ok(())
+}
+
+#[test]
+fn a_type_of_a_class_gets_no_other_objects() -> Result<()> {
+    class!(First, "test.elsewhere.First", { number: i64 });
+    let index = declare(b"test.elsewhere.First", 1, OBJECT)?;
+    First::register()?;
+    assert_eq!(claim_for_zeros(index, HEADER as i32 + 8)?, None);
+    // A class of another binary has no binding in this one.
+    class!(Second, "test.elsewhere.Second", { number: i64 });
+    let index = declare(b"test.elsewhere.Second", 1, OBJECT)?;
+    type_table::register_attr(index, b"__ferrite_maker__", crate::AnyView::from(0x1000i64))?;
+    assert!(refusal::<Second>().contains("declared elsewhere without a size"));
+    Ok(())
+}
+
+#[test]
+fn objects_of_zeros_have_the_size_of_the_class() -> Result<()> {
+    class!(Short, "test.elsewhere.Short", { number: i64 });
+    let index = declare(b"test.elsewhere.Short", 1, OBJECT)?;
+    assert_eq!(claim_for_zeros(index, HEADER as i32)?, Some(HEADER as i32));
+    assert_eq!(claim_for_zeros(index, HEADER as i32 + 8)?, Some(HEADER as i32), "it is set once");
+    define("test.elsewhere.Short", &[NUMBER], HEADER + 8)?;
+    assert!(refusal::<Short>().contains("another size of objects"));
+    Ok(())
+}
+
+#[test]
 fn another_parent_is_refused() -> Result<()> {
     class!(Child, "test.elsewhere.Child", { number: i64 });
     declare(b"test.elsewhere.Child", 2, define("test.elsewhere.Parent", &[], HEADER)?)?;
@@ -367,7 +421,12 @@ fn classes_in_rust_have_no_keys_of_the_library() -> Result<()> {
     let empty = define("test.elsewhere.Empty", &[], HEADER)?;
     assert!(BINDING.bind_reserved(empty, b"test.elsewhere.Empty").is_err());
     let foreign = define("test.elsewhere.Foreign", &[NUMBER], HEADER + 8)?;
-    BINDING.bind_reserved(foreign, b"test.elsewhere.Foreign")
+    BINDING.bind_on_first_use(foreign, b"test.elsewhere.Foreign")?;
+    static LATE: KeyBinding = KeyBinding::new();
+    let zeros = declare(b"test.elsewhere.Zeros", 1, OBJECT)?;
+    claim_for_zeros(zeros, HEADER as i32)?;
+    assert!(LATE.bind_on_first_use(zeros, b"test.elsewhere.Zeros").is_err() && LATE.index() < 0);
+    Ok(())
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Class {
             child_slots_can_overflow: true,
             parent_type_index: type_index::OBJECT,
         })?;
-        self.binding.bind_reserved(index, self.key.as_bytes())?;
+        self.binding.bind_on_first_use(index, self.key.as_bytes())?;
         Ok(index)
     }
 }

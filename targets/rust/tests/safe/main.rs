@@ -13,3 +13,4 @@ mod lists;
 mod tensors;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 mod unloading;
+mod zeros;
