@@ -1,11 +1,7 @@
-//! Build script: sets linker options of the shared object (its soname, its libraries, and that it stays loaded), detects
-//! microcontroller cores, and compiles the C++ part of builds with the feature `cxx-abi`.
+//! Build script: sets linker options of the shared object (its soname, its libraries, and that it stays loaded), and detects
+//! microcontroller cores.
 
 use std::env;
-
-#[cfg(feature = "cxx-abi")]
-#[path = "cxx/compile.rs"]
-mod compile;
 
 /// Prefixes of Arm targets that are microcontrollers.
 const CORTEX_M: [&str; 4] = ["thumbv6m", "thumbv7m", "thumbv7em", "thumbv8m"];
@@ -46,16 +42,9 @@ fn main() {
     }
     // The C++ runtime loads the unwinder anyway.
     if cfg!(all(feature = "host", not(feature = "cxx-abi"))) && LATE_UNWINDER.contains(&target.as_str()) {
-        let options = format!("{}/unwinder.ld", folder());
+        // Read when the script runs: a build folder may serve sources that were moved.
+        let options = format!("{}/unwinder.ld", env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
         println!("cargo:rerun-if-changed={options}");
         println!("cargo:rustc-cdylib-link-arg=-Wl,@{options}");
     }
-    #[cfg(feature = "cxx-abi")]
-    compile::compile_cxx(&folder());
-}
-
-/// Returns the folder of the package, read when the script runs: a build folder may serve sources that were moved.
-#[allow(dead_code, reason = "not every set of features needs it")]
-fn folder() -> String {
-    env::var("CARGO_MANIFEST_DIR").unwrap_or_default()
 }

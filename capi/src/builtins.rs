@@ -1,7 +1,6 @@
 //! Registration of the built-in functions, context symbols and platform providers of this build.
 
-use ferrite_core::platform::sync::atomic::{AtomicBool, Ordering};
-
+use crate::boundary;
 use ferrite_core::names::builtins::{self, Builtins};
 #[cfg(feature = "host")]
 use ferrite_core::names::defaults::{self, Defaults, Group};
@@ -11,8 +10,6 @@ mod context;
 
 #[cfg(all(feature = "std", any(target_os = "linux", windows)))]
 mod constructor;
-
-static INSTALLED: AtomicBool = AtomicBool::new(false);
 
 static BUILTINS: Builtins = Builtins {
     prefix: "ffi.",
@@ -58,7 +55,11 @@ static DEFAULTS: Defaults = Defaults {
         #[cfg(feature = "relax")]
         ferrite_relax::functions::GROUPS,
         #[cfg(feature = "legacy")]
-        crate::legacy::globals::GROUPS,
+        ferrite_legacy::globals::GROUPS,
+        #[cfg(all(feature = "legacy", not(feature = "__gpu")))]
+        ferrite_legacy::globals::WITHOUT_BACK_ENDS,
+        #[cfg(all(feature = "legacy", not(feature = "relax")))]
+        ferrite_legacy::globals::WITHOUT_MODELS,
     ],
 };
 
@@ -66,7 +67,7 @@ static DEFAULTS: Defaults = Defaults {
 /// of the library installs them.
 #[inline]
 pub(crate) fn ensure_installed() {
-    if !INSTALLED.load(Ordering::Acquire) {
+    if !boundary::is_installed() {
         install();
     }
 }
@@ -78,13 +79,13 @@ fn install() {
     #[cfg(feature = "modules")]
     context::install();
     #[cfg(feature = "cxx-abi")]
-    crate::cxx::install();
+    ferrite_cxx::install();
     // Miri has no frames to walk.
     #[cfg(all(feature = "host", not(miri)))]
     ferrite_host::backtrace::install();
     #[cfg(feature = "host")]
     install_on_host();
-    INSTALLED.store(true, Ordering::Release);
+    boundary::set_installed();
 }
 
 #[cfg(feature = "host")]
@@ -98,7 +99,7 @@ fn install_on_host() {
     #[cfg(feature = "__gpu")]
     ferrite_gpu::install();
     #[cfg(feature = "legacy")]
-    crate::legacy::install();
+    ferrite_legacy::install();
 }
 
 /// Registers the types and attributes that the library itself provides: its reflected classes, and attributes of

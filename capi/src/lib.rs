@@ -29,11 +29,11 @@
 //! - `full`: a profile for C firmware: rings 1 and 2 (`ferrite-ffi-alloc`): containers, JSON and structural operations.
 //! - `host`: modules from dynamic libraries, and a thread pool. Needs an operating system.
 //! - `backtrace`: backtraces in errors, with function names. `backtrace-lines`: with files and lines.
-//! - `cxx-abi`: the C++ symbols that C++ clients link in addition to the C symbols; see `cxx`.
+//! - `cxx-abi`: the C++ symbols that C++ clients link in addition to the C symbols; see `ferrite-ffi-cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
 //! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-ffi-gpu`.
 //! - `relax`: whole models compiled by TVM, and the virtual machine that runs them; see `ferrite-ffi-relax`.
-//! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `legacy`.
+//! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `ferrite-ffi-legacy`.
 //! - `microtvm`: the C runtime of microTVM 0.8 to 0.14, in any profile; see `ferrite-ffi-microtvm`.
 //! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions; part of every profile except
 //!   `core`.
@@ -53,7 +53,6 @@ compile_error!("`libm` is for firmware: hosts have a C library");
 pub mod allocator;
 pub mod backtrace;
 pub mod bigint;
-mod boundary;
 #[cfg(feature = "__groups")]
 mod builtins;
 #[cfg(not(feature = "__groups"))]
@@ -81,14 +80,7 @@ pub mod model;
 #[cfg(feature = "relax")]
 pub mod relax;
 
-#[cfg(feature = "cxx-abi")]
-#[path = "../cxx/mod.rs"]
-mod cxx;
-
-#[cfg(feature = "legacy")]
-#[path = "../legacy/mod.rs"]
-pub mod legacy;
-
+use ferrite_boundary as boundary;
 // Linked for its symbols.
 #[cfg(feature = "microtvm")]
 use ferrite_microtvm as _;

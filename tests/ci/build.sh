@@ -47,7 +47,7 @@ check_first-sessions() { tests/ci/book.py clean; }
 # needs: thumbv7em-none-eabihf; for: *.rs Cargo.toml Cargo.lock clippy.toml; counts: one
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings
-  cargo clippy -p ferrite-ffi-capi --features backend,cxx-abi -- -D warnings
+  cargo clippy -p ferrite-ffi-capi -p ferrite-ffi-cxx --features backend,cxx-abi -- -D warnings
   cargo clippy -p ferrite-ffi-gpu --all-targets --features "$DEVICE_KINDS" -- -D warnings
   cargo clippy -p ferrite-ffi-capi --all-targets --features "legacy,$DEVICE_KINDS" -- -D warnings
   cargo clippy -p ferrite-ffi -p ferrite-ffi-alloc -p ferrite-ffi-core --all-targets --features "$OTHER_CRATES" -- -D warnings

@@ -152,7 +152,7 @@ drift_is_found() { # drift_is_found WHEEL: a symbol and a function that its libr
 # needs: valgrind libOpenCL.so.1; for: alloc-ext capi tests/conformance/legacy targets/gpu
 check_legacy() {
   cargo test -p ferrite-ffi-alloc --features packed packed
-  cargo test -p ferrite-ffi-capi --features legacy legacy::
+  cargo test -p ferrite-ffi-legacy
   ferrite_tests legacy --include-ignored
   ferrite_tests legacy_devices --include-ignored
 }

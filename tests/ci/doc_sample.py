@@ -12,7 +12,7 @@ import random
 
 from prose import ROOT, files, line_comments, COMMENT
 
-CRATES = ["core/src", "alloc-ext/src", "capi/src", "capi/cxx", "capi/legacy", "capi/minimal/src", "targets"]
+CRATES = ["core/src", "alloc-ext/src", "capi/src", "capi/boundary/src", "capi/cxx/src", "capi/legacy", "capi/minimal/src", "targets"]
 
 
 def doc_comments(folders):

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = {  # page: folders of its sources
     "core": ("core/src",),
     "alloc-ext": ("alloc-ext/src",),
-    "capi": ("capi/src", "capi/cxx", "capi/legacy", "capi/minimal/src"),
+    "capi": ("capi/src", "capi/boundary/src", "capi/cxx/src", "capi/legacy", "capi/minimal/src"),
     "host": ("targets/host/src",),
     "gpu": ("targets/gpu/src",),
     "relax": ("targets/relax/src",),

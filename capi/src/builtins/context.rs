@@ -28,11 +28,11 @@ static TABLE: ContextTable = ContextTable {
         symbol!(c"__TVMFFIEnvModLookupFromImports", TVMFFIEnvModLookupFromImports),
         symbol!(c"__TVMFFIHandleInitOnce", TVMFFIHandleInitOnce),
         #[cfg(feature = "legacy")]
-        crate::legacy::compiled::FUNC_CALL,
+        ferrite_legacy::compiled::FUNC_CALL,
         #[cfg(feature = "legacy")]
-        crate::legacy::compiled::SET_LAST_ERROR,
+        ferrite_legacy::compiled::SET_LAST_ERROR,
         #[cfg(feature = "legacy")]
-        crate::legacy::compiled::GET_FUNC_FROM_ENV,
+        ferrite_legacy::compiled::GET_FUNC_FROM_ENV,
         #[cfg(any(feature = "host", feature = "backend"))]
         slots::ALLOC_WORKSPACE,
         #[cfg(any(feature = "host", feature = "backend"))]

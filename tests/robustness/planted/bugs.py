@@ -134,7 +134,7 @@ BUGS = (
     ),
     Bug(
         "error is not raised: a call fails without one",
-        "capi/src/boundary.rs",
+        "capi/boundary/src/lib.rs",
         "    raised_error::set(error);\n    FAILURE\n",
         "    drop(error);\n    FAILURE\n",
         ("c",),
