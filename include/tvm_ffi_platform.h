@@ -5,7 +5,7 @@
  *
  * Generated from the Rust sources; change those instead. The rules of tvm/ffi/c_api.h hold here too.
  *
- * Part of the library when it is built with the feature `panic-handler` and without `std`, as the profiles `core` and `full` are. A
+ * Part of the library when it is built with the feature of a profile, `core` or `full`, and without `host`. A
  * board does not have to define anything: the library needs no symbols but memcpy, memmove, memset, memcmp and strlen, and its
  * archive defines those as weak symbols, with most of math.h. The other functions that TVM's code generator calls (acosh, asinh,
  * atanh, exp10, nearbyint, nextafter, for float and double) come with the feature `libm`. Firmware can thus link with -nostdlib.
@@ -14,7 +14,8 @@
  * firmware defines none. WebAssembly has neither interrupts nor weak symbols, hence no hooks: there the library
  * needs abort(). The profile `minimal` has no hooks either: it masks interrupts itself, and its header is tvm_ffi_minimal.h.
  *
- * What interrupt handlers may do in the profiles `core` and `full`, on one core without the feature `spin` (with `spin`: nothing):
+ * What interrupt handlers may do in the profiles `core` and `full`, on one core without the feature `ferrite-ffi-core/spin`
+ * (with it: nothing):
  *
  *   functions                                            in a handler
  *   ---------------------------------------------------  ------------------------------------------------------------
@@ -93,7 +94,7 @@ void FerritePlatformYield(void);
 
 /**
  * Enters a critical section, in which neither interrupt handlers nor other tasks run. Returns the state that
- * `FerritePlatformUnlock` restores. If several cores share the library, its feature `spin` is required; without
+ * `FerritePlatformUnlock` restores. If several cores share the library, the feature `ferrite-ffi-core/spin` is required; without
  * it, memory accesses are ordered for a single core only.
  *
  * The library holds a critical section only for a few instructions at a time, also before `main` and in interrupt

@@ -7,8 +7,33 @@ use ferrite_core::names::defaults::{self, Defaults, Group};
 
 #[cfg(feature = "modules")]
 mod context;
+#[cfg(all(
+    feature = "host",
+    any(
+        feature = "cuda",
+        feature = "metal",
+        feature = "opencl",
+        feature = "rocm",
+        feature = "vulkan",
+        feature = "webgpu"
+    )
+))]
+mod devices;
+#[cfg(all(
+    feature = "host",
+    not(any(
+        feature = "cuda",
+        feature = "metal",
+        feature = "opencl",
+        feature = "rocm",
+        feature = "vulkan",
+        feature = "webgpu"
+    ))
+))]
+#[path = "builtins/no_devices.rs"]
+mod devices;
 
-#[cfg(all(feature = "std", any(target_os = "linux", windows)))]
+#[cfg(all(feature = "host", any(target_os = "linux", windows)))]
 mod constructor;
 
 static BUILTINS: Builtins = Builtins {
@@ -18,27 +43,27 @@ static BUILTINS: Builtins = Builtins {
         &ferrite_core::names::ffi_functions::FUNCTIONS,
         #[cfg(feature = "containers")]
         ferrite_alloc_ext::containers::functions::FUNCTIONS,
-        #[cfg(feature = "dataclass")]
+        #[cfg(feature = "builtins")]
         ferrite_alloc_ext::dataclass::FUNCTIONS,
-        #[cfg(feature = "graph")]
+        #[cfg(feature = "builtins")]
         ferrite_alloc_ext::graph::FUNCTIONS,
-        #[cfg(feature = "json")]
+        #[cfg(feature = "containers")]
         ferrite_alloc_ext::json::FUNCTIONS,
         #[cfg(feature = "modules")]
         ferrite_alloc_ext::module::functions::FUNCTIONS,
-        #[cfg(feature = "structural")]
+        #[cfg(feature = "containers")]
         ferrite_alloc_ext::structural::equal::FUNCTIONS,
-        #[cfg(all(feature = "reflection", feature = "host"))]
+        #[cfg(all(feature = "builtins", feature = "host"))]
         ferrite_alloc_ext::reflection::FUNCTIONS,
-        #[cfg(all(feature = "reflection", feature = "host"))]
+        #[cfg(all(feature = "builtins", feature = "host"))]
         ferrite_alloc_ext::reflection::RELEASE_FUNCTIONS,
-        #[cfg(all(feature = "reflection", feature = "host"))]
+        #[cfg(all(feature = "builtins", feature = "host"))]
         ferrite_alloc_ext::structural::key::FUNCTIONS,
-        #[cfg(all(feature = "reflection", feature = "host"))]
+        #[cfg(all(feature = "builtins", feature = "host"))]
         ferrite_alloc_ext::structural::equal::PATH_FUNCTIONS,
-        #[cfg(all(feature = "reflection", feature = "host"))]
+        #[cfg(all(feature = "builtins", feature = "host"))]
         ferrite_alloc_ext::structural::mutate::FUNCTIONS,
-        #[cfg(all(feature = "reflection", feature = "host"))]
+        #[cfg(all(feature = "builtins", feature = "host"))]
         ferrite_alloc_ext::structural::visit::FUNCTIONS,
         #[cfg(feature = "host")]
         ferrite_host::dynamic_lib::FUNCTIONS,
@@ -50,14 +75,11 @@ static BUILTINS: Builtins = Builtins {
 static DEFAULTS: Defaults = Defaults {
     groups: &[
         &[Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS, wrap: None }],
-        #[cfg(feature = "__gpu")]
-        ferrite_gpu::functions::GROUPS,
+        devices::GROUPS,
         #[cfg(feature = "relax")]
         ferrite_relax::functions::GROUPS,
         #[cfg(feature = "legacy")]
         ferrite_legacy::globals::GROUPS,
-        #[cfg(all(feature = "legacy", not(feature = "__gpu")))]
-        ferrite_legacy::globals::WITHOUT_BACK_ENDS,
         #[cfg(all(feature = "legacy", not(feature = "relax")))]
         ferrite_legacy::globals::WITHOUT_MODELS,
     ],
@@ -96,8 +118,7 @@ fn install_on_host() {
     ferrite_core::platform::sync::find_thread_flag();
     ferrite_host::stack::install();
     ferrite_host::thread_pool::install();
-    #[cfg(feature = "__gpu")]
-    ferrite_gpu::install();
+    devices::install();
     #[cfg(feature = "legacy")]
     ferrite_legacy::install();
 }

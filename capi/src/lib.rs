@@ -20,42 +20,29 @@
 //! the caller must release. The `# Safety` sections of the functions state additional requirements.
 //!
 //! # Features
-//! - `speed` (default): optimises for speed rather than size, with full error messages.
-//! - `std`: for hosts. Without it the crate is `no_std`, and the platform supplies memory, locks and a log.
-//! - `alloc`: the `TVMFFIEnv*` symbols. The module symbols `TVMFFIEnvMod*` also need `modules`.
-//! - `builtins`: the `ffi.*` global functions in groups, each a feature: `functions`, `modules`, `containers`, `json`,
-//!   `graph`, `dataclass`, `structural`, `reflection`.
-//! - `core`: a profile for C firmware: ring 1 (`ferrite-ffi-core`) alone.
-//! - `full`: a profile for C firmware: rings 1 and 2 (`ferrite-ffi-alloc`): containers, JSON and structural operations.
-//! - `host`: modules from dynamic libraries, and a thread pool. Needs an operating system.
-//! - `backtrace`: backtraces in errors, with function names. `backtrace-lines`: with files and lines.
-//! - `cxx-abi`: the C++ symbols that C++ clients link in addition to the C symbols; see `ferrite-ffi-cxx`.
-//! - `backend`: the `TVMBackend*` symbols.
+//! `Cargo.toml` describes them, and `docs/features.md` for users. In short:
+//! - `host`, `backtrace`, `builtins`, `speed` (default): the library for hosts.
+//! - `functions`, `modules`, `containers`: groups of the `ffi.*` global functions, all in `builtins`.
+//! - `backend`: the `TVMBackend*` symbols. `model`, `relax`: whole models.
 //! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-ffi-gpu`.
-//! - `relax`: whole models compiled by TVM, and the virtual machine that runs them; see `ferrite-ffi-relax`.
-//! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `ferrite-ffi-legacy`.
-//! - `microtvm`: the C runtime of microTVM 0.8 to 0.14, in any profile; see `ferrite-ffi-microtvm`.
-//! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions; part of every profile except
-//!   `core`.
-//! - `spin`: spin locks, for multi-core systems without an operating system.
-//! - `libm`: the C math functions that `compiler_builtins` lacks, for firmware without a C library.
-//! - `small-memory`: `memcpy` and related functions as byte loops, which take 100 bytes of flash.
-//! - `panic-handler`: a panic handler for C firmware, which calls the hook `FerritePlatformAbort`.
-#![cfg_attr(not(feature = "std"), no_std)]
+//! - `cxx-abi`, `legacy`, `microtvm`: layers with packages of their own, `ferrite-ffi-cxx`, `ferrite-ffi-legacy` and
+//!   `ferrite-ffi-microtvm`.
+//! - `core`, `full`, `libm`: archives for C firmware. The profile `minimal` is the package `ferrite-ffi-minimal`.
+#![cfg_attr(not(feature = "host"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
 
-#[cfg(all(feature = "microtvm", feature = "std"))]
+#[cfg(all(feature = "microtvm", feature = "host"))]
 compile_error!("`microtvm` is for firmware: hosts have `legacy`");
 
-#[cfg(all(feature = "libm", feature = "std"))]
+#[cfg(all(feature = "libm", feature = "host"))]
 compile_error!("`libm` is for firmware: hosts have a C library");
 
 pub mod allocator;
 pub mod backtrace;
 pub mod bigint;
-#[cfg(feature = "__groups")]
+#[cfg(any(feature = "containers", feature = "functions", feature = "modules"))]
 mod builtins;
-#[cfg(not(feature = "__groups"))]
+#[cfg(not(any(feature = "containers", feature = "functions", feature = "modules")))]
 #[path = "no_builtins.rs"]
 mod builtins;
 pub mod dtype;
@@ -67,7 +54,7 @@ pub mod string;
 pub mod tensor;
 pub mod type_info;
 
-#[cfg(feature = "alloc")]
+#[cfg(any(feature = "containers", feature = "modules"))]
 pub mod env;
 #[cfg(feature = "modules")]
 pub mod module;
@@ -85,14 +72,14 @@ use ferrite_boundary as boundary;
 #[cfg(feature = "microtvm")]
 use ferrite_microtvm as _;
 
-#[cfg(all(feature = "panic-handler", not(feature = "std")))]
+#[cfg(all(any(feature = "core", feature = "full"), not(feature = "host")))]
 mod panic;
 
 #[cfg(feature = "libm")]
 mod libm;
-#[cfg(any(all(feature = "small-memory", target_os = "none"), test))]
+#[cfg(any(all(feature = "core", target_os = "none"), test))]
 mod memory;
-#[cfg(all(feature = "panic-handler", not(feature = "std")))]
+#[cfg(all(any(feature = "core", feature = "full"), not(feature = "host")))]
 pub mod platform;
 
 #[cfg(test)]

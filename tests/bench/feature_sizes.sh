@@ -14,7 +14,7 @@ command -v strip >/dev/null || {
 }
 
 kinds() { # the features of capi that bring a kind of device module
-  sed -n 's/^\([a-z0-9-]*\) = \["__gpu".*/\1/p' "$root/capi/Cargo.toml"
+  sed -n 's/^\([a-z0-9-]*\) = \[.*"ferrite-ffi-gpu\/.*/\1/p' "$root/capi/Cargo.toml"
 }
 
 bytes() { # bytes FEATURES: sets `size`

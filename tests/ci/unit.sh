@@ -42,7 +42,7 @@ check_miri() {
   miri -p ferrite-ffi-alloc --features ferrite-ffi-core/std,ferrite-ffi-alloc/std --lib
   # JSON without std is excluded: it is safe code, and its long numbers take half an hour.
   miri -p ferrite-ffi-alloc --no-default-features --lib -- --test-threads=1 --skip json::
-  miri -p ferrite-ffi-capi --no-default-features --features std,speed,functions --lib -- while_others_count
+  miri -p ferrite-ffi-capi --no-default-features --features host,speed --lib -- while_others_count
 }
 
 # programs of safe Rust have no undefined behaviour: under Miri, with stacked and with tree borrows

@@ -54,5 +54,5 @@ fn all_that_a_board_can_have_fits() -> Outcome<()> {
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh full-size"]
 fn what_a_system_library_needs_fits() -> Outcome<()> {
     require_arm_gcc()?;
-    fits(&Profile::build("modules", "panic-handler,backend,modules")?, &MOST_MODULES)
+    fits(&Profile::build("modules", "core,backend,modules")?, &MOST_MODULES)
 }

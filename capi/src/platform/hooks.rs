@@ -2,7 +2,7 @@
 
 unsafe extern "C" {
     /// Enters a critical section, in which neither interrupt handlers nor other tasks run. Returns the state that
-    /// `FerritePlatformUnlock` restores. If several cores share the library, its feature `spin` is required; without
+    /// `FerritePlatformUnlock` restores. If several cores share the library, the feature `ferrite-ffi-core/spin` is required; without
     /// it, memory accesses are ordered for a single core only.
     ///
     /// The library holds a critical section only for a few instructions at a time, also before `main` and in interrupt

@@ -1,7 +1,7 @@
 //! Invalid uses of the symbols by C callers.
 
 mod arguments;
-#[cfg(feature = "std")]
+#[cfg(feature = "host")]
 mod counted;
 #[cfg(feature = "modules")]
 mod environment;

@@ -1233,7 +1233,7 @@ struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
  *
  * Returns 0 and stores the data type in `out`. On failure, returns -1 with ValueError raised. Allocates only for an
  * error and for `custom[name]`, whose type code is looked up by a global function. The profile `core` supports custom
- * types only with the feature `custom-dtypes`.
+ * types only with the feature `ferrite-ffi-core/custom-dtypes`.
  */
 TVM_FFI_DLL
 int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str,

@@ -33,7 +33,7 @@ load_board() {
 build_library() {
   rm -f "$out/libtvm_ffi.a"
   FERRITE_POOL_BYTES=0 cargo rustc --quiet --profile mcu -p ferrite-ffi-capi --no-default-features \
-    --features panic-handler,backend,libm,small-memory --target "$rust_target" --crate-type staticlib \
+    --features core,backend,libm --target "$rust_target" --crate-type staticlib \
     --target-dir "$target/platform/cargo" &&
     cp "$target/platform/cargo/$rust_target/mcu/libtvm_ffi.a" "$out/libtvm_ffi.a"
 }
