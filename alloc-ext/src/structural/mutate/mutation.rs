@@ -165,11 +165,10 @@ impl<'a> Mutation<'a> {
             return self.descend(target);
         };
         let answer = reported(answer, value)?;
-        if is_unchanged(&answer) {
-            return self.descend(target);
-        }
-        if is_same(answer.view(), value) {
-            return self.descend(target.then(After::Replaced(answer)));
+        if is_unchanged(&answer) || is_same(answer.view(), value) {
+            drop(answer);
+            // The callback may have kept the value, which it then shares.
+            return self.descend(MutationTarget { mode: mode.inside(value), ..target });
         }
         let mode = mode.inside(answer.view());
         // SAFETY: the result is stored in the frame or outlives the target, of which the view is a part.

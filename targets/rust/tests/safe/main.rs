@@ -13,4 +13,5 @@ mod lists;
 mod tensors;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 mod unloading;
+mod walks;
 mod zeros;
