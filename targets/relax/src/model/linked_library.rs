@@ -73,11 +73,11 @@ pub unsafe fn register(name: &'static CStr, symbol: *mut c_void) -> Result<()> {
         // Counts the entry when it is there: other cores may read the table meanwhile.
         TABLE.registered.store(at + 1, Ordering::Release);
     });
-    check_space()
+    count().map(drop)
 }
 
-/// Returns an error if there was no space for a symbol.
-fn check_space() -> Result<()> {
+/// Returns the number of symbols that are registered by now, or an error if there was no space for one.
+fn count() -> Result<usize> {
     let registered = TABLE.registered.load(Ordering::Acquire);
     plain_ensure!(
         registered <= SYSTEM_SYMBOLS,
@@ -86,13 +86,13 @@ fn check_space() -> Result<()> {
         registered,
         SYSTEM_SYMBOLS
     );
-    Ok(())
+    Ok(registered)
 }
 
 /// Returns the symbols that are registered by now.
 fn symbols() -> Result<&'static [Kernel]> {
-    check_space()?;
-    let registered = TABLE.registered.load(Ordering::Acquire);
+    // Read once: another thread may register a symbol for which there is no space.
+    let registered = count()?;
     // SAFETY: so many entries were written, and are never written again.
     Ok(unsafe { slice::from_raw_parts(TABLE.entries.get().cast::<Kernel>(), registered) })
 }
