@@ -10,7 +10,7 @@ use crate::owned::Owned;
 /// A cell for a value that never changes once it is set.
 pub struct SetOnce<T>(AtomicPtr<T>);
 
-impl<T> SetOnce<T> {
+impl<T: Send + Sync> SetOnce<T> {
     /// Creates an empty cell.
     pub(crate) const fn new() -> SetOnce<T> {
         SetOnce(AtomicPtr::new(ptr::null_mut()))
