@@ -136,7 +136,7 @@ def blocks(path, source):
 
 
 # Pages that walk through the code.
-WALKS = [ROOT / page for page in ("ARCHITECTURE.md", "capi/README.md", "targets/gpu/README.md")]
+WALKS = [ROOT / page for page in ("ARCHITECTURE.md", "alloc-ext/README.md", "capi/README.md", "targets/gpu/README.md")]
 
 
 def missing_files(source):
