@@ -1,4 +1,5 @@
 //! Position of an error in a walk: every node on the path to the root is appended to the error's context.
+#![forbid(unsafe_code)]
 
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
@@ -8,19 +9,19 @@ use crate::reflection::VisitErrorContext;
 
 /// Appends a node to the context of an error that occurred inside the node. Ignores values that are not objects.
 ///
-/// An existing extra context of another class becomes the previous context of the new one. Does nothing when out of memory,
-/// since the error itself matters more. As for [`Error::set_extra_context`], no other thread may use the error.
+/// An existing extra context of another class becomes the previous context of the new one. An error that others refer to is
+/// replaced by a copy. Does nothing when out of memory, since the error itself matters more.
 ///
 /// # Upstream
 /// `UpdateVisitErrorContext` in `extra/visit_error_context.h`.
 #[cold]
-pub fn add_visit_context(error: &Error, node: AnyView<'_>) {
+pub fn add_visit_context(error: &mut Error, node: AnyView<'_>) {
     if let Ok(Some(object)) = node.try_get::<ObjectRef>() {
         let _ = try_add(error, object);
     }
 }
 
-fn try_add(error: &Error, node: ObjectRef) -> Result<()> {
+fn try_add(error: &mut Error, node: ObjectRef) -> Result<()> {
     let previous = error.extra_context();
     match previous.map(ObjectRef::downcast::<VisitErrorContext>).transpose() {
         Ok(Some(context)) => context.reverse_visit_pattern().push(node),
@@ -29,10 +30,8 @@ fn try_add(error: &Error, node: ObjectRef) -> Result<()> {
     }
 }
 
-fn attach(error: &Error, node: ObjectRef, previous: Option<ObjectRef>) -> Result<()> {
-    let context = VisitErrorContext::new(node, previous)?.into_object();
-    // SAFETY: the error is propagating on this thread; others can only hold references to it (ABI).
-    unsafe { error.set_extra_context(context) };
+fn attach(error: &mut Error, node: ObjectRef, previous: Option<ObjectRef>) -> Result<()> {
+    error.set_extra_context(VisitErrorContext::new(node, previous)?.into_object());
     Ok(())
 }
 
@@ -49,11 +48,11 @@ mod tests {
     #[test]
     fn nodes_add_themselves_innermost_first() -> Result<()> {
         let (inner, outer) = (ListObject::with_capacity(0)?, ListObject::with_capacity(0)?);
-        let error = error!(ValueError, "no");
-        add_visit_context(&error, AnyView::from(1i64));
+        let mut error = error!(ValueError, "no");
+        add_visit_context(&mut error, AnyView::from(1i64));
         assert!(error.extra_context().is_none());
-        add_visit_context(&error, AnyView::from(&inner));
-        add_visit_context(&error, AnyView::from(&outer));
+        add_visit_context(&mut error, AnyView::from(&inner));
+        add_visit_context(&mut error, AnyView::from(&outer));
         let pattern = context_of(&error).reverse_visit_pattern();
         assert_eq!(pattern.len(), 2);
         assert!(pattern.get(0)?.ptr_eq(inner.as_object()));
@@ -65,8 +64,8 @@ mod tests {
     fn another_context_is_kept() -> Result<()> {
         let node = ListObject::with_capacity(0)?;
         let other = error!(TypeError, "context").into_object();
-        let error = error!(ValueError, "no").with_cause_and_context(None, Some(other.clone()));
-        add_visit_context(&error, AnyView::from(&node));
+        let mut error = error!(ValueError, "no").with_cause_and_context(None, Some(other.clone()));
+        add_visit_context(&mut error, AnyView::from(&node));
         let kept = context_of(&error).prev_error_context();
         assert!(kept.is_some_and(|kept| kept.ptr_eq(&other)));
         Ok(())

@@ -102,8 +102,8 @@ pub trait Fold {
         Ok(value)
     }
 
-    /// Reports the error that ends the walk. Called for every unfinished frame, innermost first, before [`Self::abandon`].
-    fn failed(&mut self, frame: &Self::Frame, error: &Error) {
+    /// Reports the error that ends the walk, and may change it. Called for every unfinished frame, innermost first, before [`Self::abandon`].
+    fn failed(&mut self, frame: &Self::Frame, error: &mut Error) {
         let _ = (frame, error);
     }
 
@@ -132,9 +132,9 @@ fn too_deep<F: Fold>() -> Error {
 /// Errors of the operation; ValueError beyond [`MAX_DEPTH`]; MemoryError.
 pub fn fold<F: Fold>(operation: &mut F, root: F::Node) -> Result<F::Value> {
     let mut open = Buffer::new();
-    let outcome = run(operation, root, &mut open);
+    let mut outcome = run(operation, root, &mut open);
     while let Some(frame) = open.pop() {
-        if let Err(error) = &outcome {
+        if let Err(error) = &mut outcome {
             operation.failed(&frame, error);
         }
         operation.abandon(frame);

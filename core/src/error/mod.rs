@@ -365,19 +365,36 @@ impl Error {
         self
     }
 
-    /// Replaces the extra context and releases the previous one. The static MemoryError stays unchanged.
+    /// Replaces the extra context and releases the previous one. An error with other references, which may be read at the same
+    /// time, stays as it is and is replaced by a copy. The static MemoryError stays unchanged, and so does a shared error when out
+    /// of memory.
     ///
-    /// # Safety
-    /// Other references to the error may exist, but during this call other threads may only retain and release them: an
-    /// error is changed by one thread at a time while it propagates (ABI).
+    /// # Examples
+    /// ```
+    /// use ferrite_core::Error;
+    /// use ferrite_core::object::ObjectClass;
+    ///
+    /// let mut error = Error::new("ValueError", format_args!("no"));
+    /// let shared = error.clone();
+    /// error.set_extra_context(Error::new("TypeError", format_args!("context")).into_object());
+    /// assert!(error.extra_context().is_some() && shared.extra_context().is_none());
+    /// assert_eq!(error.to_string(), shared.to_string());
+    /// ```
     ///
     /// # Upstream
-    /// `UpdateVisitErrorContext` in `extra/visit_error_context.h` writes the cell.
-    pub unsafe fn set_extra_context(&self, context: ObjectRef) {
+    /// `UpdateVisitErrorContext` in `extra/visit_error_context.h` writes the cell, also of shared errors.
+    pub fn set_extra_context(&mut self, context: ObjectRef) {
         if static_error::is(self) {
             return;
         }
-        // SAFETY: the error is alive and allocated, and nobody else uses its cell now.
+        if !self.0.is_unique() {
+            let copy = self.with_message(self.message_bytes()).with_cause_and_context(self.cause(), None);
+            if static_error::is(&copy) {
+                return;
+            }
+            *self = copy;
+        }
+        // SAFETY: this is the only reference, so nobody else reads the cell, which owns the reference from here.
         let previous = unsafe {
             (&raw mut (*self.cell_ptr()).extra_context).replace(context.into_raw().as_ptr().cast())
         };
@@ -414,7 +431,8 @@ impl Error {
     /// do not store backtraces.
     ///
     /// # Safety
-    /// The requirements of [`set_extra_context`](Error::set_extra_context).
+    /// Other references to the error may exist, but during this call other threads may only retain and release them: an
+    /// error is changed by one thread at a time while it propagates (ABI).
     ///
     /// # Upstream
     /// `TVMFFIErrorCell::update_backtrace`.

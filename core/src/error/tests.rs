@@ -37,18 +37,26 @@ fn the_last_resort_survives_its_users() {
 }
 
 #[test]
-fn the_context_of_a_shared_error_is_replaced() {
-    let error = error!(ValueError, "outer");
-    let _other_holder = error.clone();
+fn the_context_of_an_error_is_replaced() {
+    let context_of =
+        |error: &Error| error.extra_context().and_then(|context| context.downcast::<Error>().ok());
+    let mut error =
+        error!(ValueError, "outer").with_cause_and_context(Some(error!(TypeError, "cause")), None);
+    let other_holder = error.clone();
     for text in ["first", "second"] {
-        // SAFETY: the other holder does not use the error.
-        unsafe { error.set_extra_context(error!(ValueError, "{text}").into_object()) };
-        let context = error.extra_context().and_then(|context| context.downcast::<Error>().ok());
+        error.set_extra_context(error!(ValueError, "{text}").into_object());
+        let context = context_of(&error);
         assert_eq!(context.map(|context| context.message_bytes() == text.as_bytes()), Some(true));
     }
-    let last_resort = static_error::out_of_memory();
-    // SAFETY: nothing is changed in this error.
-    unsafe { last_resort.set_extra_context(error.into_object()) };
+    assert!(context_of(&other_holder).is_none(), "a shared error is copied");
+    assert_eq!(error.kind_bytes(), other_holder.kind_bytes());
+    assert_eq!(error.message_bytes(), other_holder.message_bytes());
+    assert_eq!(error.cause().map(|cause| cause.message_bytes() == b"cause"), Some(true));
+    let address = error.as_object().as_ptr();
+    error.set_extra_context(other_holder.into_object());
+    assert_eq!(error.as_object().as_ptr(), address, "an error with one reference is changed");
+    let mut last_resort = static_error::out_of_memory();
+    last_resort.set_extra_context(error.into_object());
     assert!(last_resort.extra_context().is_none());
 }
 

@@ -123,7 +123,7 @@ impl<'a> Fold for Mutation<'a> {
         self.finish(after, frame.target.value, answer)
     }
 
-    fn failed(&mut self, frame: &Frame<'a>, error: &Error) {
+    fn failed(&mut self, frame: &Frame<'a>, error: &mut Error) {
         if frame.target.is_reported {
             add_visit_context(error, frame.target.value);
         }
@@ -260,5 +260,8 @@ fn is_callable(hook: AnyView<'_>) -> bool {
 
 /// Adds the value to the error context if `outcome` is an error. Returns `outcome`.
 fn reported<T>(outcome: Result<T>, value: AnyView<'_>) -> Result<T> {
-    outcome.inspect_err(|error| add_visit_context(error, value))
+    outcome.map_err(|mut error| {
+        add_visit_context(&mut error, value);
+        error
+    })
 }

@@ -18,8 +18,8 @@ use crate::structural::error_context::add_visit_context;
 
 /// Creates an error context with these nodes, innermost first.
 fn context(nodes: &[&Any]) -> Result<VisitErrorContext> {
-    let error = error!(ValueError, "no");
-    nodes.iter().for_each(|node| add_visit_context(&error, node.view()));
+    let mut error = error!(ValueError, "no");
+    nodes.iter().for_each(|node| add_visit_context(&mut error, node.view()));
     Ok(error.extra_context().and_then(|context| context.downcast().ok()).expect("a context"))
 }
 

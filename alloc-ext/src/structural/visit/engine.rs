@@ -144,8 +144,8 @@ impl Fold for Walk<'_> {
         match self.enter_node(&node) {
             Ok(Inside::Done(outcome)) => Ok(Entered::Value(outcome)),
             Ok(Inside::Open(children)) => Ok(Entered::Frame(Frame { node, children })),
-            Err(error) => {
-                add_visit_context(&error, node.value.view());
+            Err(mut error) => {
+                add_visit_context(&mut error, node.value.view());
                 Err(error)
             }
         }
@@ -170,7 +170,7 @@ impl Fold for Walk<'_> {
         self.after(&frame.node)
     }
 
-    fn failed(&mut self, frame: &Frame, error: &Error) {
+    fn failed(&mut self, frame: &Frame, error: &mut Error) {
         add_visit_context(error, frame.node.value.view());
     }
 

@@ -1,9 +1,10 @@
 //! Callbacks of walks that keep what they get, and values that several threads change while they are copied or reported.
 
 use std::sync::Mutex;
+use std::thread;
 
 use ferrite::structural::WalkOrder;
-use ferrite::{Any, Array, Map, Result, String, Structural};
+use ferrite::{Any, Array, Error, Map, Result, String, Structural};
 
 fn array<const N: usize>(elements: [Any; N]) -> Result<Array<Any>> {
     Array::try_from_iter(elements)
@@ -50,4 +51,28 @@ fn a_map_that_a_callback_keeps_is_not_changed_in_place() -> Result<()> {
     assert_eq!(mapped.get(0)?.get::<Map<i64, Any>>()?.at(&1)?.get::<i64>()?, 8);
     assert_eq!(kept.expect("a map").at(&1)?.get::<i64>()?, 7);
     Ok(())
+}
+
+#[test]
+fn threads_may_raise_one_error() -> Result<()> {
+    let error = Error::new("ValueError", format_args!("no"));
+    let raise = || -> Result<()> {
+        let value = array([Any::from(1i64)])?;
+        for _ in 0..3 {
+            let raised = value.structural_walk(WalkOrder::Pre, |_: i64| -> Result<()> { Err(error.clone()) });
+            let raised = raised.err().expect("the error");
+            assert_eq!(raised.to_string(), "ValueError: no");
+            assert!(raised.extra_context().is_some() && error.extra_context().is_none());
+            let raised = value.clone().structural_mutate::<Any, _, _>(
+                |_: i64, _: &mut ferrite::structural::Mutator| -> Result<i64> { Err(error.clone()) },
+            );
+            assert!(raised.err().expect("the error").extra_context().is_some());
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(raise);
+        raise()?;
+        other.join().expect("no panic")
+    })
 }
