@@ -6,7 +6,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::name_table::bare;
+use crate::names::name_table::bare;
 
 /// A value whose accesses loom watches: reading one that is not published in order fails the model.
 struct Watched(UnsafeCell<usize>);

@@ -57,7 +57,9 @@ mod chunk_reserve;
 mod export_slot;
 #[path = "../../../core/src/call/init_once/in_progress.rs"]
 mod in_progress;
-mod name_table;
+mod names {
+    pub(crate) mod name_table;
+}
 mod refcount;
 #[path = "../../../core/src/names/global_table/shared_pointer.rs"]
 mod shared_pointer;
@@ -66,7 +68,7 @@ mod wait;
 
 /// The rooms of the core, as its files name them.
 mod platform {
-    pub use crate::{config, memory, sync};
+    pub(crate) use crate::{config, memory, sync};
 }
 
 /// Opaque records, whose content the models never read.

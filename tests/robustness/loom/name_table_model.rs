@@ -7,7 +7,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::name_table::NameTable;
+use crate::names::name_table::NameTable;
 
 /// A value whose accesses loom watches: reading one that is not published in order fails the model.
 struct Watched(UnsafeCell<usize>);

@@ -1,10 +1,10 @@
 //! The name table of bare metal: the core's names and their lookup, and entries like those of the core's `NameTable`.
 
 mod lookup;
-#[path = "../../../../../core/src/names/name_table/names.rs"]
+#[path = "../../../../../../core/src/names/name_table/names.rs"]
 #[allow(unfulfilled_lint_expectations, reason = "the trie uses the links")]
 mod names;
-#[path = "../../../../../core/src/names/name_table/trie.rs"]
+#[path = "../../../../../../core/src/names/name_table/trie.rs"]
 mod trie;
 
 use std::ptr::NonNull;
