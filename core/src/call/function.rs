@@ -13,7 +13,6 @@ use crate::object::object_alloc::{self, ObjectRecord};
 use crate::plain_error;
 use crate::value::any::{Any, AnyView};
 
-mod arguments;
 #[cfg(target_has_atomic = "ptr")]
 mod cached;
 mod call;
@@ -23,7 +22,7 @@ mod serve;
 mod status;
 mod typed_function;
 
-pub use arguments::{Argument, Arguments};
+pub use crate::value::convert::{Argument, Arguments};
 #[cfg(target_has_atomic = "ptr")]
 pub use cached::CachedGlobal;
 pub use moved::Moved;

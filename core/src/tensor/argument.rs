@@ -1,13 +1,12 @@
 //! Tensors among the arguments of a call: those that a function reads, and those that it writes.
 
-use super::call_borrows::TensorUse;
 use super::check::Argument;
 use super::reader::is_direct_address;
 use super::{Element, TensorCheck, TensorRef, TensorView, read_only};
-use crate::call::typed::Call;
 use crate::error::Result;
 use crate::plain_error;
 use crate::value::any::AnyView;
+use crate::value::callee::{Call, TensorUse};
 use crate::value::convert::{ArgumentPlace, Described, Param, TypeText};
 
 /// A parameter that a function reads, with the checks of [`TensorCheck`].

@@ -3,21 +3,10 @@
 use core::marker::PhantomData;
 
 use super::borrow::{HeldRoot, root_of};
-use crate::call::typed::Call;
 use crate::error::{Error, Result};
 use crate::plain_error;
 use crate::value::any::AnyView;
-
-/// Use of the elements of a tensor by a parameter.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum TensorUse {
-    /// Nothing, or it borrows them itself.
-    None,
-    /// Reads them until the call ends.
-    Read,
-    /// Writes them until the call ends.
-    Write,
-}
+use crate::value::callee::{Call, TensorUse};
 
 /// The arguments of a function whose elements it reads and writes, a bit for each.
 #[derive(Clone, Copy)]

@@ -4,10 +4,10 @@ use core::fmt;
 use core::ops::Deref;
 
 use super::{Element, Elements, Tensor, TensorRef};
-use crate::call::typed::Call;
 use crate::error::{Error, Result};
 use crate::plain_error;
 use crate::platform::text::Writer;
+use crate::value::callee::Call;
 use crate::value::device::{self, kind};
 use crate::value::dtype;
 use crate::value::string::String;

@@ -41,3 +41,33 @@ elements! {
     f32: FLOAT;
     f64: FLOAT;
 }
+
+#[cfg(feature = "half")]
+macro_rules! half_elements {
+    ($($name:ident: $code:ident, $example:literal;)*) => {$(
+        /// Elements of tensors, whose dtype has 16 bits.
+        ///
+        /// # Examples
+        /// ```
+        #[doc = $example]
+        /// use ferrite_core::Tensor;
+        ///
+        /// # fn main() -> ferrite_core::Result<()> {
+        /// let tensor = Tensor::from_slice(&[Number::ONE, Number::from_f32(0.5)], &[2])?;
+        /// assert_eq!(tensor.as_slice::<Number>()?[1].to_f32(), 0.5);
+        /// assert!(tensor.as_slice::<f32>().is_err());
+        /// # Ok(())
+        /// # }
+        /// ```
+        // SAFETY: a number without invalid bit patterns, of 16 bits.
+        unsafe impl Element for half::$name {
+            const DTYPE: DLDataType = DLDataType { code: code::$code, bits: 16, lanes: 1 };
+        }
+    )*};
+}
+
+#[cfg(feature = "half")]
+half_elements! {
+    f16: FLOAT, "use half::f16 as Number;";
+    bf16: BFLOAT, "use half::bf16 as Number;";
+}

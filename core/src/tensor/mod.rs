@@ -18,6 +18,8 @@ mod elements;
 mod export_slot;
 #[cfg(feature = "alloc")]
 mod from_vec;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod owned;
 #[cfg_attr(feature = "client", path = "read_only/client.rs")]
 #[cfg_attr(not(feature = "client"), path = "read_only/library.rs")]
@@ -27,10 +29,10 @@ mod unsafe_view;
 mod view;
 
 #[cfg(feature = "ndarray")]
-pub use crate::value::interop::ElementArray;
+pub use self::ndarray::ElementArray;
 pub use argument::{Input, Output};
 pub use borrow::Borrow;
-pub(crate) use call_borrows::{CallBorrows, TensorUse, TensorUses};
+pub(crate) use call_borrows::{CallBorrows, TensorUses};
 pub use check::TensorCheck;
 pub use dlpack_export::export;
 pub use dlpack_import::{DLPackForm, check_shape, import};

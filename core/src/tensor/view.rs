@@ -5,11 +5,10 @@ use core::ptr::NonNull;
 use super::borrow::Borrow;
 use super::{Element, Elements, ElementsMut, Tensor, TensorRef};
 use crate::abi::{DLTensor, type_index};
-use crate::call::function::Argument;
 use crate::error::Result;
 use crate::plain_bail;
 use crate::value::any::AnyView;
-use crate::value::convert::{Described, FromView, Param, TypeText};
+use crate::value::convert::{Argument, Described, FromView, Param, TypeText};
 
 /// A borrowed tensor: a tensor object, or a DLTensor pointer. It is `Copy`, owns nothing, and does not become an owned
 /// [`Any`](crate::Any).

@@ -1,5 +1,6 @@
 //! Conversions between Rust types and [`Any`], and the description of type mismatches in errors.
 
+mod arguments;
 mod integer;
 mod key;
 #[cfg(feature = "alloc")]
@@ -12,6 +13,7 @@ mod text;
 mod tuple;
 mod value;
 
+pub use arguments::{Argument, Arguments};
 pub use key::KeyOf;
 #[cfg(feature = "serde")]
 pub(crate) use map::{entries_of, map_of};

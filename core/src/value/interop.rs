@@ -4,10 +4,6 @@
 mod bytes;
 #[cfg(feature = "half")]
 mod half;
-#[cfg(feature = "ndarray")]
-mod ndarray;
-#[cfg(feature = "ndarray")]
-pub use self::ndarray::ElementArray;
 #[cfg(feature = "num-bigint")]
 mod num_bigint;
 #[cfg(feature = "serde")]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`any`] | the owned [`Any`](any::Any) and the borrowed [`AnyView`](any::AnyView) |
 //! | [`convert`] | conversions between values and Rust types |
+//! | [`callee`] | the call of a function as its parameters see it |
 //! | [`string`], [`shape`], [`big_int`], [`opaque`] | strings, shapes, large integers and opaque objects |
 //! | [`dtype`], [`device`] | data types and devices, and their names |
 //! | `interop` | types of other crates as values, a feature each |
@@ -13,6 +14,7 @@
 
 pub mod any;
 pub mod big_int;
+pub mod callee;
 pub mod convert;
 pub mod device;
 pub mod dtype;

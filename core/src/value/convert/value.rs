@@ -2,11 +2,10 @@
 #![forbid(unsafe_code)]
 
 use super::{AnyCompatible, TypeText};
-use crate::call::typed::Call;
 use crate::error::Result;
 use crate::platform::text::Writer;
-use crate::tensor::TensorUse;
 use crate::value::any::{Any, AnyView};
+use crate::value::callee::{Call, TensorUse};
 use crate::value::store_forwarding;
 
 /// A type with a spelling in signatures, schemas and messages.

@@ -2,35 +2,13 @@
 
 use half::{bf16, f16};
 
-use crate::abi::DLDataType;
 use crate::error::Result;
-use crate::tensor::Element;
 use crate::value::any::{Any, AnyView};
 use crate::value::convert::AnyCompatible;
-use crate::value::dtype::code;
 use crate::{any_from, any_texts};
 
 macro_rules! numbers {
-    ($($name:ident: $code:ident, $example:literal;)*) => {$(
-        /// Elements of tensors, whose dtype has 16 bits.
-        ///
-        /// # Examples
-        /// ```
-        #[doc = $example]
-        /// use ferrite_core::Tensor;
-        ///
-        /// # fn main() -> ferrite_core::Result<()> {
-        /// let tensor = Tensor::from_slice(&[Number::ONE, Number::from_f32(0.5)], &[2])?;
-        /// assert_eq!(tensor.as_slice::<Number>()?[1].to_f32(), 0.5);
-        /// assert!(tensor.as_slice::<f32>().is_err());
-        /// # Ok(())
-        /// # }
-        /// ```
-        // SAFETY: a number without invalid bit patterns, of 16 bits.
-        unsafe impl Element for $name {
-            const DTYPE: DLDataType = DLDataType { code: code::$code, bits: 16, lanes: 1 };
-        }
-
+    ($($name:ident)*) => {$(
         /// A float, rounded to the nearest number of 16 bits when it is read.
         // SAFETY: a float cell points to nothing.
         unsafe impl AnyCompatible for $name {
@@ -51,10 +29,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! {
-    f16: FLOAT, "use half::f16 as Number;";
-    bf16: BFLOAT, "use half::bf16 as Number;";
-}
+numbers!(f16 bf16);
 
 any_from!(f16, bf16);
 

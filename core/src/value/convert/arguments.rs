@@ -85,13 +85,13 @@ impl<T: Argument> Argument for Option<T> {
     }
 }
 
-/// Implements [`Argument`](crate::call::function::Argument) for types that are [`AnyCompatible`](crate::AnyCompatible):
+/// Implements [`Argument`](crate::value::convert::Argument) for types that are [`AnyCompatible`](crate::AnyCompatible):
 /// `any_argument!([T: Object] ObjectArc<T>)`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! any_argument {
     ($([$($generics:tt)*] $name:ty;)*) => {$(
-        impl<$($generics)*> $crate::call::function::Argument for $name {
+        impl<$($generics)*> $crate::value::convert::Argument for $name {
             type Held = Self;
 
             #[inline(always)]
@@ -164,11 +164,6 @@ mod owned {
     converted! {
         [] num_bigint::BigInt, |number| number.try_into_any();
         [] &num_bigint::BigInt, |number| number.clone().try_into_any();
-    }
-
-    #[cfg(feature = "ndarray")]
-    converted! {
-        [T: crate::tensor::Element, D: ndarray::Dimension] ndarray::Array<T, D>, |array| array.try_into_any();
     }
 
     #[cfg(feature = "std")]

@@ -9,13 +9,15 @@ use ndarray::{
 };
 
 use crate::abi::{DLDevice, DLTensor};
-use crate::call::typed::Call;
 use crate::error::{Error, Result};
 use crate::plain_ensure;
 use crate::platform::memory::Buffer;
-use crate::tensor::{self, Borrow, Element, Tensor, TensorRef, TensorUse};
+use crate::tensor::{self, Borrow, Element, Tensor, TensorRef};
 use crate::value::any::{Any, AnyView};
-use crate::value::convert::{AnyCompatible, ArgumentPlace, Described, FromView, IntoAny, Param, TypeText};
+use crate::value::callee::{Call, TensorUse};
+use crate::value::convert::{
+    AnyCompatible, Argument, ArgumentPlace, Described, FromView, IntoAny, Param, TypeText,
+};
 use crate::value::device;
 
 /// Creates a tensor in main memory over the elements of the array, which stay where they are, with the strides that they have. A
@@ -241,6 +243,19 @@ where
 {
     fn eq(&self, other: &R) -> bool {
         **self == **other
+    }
+}
+
+/// An argument that becomes a tensor first.
+impl<T: Element, D: Dimension> Argument for Array<T, D> {
+    type Held = Any;
+
+    fn hold(self) -> Result<Any> {
+        self.try_into_any()
+    }
+
+    fn view_of(held: &Any) -> AnyView<'_> {
+        held.view()
     }
 }
 
