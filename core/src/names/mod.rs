@@ -10,11 +10,13 @@
 
 #[cfg(not(feature = "client"))]
 pub mod builtins;
+mod debug;
 #[cfg(not(feature = "client"))]
 #[cfg_attr(not(feature = "std"), path = "defaults/none.rs")]
 pub mod defaults;
 #[cfg(not(feature = "client"))]
 pub mod ffi_functions;
+mod global_function;
 #[cfg(not(feature = "client"))]
 pub mod global_table;
 #[cfg(not(feature = "client"))]

@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::object::{ObjectRef, release};
 use crate::value::convert::{AnyCompatible, FromAny, FromView};
 
-mod debug;
 mod view;
 pub use view::{AnyView, write_owned_at};
 

@@ -1,13 +1,13 @@
-//! Values as text for programmers.
+//! Values as text for programmers: objects are shown by a global function, or by the key of their type.
 #![forbid(unsafe_code)]
 
 use core::fmt;
 
-use super::{Any, AnyView};
 use crate::abi::type_index;
 use crate::call::function::Function;
 use crate::names::type_table;
 use crate::platform::text::Lossy;
+use crate::value::any::{Any, AnyView};
 use crate::value::string;
 
 impl AnyView<'_> {
