@@ -156,15 +156,15 @@ unsafe impl<T: Object> AnyCompatible for ObjectArc<T> {
     const TEXT: &'static TypeText = &TypeText::of(T::TYPE_KEY, T::TYPE_KEY);
 
     fn view(&self) -> AnyView<'_> {
-        crate::object::view_object(self)
+        crate::value::convert::view_object(self)
     }
 
     fn into_any(self) -> Any {
-        crate::object::own_object(self)
+        crate::value::convert::own_object(self)
     }
 
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
-        Ok(crate::object::object_of(view))
+        Ok(crate::value::convert::object_of(view))
     }
 }
 

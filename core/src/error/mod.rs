@@ -26,11 +26,9 @@ use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, type_index};
 use crate::error::message::{Arg, Template, Text};
-use crate::object::{self, ObjectClass, ObjectRef, release};
+use crate::object::{ObjectClass, ObjectRef, release};
 use crate::platform::memory::AllocError;
 use crate::platform::text::{Lossy, Writer};
-use crate::value::any::{Any, AnyView};
-use crate::value::convert::AnyCompatible;
 
 pub use error_kind::ErrorKind;
 pub use site::{Site, SourceLocation};
@@ -88,27 +86,6 @@ crate::object_class! {
     /// # Upstream
     /// `tvm::ffi::Error` in `error.h`.
     pub struct Error, type_index::ERROR, "ffi.Error"
-}
-
-crate::any_from!(Error);
-
-// SAFETY: view and into_any hand out the reference that the value holds.
-unsafe impl AnyCompatible for Error {
-    crate::any_texts!(<Error as ObjectClass>::TYPE_KEY, <Error as ObjectClass>::TYPE_KEY);
-
-    fn view(&self) -> AnyView<'_> {
-        object::view_object(self)
-    }
-
-    /// Converts the error to a value. Completes its backtrace first, so that errors returned as values have one too.
-    fn into_any(mut self) -> Any {
-        self.complete_backtrace();
-        object::own_object(self)
-    }
-
-    fn try_from_view(view: AnyView<'_>) -> Result<Option<Error>> {
-        Ok(object::object_of(view))
-    }
 }
 
 /// Creates an [`Error`] from a kind and a message with arguments.

@@ -6,13 +6,10 @@ pub mod refcount;
 pub mod release;
 pub mod weak;
 
-use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use crate::abi::{TVMFFIObject, type_index};
-use crate::names::type_table;
-use crate::value::any::{Any, AnyView};
 
 /// A strong reference to an object of any class.
 ///
@@ -115,11 +112,6 @@ impl ObjectRef {
         self.object == other.object
     }
 
-    /// Returns `true` if the object's class is `T` or derived from `T`.
-    pub fn is_instance<T: ObjectClass>(&self) -> bool {
-        type_table::is_instance(self.type_index(), T::type_index())
-    }
-
     /// Borrows the reference as a `T`. Returns `None` unless the class of the object is exactly `T`.
     ///
     /// # Examples
@@ -141,51 +133,6 @@ impl ObjectRef {
         // SAFETY: the object is of that class; `T` is a transparent newtype over `ObjectRef` (contract of the trait).
         Some(unsafe { &*core::ptr::from_ref(self).cast::<T>() })
     }
-
-    /// Converts the reference to class `T`.
-    ///
-    /// # Examples
-    /// ```
-    /// use ferrite_core::{Any, ObjectRef, Shape, Tensor};
-    ///
-    /// # fn main() -> ferrite_core::Result<()> {
-    /// let object: ObjectRef = Any::from(Shape::from_slice(&[2, 3])?).get()?;
-    /// let object = object.downcast::<Tensor>().unwrap_err(); // it is no tensor
-    /// assert_eq!(object.downcast::<Shape>().unwrap().as_slice(), [2, 3]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// Returns the reference unchanged if the object is not an instance of `T`.
-    pub fn downcast<T: ObjectClass>(self) -> core::result::Result<T, ObjectRef> {
-        if self.is_instance::<T>() {
-            // SAFETY: just checked.
-            Ok(unsafe { T::from_object_unchecked(self) })
-        } else {
-            Err(self)
-        }
-    }
-
-    /// Moves the reference into an owned value.
-    pub(crate) fn into_any(self) -> Any {
-        let index = self.type_index();
-        self.into_any_of(index)
-    }
-
-    /// Moves the reference into an owned value. `index` is the type index of the object, which the caller already
-    /// knows.
-    #[inline]
-    pub(crate) fn into_any_of(self, index: i32) -> Any {
-        let view = AnyView::pointer(index, self.into_raw().as_ptr().cast());
-        // SAFETY: the cell holds the reference that was just given up.
-        unsafe { Any::from_raw(*view.as_raw()) }
-    }
-
-    /// Borrows the reference as a view.
-    pub(crate) fn view(&self) -> AnyView<'_> {
-        AnyView::pointer(self.type_index(), self.as_ptr().cast())
-    }
 }
 
 impl Clone for ObjectRef {
@@ -199,12 +146,6 @@ impl Drop for ObjectRef {
     fn drop(&mut self) {
         // SAFETY: the reference that this value owns ends here.
         unsafe { release::release_object(self.as_ptr()) };
-    }
-}
-
-impl fmt::Debug for ObjectRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.view())
     }
 }
 
@@ -256,35 +197,6 @@ unsafe impl ObjectClass for ObjectRef {
     }
 }
 
-/// Implements [`AnyCompatible`](crate::AnyCompatible) for an [`ObjectClass`] to which only objects of the class
-/// convert.
-#[macro_export]
-macro_rules! object_conversions {
-    ($name:ty) => {
-        $crate::any_from!($name);
-
-        // SAFETY: `view` borrows and `into_any` moves the reference of the value.
-        unsafe impl $crate::value::convert::AnyCompatible for $name {
-            $crate::any_texts!(
-                <$name as $crate::object::ObjectClass>::TYPE_KEY,
-                <$name as $crate::object::ObjectClass>::TYPE_KEY
-            );
-
-            fn view(&self) -> $crate::value::any::AnyView<'_> {
-                $crate::object::view_object(self)
-            }
-
-            fn into_any(self) -> $crate::value::any::Any {
-                $crate::object::own_object(self)
-            }
-
-            fn try_from_view(view: $crate::value::any::AnyView<'_>) -> $crate::error::Result<Option<Self>> {
-                Ok($crate::object::object_of(view))
-            }
-        }
-    };
-}
-
 /// Defines a reference type for a class: `object_class!(pub struct Shape, type_index::SHAPE, "ffi.Shape")`.
 #[macro_export]
 macro_rules! object_class {
@@ -325,26 +237,4 @@ macro_rules! object_class {
             }
         }
     };
-}
-
-object_conversions!(ObjectRef);
-
-/// Borrows a typed reference as a view; for [`object_conversions!`](crate::object_conversions).
-#[doc(hidden)]
-pub fn view_object<T: ObjectClass>(value: &T) -> AnyView<'_> {
-    value.as_object().view()
-}
-
-/// Moves a typed reference into an owned value; for [`object_conversions!`](crate::object_conversions).
-#[doc(hidden)]
-pub fn own_object<T: ObjectClass>(value: T) -> Any {
-    value.into_object().into_any()
-}
-
-/// Converts the object of a view into a typed reference, or returns `None` if it is not a `T`; for
-/// [`object_conversions!`](crate::object_conversions).
-/// [`object_conversions!`](crate::object_conversions).
-#[doc(hidden)]
-pub fn object_of<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
-    crate::value::convert::object_from_view(view)
 }

@@ -1,10 +1,12 @@
 //! Conversions between Rust types and [`Any`], and the description of type mismatches in errors.
 
 mod arguments;
+mod error;
 mod integer;
 mod key;
 #[cfg(feature = "alloc")]
 mod map;
+mod object;
 mod pointer;
 mod sequence;
 #[cfg(all(test, feature = "std"))]
@@ -17,6 +19,8 @@ pub use arguments::{Argument, Arguments};
 pub use key::KeyOf;
 #[cfg(feature = "serde")]
 pub(crate) use map::{entries_of, map_of};
+#[doc(hidden)]
+pub use object::{object_of, own_object, view_object};
 pub use pointer::OpaquePtr;
 pub(crate) use sequence::of_slice as slice_into_any;
 pub use value::{ArgumentPlace, Described, FromAny, FromView, IntoAny, Param, Value};
@@ -25,7 +29,6 @@ use crate::abi::{TVMFFIAnyPayload, type_index};
 use crate::error::kind::TYPE_ERROR;
 use crate::error::{Error, Result};
 use crate::names::type_table;
-use crate::object::{ObjectClass, ObjectRef, refcount};
 use crate::platform::text::Writer;
 use crate::value::any::{Any, AnyView};
 
@@ -349,32 +352,6 @@ unsafe impl AnyCompatible for Any {
     #[cfg_attr(feature = "speed", inline(never))]
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Any>> {
         view.to_owned().map(Some)
-    }
-}
-
-/// Returns a new reference to the object of `view`, or `None` if it is not an instance of `T`. Follows rvalue
-/// references.
-pub(crate) fn object_from_view<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
-    let object = instance_from_view(view, T::type_index())?;
-    // SAFETY: the object is an instance of the class of that index.
-    Some(unsafe { T::from_object_unchecked(object) })
-}
-
-/// Implements [`object_from_view`] with the class as an argument, so that all classes share one function body.
-#[cfg_attr(feature = "speed", inline(never))]
-fn instance_from_view(view: AnyView<'_>, class: i32) -> Option<ObjectRef> {
-    let object = match view.rvalue_slot() {
-        // SAFETY: an rvalue reference points to the caller's object pointer (ABI).
-        Some(slot) => core::ptr::NonNull::new(unsafe { slot.as_ptr().read() })?,
-        None => view.object_ptr()?,
-    };
-    // SAFETY: the view borrows a live object, whose header is readable and whose strong count is not zero.
-    unsafe {
-        if !type_table::is_instance((*object.as_ptr()).type_index, class) {
-            return None;
-        }
-        refcount::retain(object.as_ptr());
-        Some(ObjectRef::from_raw(object))
     }
 }
 

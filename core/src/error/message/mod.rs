@@ -14,7 +14,6 @@ use core::ptr;
 
 use crate::error::kind;
 use crate::platform::text::{Lossy, Writer};
-use crate::value::string::String;
 
 /// Marks the position of an argument in an encoded text.
 const PLACEHOLDER: u8 = 1;
@@ -138,12 +137,6 @@ impl<'a> From<&'a [u8]> for Arg<'a> {
 
 impl<'a> From<&'a str> for Arg<'a> {
     fn from(text: &'a str) -> Self {
-        Arg::from(text.as_bytes())
-    }
-}
-
-impl<'a> From<&'a String> for Arg<'a> {
-    fn from(text: &'a String) -> Self {
         Arg::from(text.as_bytes())
     }
 }

@@ -4,10 +4,10 @@ use core::fmt;
 
 use crate::abi::{TVMFFIObject, TVMFFIShapeCell, type_index};
 use crate::error::Result;
+use crate::object::ObjectClass;
 use crate::object::object_alloc::{ObjectRecord, allocate};
-use crate::object::{self, ObjectClass};
 use crate::value::any::{Any, AnyView};
-use crate::value::convert::AnyCompatible;
+use crate::value::convert::{AnyCompatible, object_of, own_object, view_object};
 use crate::{any_from, any_texts, object_class, plain_bail};
 
 mod geometry;
@@ -154,16 +154,16 @@ unsafe impl AnyCompatible for Shape {
     any_texts!(Shape::TYPE_KEY, Shape::TYPE_KEY);
 
     fn view(&self) -> AnyView<'_> {
-        object::view_object(self)
+        view_object(self)
     }
 
     fn into_any(self) -> Any {
-        object::own_object(self)
+        own_object(self)
     }
 
     /// Accepts a shape, or an Array or List of integers, whose elements are copied.
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Shape>> {
-        match object::object_of(view) {
+        match object_of(view) {
             Some(shape) => Ok(Some(shape)),
             None => from_sequence(view),
         }

@@ -13,6 +13,7 @@ use core::mem::MaybeUninit;
 
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, type_index};
 use crate::error::Result;
+use crate::error::message::Arg;
 use crate::object::object_alloc::Space;
 use crate::platform::memory::Buffer;
 use crate::platform::text::{Lossy, Writer};
@@ -402,6 +403,13 @@ unsafe impl AnyCompatible for Bytes {
             type_index::BYTE_ARRAY_PTR => view.bytes_of_bytes().map(Bytes::new).transpose(),
             _ => Ok(None),
         }
+    }
+}
+
+/// Arguments of messages.
+impl<'a> From<&'a String> for Arg<'a> {
+    fn from(text: &'a String) -> Self {
+        Arg::from(text.as_bytes())
     }
 }
 
