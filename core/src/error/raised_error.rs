@@ -11,8 +11,6 @@ use crate::abi::TVMFFIObject;
 use crate::error::Error;
 #[cfg(not(feature = "client"))]
 use crate::object::release;
-#[cfg(not(feature = "client"))]
-use crate::platform::sync::per_thread;
 
 /// Raises `error` on this thread and drops an earlier error that was not taken. If the library created the error,
 /// captures its backtrace now.
@@ -50,7 +48,7 @@ unsafe fn set_after(stale: *mut TVMFFIObject, raised: *mut TVMFFIObject) {
     // SAFETY: the caller transfers both references; the slot owns its object afterwards.
     unsafe {
         release::release_object(stale);
-        let unwanted = per_thread::with_raised(|slot| slot.replace(raised));
+        let unwanted = slot::with_raised(|slot| slot.replace(raised));
         if !unwanted.is_null() {
             release::release_object(unwanted);
         }
@@ -67,7 +65,7 @@ pub fn take() -> Option<Error> {
 
     use crate::object::{ObjectClass, ObjectRef};
 
-    let raised = per_thread::with_raised(|slot| slot.replace(ptr::null_mut()));
+    let raised = slot::with_raised(|slot| slot.replace(ptr::null_mut()));
     // SAFETY: the reference of the slot was taken out of it; only errors are stored there.
     NonNull::new(raised).map(|raised| unsafe { Error::from_object_unchecked(ObjectRef::from_raw(raised)) })
 }

@@ -128,8 +128,8 @@ BUGS = (
     Bug(
         "error is not cleared: the raised error stays in its slot when it is taken",
         "core/src/error/raised_error.rs",
-        "    let raised = per_thread::with_raised(|slot| slot.replace(ptr::null_mut()));\n",
-        "    let raised = per_thread::with_raised(|slot| slot.get());\n    let _ = ptr::null_mut::<u8>();\n",
+        "    let raised = slot::with_raised(|slot| slot.replace(ptr::null_mut()));\n",
+        "    let raised = slot::with_raised(|slot| slot.get());\n    let _ = ptr::null_mut::<u8>();\n",
         ("core", "c"),
     ),
     Bug(

@@ -20,9 +20,18 @@ impl Mark {
 /// Stores an error in the slot if it is empty. Otherwise empties the slot and returns its error.
 #[cfg(not(feature = "client"))]
 pub(super) fn store(raised: *mut crate::abi::TVMFFIObject) -> *mut crate::abi::TVMFFIObject {
-    crate::platform::sync::per_thread::with_raised(|slot| {
+    with_raised(|slot| {
         let stale = slot.get();
         slot.set(if stale.is_null() { raised } else { core::ptr::null_mut() });
         stale
     })
+}
+
+/// Runs `body` with access to the slot of the raised error. The slot is null or owns a strong reference.
+#[cfg(not(feature = "client"))]
+#[inline]
+pub(super) fn with_raised<R>(body: impl FnOnce(&core::cell::Cell<*mut crate::abi::TVMFFIObject>) -> R) -> R {
+    let slot = crate::platform::hooks::raised_slot().cast();
+    // SAFETY: the platform returns the address of a pointer, which is only accessed in critical sections.
+    crate::platform::sync::critical(|| body(unsafe { core::cell::Cell::from_mut(&mut *slot) }))
 }

@@ -49,25 +49,6 @@ pub(crate) fn swap_asking_for_error(asks: bool) -> bool {
     before
 }
 
-#[cfg(not(feature = "client"))]
-mod raised {
-    use core::cell::Cell;
-
-    use crate::abi::TVMFFIObject;
-    use crate::platform::hooks;
-    use crate::platform::sync::critical;
-
-    /// Runs `body` with access to the slot of the raised error. The slot is null or owns a strong reference.
-    #[inline]
-    pub(crate) fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
-        let slot = hooks::raised_slot().cast();
-        // SAFETY: the platform returns the address of a pointer, which is only accessed in critical sections.
-        critical(|| body(unsafe { Cell::from_mut(&mut *slot) }))
-    }
-}
-#[cfg(not(feature = "client"))]
-pub(crate) use raised::with_raised;
-
 #[doc(hidden)]
 pub use crate::platform::sync::Mutex as __Mutex;
 

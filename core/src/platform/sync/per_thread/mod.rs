@@ -1,4 +1,4 @@
-//! Per-thread state: the raised error, the queue of dying objects, and values that other crates declare with
+//! Per-thread state: the queue of dying objects, and values that other crates declare with
 //! [`per_thread!`](crate::per_thread).
 //!
 //! With std the state is thread-local. Without it there is one instance, shared by the whole program and accessed under
@@ -31,12 +31,6 @@ mod tests {
         assert!(!swap_asking_for_error(true));
         assert!(swap_asking_for_error(false));
         assert!(!swap_asking_for_error(false));
-    }
-
-    #[cfg(feature = "std")]
-    #[test]
-    fn the_raised_slot_starts_empty() {
-        assert!(with_raised(|slot| slot.get()).is_null());
     }
 
     #[cfg(feature = "std")]

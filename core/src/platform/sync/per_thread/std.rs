@@ -3,46 +3,18 @@
 
 extern crate std;
 
-mod at_end;
+pub(crate) mod at_end;
 
 use self::at_end::AtEnd;
 use super::Dying;
-use crate::abi::TVMFFIObject;
 use core::cell::{Cell, RefCell};
 use core::mem::{ManuallyDrop, needs_drop};
 use core::ptr;
-
-/// Slot for the raised error of a thread. Its error is released when the thread ends.
-struct RaisedSlot {
-    error: Cell<*mut TVMFFIObject>,
-    /// Number of the error that the thread raised last, which is not necessarily in the slot any more.
-    number: Cell<usize>,
-    at_end: AtEnd,
-}
-
-impl RaisedSlot {
-    /// Releases the error of an ending thread. Later destructors may raise others.
-    ///
-    /// # Safety
-    /// `slot` must be the address of the slot of this thread.
-    unsafe fn release(slot: *const ()) {
-        // SAFETY: the caller's promise.
-        let slot = unsafe { &*slot.cast::<RaisedSlot>() };
-        slot.at_end.renew();
-        let error = slot.error.replace(ptr::null_mut());
-        if !error.is_null() {
-            // SAFETY: the slot's strong reference was taken out of it.
-            unsafe { crate::object::release::release_object(error) };
-        }
-    }
-}
 
 std::thread_local! {
     // Without destructors for std, so that they work while other thread-local values are being destroyed.
     static DYING: Dying = const { Cell::new(ptr::null_mut()) };
     static ASKS: Cell<bool> = const { Cell::new(false) };
-    static RAISED: RaisedSlot =
-        const { RaisedSlot { error: Cell::new(ptr::null_mut()), number: Cell::new(0), at_end: AtEnd::new(RaisedSlot::release) } };
 }
 
 /// Queue of a single-threaded process. It is a static, so that access needs no thread-local lookup.
@@ -83,26 +55,6 @@ impl Queue {
 #[inline]
 pub(crate) fn swap_asking_for_error(asks: bool) -> bool {
     ASKS.replace(asks)
-}
-
-/// Runs `body` with access to the slot of this thread's raised error. The slot is null or owns a strong reference.
-///
-/// If there is no memory to register the slot, or the thread has run its destructors, an error that nobody takes is
-/// never released.
-#[inline]
-pub(crate) fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
-    with_numbered_raised(|slot, _| body(slot))
-}
-
-/// Runs `body` with access to the slot of this thread's raised error, as [`with_raised`] does, and to the number of the error that the
-/// thread raised last, initially 0.
-#[inline]
-pub(crate) fn with_numbered_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>, &Cell<usize>) -> R) -> R {
-    RAISED.with(|slot| {
-        // SAFETY: the slot is in a thread-local without a destructor, and `release` accepts its address.
-        unsafe { slot.at_end.is_registered(ptr::from_ref(slot).cast()) };
-        body(&slot.error, &slot.number)
-    })
 }
 
 #[doc(hidden)]
