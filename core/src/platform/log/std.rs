@@ -1,25 +1,19 @@
-//! The log on hosts: warnings are written to standard error.
+//! The log on hosts: standard error.
 
 #[cfg_attr(unix, path = "stderr/unix.rs")]
 #[cfg_attr(not(unix), path = "stderr/other.rs")]
 mod stderr;
 
-use crate::error::message::{Arg, Text};
 use crate::platform::text::Writer;
 
 /// Maximum length of a line in bytes.
 const LINE_BYTES: usize = 1024;
 
-/// Writes one line, composed on the stack to avoid allocation. Longer lines are truncated, and errors of the stream are
-/// ignored.
-///
-/// # Safety
-/// The requirements of [`Template::write`].
-pub(super) unsafe fn write(text: Text, args: *const Arg<'_>) {
+/// Writes one line. Errors of the stream are ignored.
+pub(super) fn line(compose: &dyn Fn(&mut Writer<'_>)) {
     let mut line = [0; LINE_BYTES];
     let mut out = Writer::new(&mut line);
-    // SAFETY: the caller's promise.
-    unsafe { text.write(args, &mut out) };
+    compose(&mut out);
     let len = out.wanted.min(LINE_BYTES - 1);
     line[len] = b'\n';
     stderr::write(&line[..=len]);
