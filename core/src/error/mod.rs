@@ -27,8 +27,11 @@ use core::ptr::{self, NonNull};
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, type_index};
 use crate::error::message::{Arg, Template, Text};
 use crate::object::{ObjectClass, ObjectRef, release};
+use crate::plain_error;
 use crate::platform::memory::AllocError;
+use crate::platform::stack::{MAX_NESTED_CALLS, TooDeep};
 use crate::platform::text::{Lossy, Writer};
+use crate::platform::unwind::Panic;
 
 pub use error_kind::ErrorKind;
 pub use site::{Site, SourceLocation};
@@ -176,6 +179,34 @@ impl From<AllocError> for Error {
     #[inline]
     fn from(refused: AllocError) -> Error {
         out_of_memory(refused.bytes())
+    }
+}
+
+/// Creates the ValueError of a refused nested call.
+impl From<TooDeep> for Error {
+    #[cold]
+    #[inline(never)]
+    fn from(refusal: TooDeep) -> Error {
+        match refusal {
+            #[cfg(all(feature = "std", not(feature = "client")))]
+            TooDeep::StackUsedUp => {
+                plain_error!(VALUE_ERROR, "Calls are nested too deep: the stack of the thread is used up")
+            }
+            TooDeep::TooManyCalls => plain_error!(
+                VALUE_ERROR,
+                "Calls are nested too deep: more than {} inside one another",
+                MAX_NESTED_CALLS
+            ),
+        }
+    }
+}
+
+/// Creates the InternalError of a caught panic.
+impl From<Panic> for Error {
+    #[cold]
+    #[inline(never)]
+    fn from(panic: Panic) -> Error {
+        plain_error!(INTERNAL_ERROR, "panic: {}", panic.message())
     }
 }
 

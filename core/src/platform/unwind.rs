@@ -1,37 +1,61 @@
 //! Handling of panics at the boundary to C: they are caught in builds that unwind, and abort in others.
 #![forbid(unsafe_code)]
 
-use crate::error::Result;
+#[cfg(feature = "std")]
+use crate::platform::log;
 
-/// Runs `body` and converts a panic into an InternalError.
+/// Runs `body` and converts a panic into an error: an InternalError, if the error is the library's
+/// [`Error`](crate::error::Error).
 ///
 /// # Errors
-/// Errors of `body`. InternalError with the panic's message if `body` panics.
+/// Errors of `body`; an error with the panic's message if `body` panics.
 #[cfg(feature = "std")]
 #[inline(always)]
-pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn catch<T, E: From<Panic>>(body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     // An interrupted operation can only leave its own objects inconsistent, and the error tells the caller to drop
     // them.
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(panic_error(payload)))
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Panic(Some(payload)).into()))
+}
+
+/// A caught panic.
+#[cfg(feature = "std")]
+pub struct Panic(Option<Payload>);
+
+/// A caught panic, which this build does not have.
+#[cfg(not(feature = "std"))]
+pub enum Panic {}
+
+impl Panic {
+    /// Returns the message, or `unknown payload` if the panic carries something else.
+    #[cfg(feature = "std")]
+    pub fn message(&self) -> &str {
+        let Some(payload) = &self.0 else { return "" };
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
+        text.unwrap_or("unknown payload")
+    }
+
+    /// Returns the message.
+    #[cfg(not(feature = "std"))]
+    pub fn message(&self) -> &str {
+        match *self {}
+    }
+}
+
+#[cfg(feature = "std")]
+impl Drop for Panic {
+    fn drop(&mut self) {
+        if let Some(payload) = self.0.take() {
+            discard(payload);
+        }
+    }
 }
 
 /// Value that a panic carries.
 #[cfg(feature = "std")]
 type Payload = std::boxed::Box<dyn core::any::Any + Send>;
-
-/// Converts a panic payload into an error.
-#[cfg(feature = "std")]
-#[cold]
-#[inline(never)]
-fn panic_error(payload: Payload) -> crate::error::Error {
-    let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
-    let error = crate::plain_error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload"));
-    discard(payload);
-    error
-}
 
 /// Drops a panic payload. If its destructor panics, the payload of that panic is leaked, since its destructor may panic again.
 #[cfg(feature = "std")]
@@ -48,7 +72,7 @@ fn discard(payload: Payload) {
 /// # Errors
 /// Errors of `body`.
 #[cfg(not(feature = "std"))]
-pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn catch<T, E: From<Panic>>(body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     body()
 }
 
@@ -59,7 +83,7 @@ pub fn contain_panic(body: impl FnOnce()) {
 
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
         discard(payload);
-        crate::plain_warn!("a destructor panicked; what it had not yet released is leaked");
+        log::line(&|out| out.put(b"a destructor panicked; what it had not yet released is leaked"));
     }
 }
 
@@ -74,6 +98,7 @@ mod tests {
     use core::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::error::Result;
 
     /// Number of destructors that still panic.
     static LEFT: AtomicUsize = AtomicUsize::new(0);

@@ -2,12 +2,12 @@
 //! the stack overflows.
 #![forbid(unsafe_code)]
 
-use crate::error::{Error, Result};
-use crate::plain_error;
 use crate::platform::config;
 use crate::platform::sync::per_thread;
 
 mod bounds;
+
+pub use bounds::TooDeep;
 
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub(crate) use bounds::PROVIDER;
@@ -27,12 +27,12 @@ crate::per_thread!(static NESTED: usize = 0);
 /// all threads in builds without `std`.
 ///
 /// # Errors
-/// Errors of `body`. ValueError if the limit is reached; `body` is not called then.
+/// Errors of `body`. [`TooDeep`], a ValueError, if the limit is reached; `body` is not called then.
 ///
 /// # Threads
 /// Any. Allocates nothing, except in the provider of stack bounds at the first call of each thread.
 #[inline]
-pub fn nest<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
+pub fn nest<R, E: From<TooDeep>>(body: impl FnOnce() -> Result<R, E>) -> Result<R, E> {
     if bounds::have_space()? {
         return body();
     }
@@ -44,13 +44,13 @@ pub fn nest<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
 struct NestedCall;
 
 impl NestedCall {
-    fn new() -> Result<Self> {
+    fn new() -> Result<Self, TooDeep> {
         let fits = per_thread::with(&NESTED, |nested| {
             let fits = *nested < MAX_NESTED_CALLS;
             *nested += usize::from(fits);
             fits
         });
-        if fits == Some(true) { Ok(Self) } else { Err(too_many()) }
+        if fits == Some(true) { Ok(Self) } else { Err(TooDeep::TooManyCalls) }
     }
 }
 
@@ -60,14 +60,10 @@ impl Drop for NestedCall {
     }
 }
 
-#[cold]
-fn too_many() -> Error {
-    plain_error!(VALUE_ERROR, "Calls are nested too deep: more than {} inside one another", MAX_NESTED_CALLS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Result;
 
     fn depth_reached(count: &mut usize) -> Result<()> {
         *count += 1;

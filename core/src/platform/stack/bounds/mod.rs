@@ -9,3 +9,13 @@ pub(crate) use imp::PROVIDER;
 pub(super) use imp::*;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub use imp::{StackBoundsProvider, set_provider};
+
+/// The refusal of a nested call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TooDeep {
+    /// The stack of the thread is used up.
+    #[cfg(all(feature = "std", not(feature = "client")))]
+    StackUsedUp,
+    /// As many calls as can be are nested, on a stack with unknown bounds.
+    TooManyCalls,
+}

@@ -3,8 +3,7 @@
 
 use core::ops::Range;
 
-use crate::error::{Error, Result};
-use crate::plain_error;
+use super::TooDeep;
 use crate::platform::sync::{Mutex, per_thread};
 
 /// Number of bytes reserved at the low end of the stack for code that runs until the next [`nest`](super::super::nest):
@@ -37,16 +36,16 @@ crate::per_thread!(static BOUNDS: ThreadBounds = ThreadBounds { asked: false, us
 /// Returns `true` if the stack certainly has space for a nested call, or `false` if its bounds are unknown.
 ///
 /// # Errors
-/// ValueError if the stack is exhausted.
+/// [`TooDeep::StackUsedUp`].
 #[inline]
-pub(in crate::platform::stack) fn have_space() -> Result<bool> {
+pub(in crate::platform::stack) fn have_space() -> Result<bool, TooDeep> {
     let here = approximate_stack_pointer();
     let known = per_thread::with(&BOUNDS, |known| known.asked.then(|| known.usable.clone())).flatten();
     let usable = known.unwrap_or_else(ask);
     // The reserve of a small stack is half of it. Addresses below the reserve belong to another stack, such as a
     // coroutine's.
     if here < usable.start && usable.start - here <= RESERVE.min(usable.len()) {
-        Err(used_up())
+        Err(TooDeep::StackUsedUp)
     } else {
         Ok(usable.contains(&here))
     }
@@ -71,11 +70,6 @@ fn ask() -> Range<usize> {
 fn usable_part(stack: Range<usize>) -> Range<usize> {
     let reserve = RESERVE.min(stack.len() / 2);
     stack.start + reserve..stack.end
-}
-
-#[cold]
-fn used_up() -> Error {
-    plain_error!(VALUE_ERROR, "Calls are nested too deep: the stack of the thread is used up")
 }
 
 #[cfg(test)]
