@@ -50,6 +50,18 @@ def without_tests(text):
     return text
 
 
+def without_inline_modules(text):
+    """Return the code with paths of inline modules as they would be in their file: its own module is their parent."""
+    start = 0
+    while match := re.compile(r"\bmod\s+\w+\s*\{").search(text, start):
+        end = block_end(text, match.end() - 1)
+        body = without_inline_modules(text[match.end() : end])
+        body = re.sub(r"(?<![\w:])super\s*::\s*(super\b)?", lambda found: found[1] or "self::", body)
+        text = text[: match.end()] + body + text[end:]
+        start = match.end() + len(body)
+    return text
+
+
 class Module:
     def __init__(self, path):
         self.path = path  # names from the crate's root
@@ -68,7 +80,7 @@ class Crate:
         """Read a module from a file; its child modules are in a folder."""
         if not file.is_file() or file in self.code:
             return
-        text = without_tests(without_noise(file.read_text()))
+        text = without_inline_modules(without_tests(without_noise(file.read_text())))
         module = self.modules.setdefault(path, Module(path))
         module.files.append(file)
         self.code[file] = (path, text)
