@@ -5,13 +5,14 @@ use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 use ferrite_core::abi::type_index;
-use ferrite_core::error::Result;
+use ferrite_core::class;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object::object_alloc::Chunks;
-use ferrite_core::plain_bail;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::{plain_bail, plain_error};
 
 use super::enums::{enum_class, is_enum};
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
@@ -27,14 +28,15 @@ const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
 /// Containers are rebuilt. Other objects are copied by the `__ffi_shallow_copy__` hook of their type, and all their fields,
 /// including read-only ones, are then replaced by copies. Strings, bytes, shapes, big integers and enums are shared with
 /// the original. In a cycle, an Array or Map that refers back to an Array or Map that is still being copied keeps the
-/// reference to the original.
+/// reference to the original. A cycle through an object of a class in Rust that never changes is an error: other code could see the
+/// copy before it is complete.
 ///
 /// Allocation: on hosts, many Arrays and Maps share one [chunk](Chunks) of memory. An object that outlives the others may
 /// keep up to 16 KiB alive.
 ///
 /// # Errors
 /// InternalError for an object whose type lacks the hook, such as a function or tensor; RuntimeError for a hook whose copy has
-/// other references; errors of hooks, getters and setters; ValueError beyond the maximum depth of [`crate::walk`]; MemoryError.
+/// other references, and for a cycle through an object of a class in Rust that never changes; errors of hooks, getters and setters; ValueError beyond the maximum depth of [`crate::walk`]; MemoryError.
 ///
 /// # Examples
 /// ```
@@ -60,6 +62,7 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
         hooks: Hooks::new(SHALLOW_COPY),
         enum_class: enum_class(),
         has_placeholders: false,
+        last_type: (type_index::NONE, false),
         entries: Buffer::new(),
         chunks: Default::default(),
     };
@@ -87,6 +90,8 @@ struct Copier<'w> {
     enum_class: Option<i32>,
     /// Whether a copy contains a placeholder: a reference to an original that was not copied completely yet.
     has_placeholders: bool,
+    /// Type index of the last object that a hook copied, and whether its class is [frozen](is_frozen).
+    last_type: (i32, bool),
     /// Scratch buffer for the keys and values of a map that is copied in bulk.
     entries: Buffer<Any>,
     /// Memory that the copies of Arrays and Maps are allocated in.
@@ -96,12 +101,16 @@ struct Copier<'w> {
 enum Copy {
     /// An Array or Map on the current path. Its copy is created after the copies of its elements.
     Open,
+    /// An object of a frozen class on the current path. Nobody may reach its copy before all fields are set.
+    Filling,
     Made(Any),
 }
 
 struct Frame<'w> {
     children: Children<'w>,
     copy: Unfinished,
+    /// Index of the object in `Copier::copies`, if it is there.
+    place: Option<usize>,
     /// Copied key whose value is copied next.
     key: Option<Any>,
 }
@@ -114,6 +123,8 @@ enum Unfinished {
     Dict(DictObject),
     /// Object from the shallow-copy hook, whose fields are being replaced by copies.
     Object(Any),
+    /// Object as before, of a frozen class.
+    Frozen(Any),
 }
 
 impl<'w> Fold for Copier<'w> {
@@ -134,6 +145,7 @@ impl<'w> Fold for Copier<'w> {
                 self.has_placeholders = true;
                 return Ok(Entered::Value(Any::new(object.into_owned())));
             }
+            Some(Copy::Filling) => return Err(frozen_cycle(object.type_index())),
             None => {}
         }
         let children = Children::of(object, 0)?;
@@ -144,8 +156,8 @@ impl<'w> Fold for Copier<'w> {
             return Ok(Entered::Value(copy));
         }
         let copy = self.begin(children.object(), children.len())?;
-        self.note(children.object(), copy.known())?;
-        Ok(Entered::Frame(Frame { children, copy, key: None }))
+        let place = self.note(children.object(), copy.known())?;
+        Ok(Entered::Frame(Frame { children, copy, place, key: None }))
     }
 
     /// Returns the next child that must be copied. Adds the shared children before it to the copy.
@@ -171,8 +183,11 @@ impl<'w> Fold for Copier<'w> {
             Unfinished::List(list) => return Ok(Any::new(list.clone())),
             Unfinished::Dict(dict) => return Ok(Any::new(dict.clone())),
             Unfinished::Object(object) => return Ok(object.clone()),
+            Unfinished::Frozen(object) => object.clone(),
         };
-        self.note(frame.children.object(), Copy::Made(copy.clone()))?;
+        if let Some(place) = frame.place {
+            self.copies.set_at(place, Copy::Made(copy.clone()));
+        }
         Ok(copy)
     }
 
@@ -185,7 +200,9 @@ impl Frame<'_> {
         match &mut self.copy {
             Unfinished::Array(array) => return array.push(copy),
             Unfinished::List(list) => return list.push(copy),
-            Unfinished::Object(object) => return set_field(object, &self.children, &copy),
+            Unfinished::Object(object) | Unfinished::Frozen(object) => {
+                return set_field(object, &self.children, &copy);
+            }
             Unfinished::Map(_) | Unfinished::Dict(_) => {}
         }
         let Some(key) = self.key.take() else {
@@ -216,16 +233,20 @@ impl Unfinished {
             Self::List(list) => Copy::Made(Any::new(list.clone())),
             Self::Dict(dict) => Copy::Made(Any::new(dict.clone())),
             Self::Object(object) => Copy::Made(object.clone()),
+            Self::Frozen(_) => Copy::Filling,
         }
     }
 }
 
 impl Copier<'_> {
-    /// Records the state of an object's copy. An unshared Array or Map is not recorded, since the walk cannot reach it
-    /// again. Mutable objects are always recorded, because their copies may contain placeholders.
-    fn note(&mut self, object: &MaybeOwned<'_, ObjectRef>, copy: Copy) -> Result<()> {
+    /// Records the state of an object's copy, and returns its index. An unshared Array or Map is not recorded, since the walk cannot
+    /// reach it again. Mutable objects are always recorded, because their copies may contain placeholders.
+    fn note(&mut self, object: &MaybeOwned<'_, ObjectRef>, copy: Copy) -> Result<Option<usize>> {
         let is_fixed = matches!(object.type_index(), type_index::ARRAY | type_index::MAP);
-        if is_fixed && object.is_unshared() { Ok(()) } else { self.copies.insert(object, copy) }
+        if is_fixed && object.is_unshared() {
+            return Ok(None);
+        }
+        self.copies.insert_indexed(object, copy).map(Some)
     }
 
     /// Copies a sequence or Map in bulk if all its children are shared with the original; `None` otherwise. A Map must also
@@ -284,7 +305,12 @@ impl Copier<'_> {
             type_index::DICT => DictObject::with_capacity(0).map(Unfinished::Dict),
             other => match self.hooks.of_type(other)? {
                 Some(hook) => {
-                    checked_copy(hook.call_packed(&[AnyView::from(object)])?, other).map(Unfinished::Object)
+                    let copy = checked_copy(hook.call_packed(&[AnyView::from(object)])?, other)?;
+                    Ok(if self.is_frozen(other) {
+                        Unfinished::Frozen(copy)
+                    } else {
+                        Unfinished::Object(copy)
+                    })
                 }
                 None => plain_bail!(
                     INTERNAL_ERROR,
@@ -294,6 +320,15 @@ impl Copier<'_> {
                 ),
             },
         }
+    }
+
+    /// Returns `true` if Rust code reads objects of the type without a borrow, so that their fields are set only while the walk alone
+    /// can reach them.
+    fn is_frozen(&mut self, index: i32) -> bool {
+        if self.last_type.0 != index {
+            self.last_type = (index, is_frozen(index));
+        }
+        self.last_type.1
     }
 
     /// Empties the copies of Lists and Dicts after a failure, so that cycles among them are released. A copy that a hook gave to
@@ -359,11 +394,27 @@ impl Copier<'_> {
     }
 
     fn replace_in_fields(&self, object: &Any) -> Result<()> {
-        for_each_field(object.type_index(), |field| match self.copy_of(&field.get(object)?) {
+        let index = object.type_index();
+        for_each_field(index, |field| match self.copy_of(&field.get(object)?) {
+            Some(_) if is_frozen(index) => Err(frozen_cycle(index)),
             Some(copy) => field.set(object, copy),
             None => Ok(()),
         })
     }
+}
+
+/// Returns `true` if Rust code reads objects of the type without a borrow.
+fn is_frozen(index: i32) -> bool {
+    type_table::type_info(index).is_some_and(class::is_frozen)
+}
+
+#[cold]
+fn frozen_cycle(index: i32) -> Error {
+    plain_error!(
+        RUNTIME_ERROR,
+        "Cannot deep copy a cycle through an object of class `{}`, which never changes",
+        type_table::type_key_of(index)
+    )
 }
 
 /// Returns the result of a shallow-copy hook if its fields may be set: it has the type of the original, else a TypeError, and no

@@ -4,13 +4,19 @@ use core::ptr;
 use core::sync::atomic::Ordering;
 
 use crate::abi::TVMFFIObject;
+#[cfg(not(feature = "client"))]
+use crate::abi::TVMFFITypeInfo;
 use crate::error::{Error, Result};
 use crate::names::type_table;
+#[cfg(not(feature = "client"))]
+use crate::names::type_table::TypeEntry;
 use crate::plain_error;
 use crate::platform::sync::atomic::{AtomicI32, AtomicPtr};
 use crate::platform::sync::critical;
 
 use super::elsewhere;
+#[cfg(not(feature = "client"))]
+use super::register::MUTABLE;
 use super::register::is_of_rust;
 
 /// Index of a class that is not bound. No object has this type index.
@@ -124,6 +130,19 @@ pub fn is_bound(index: i32, except: Option<&KeyBinding>) -> bool {
 /// need not be made of the fields that reflection shows.
 pub fn is_defined_in_rust(index: i32) -> bool {
     is_bound(index, None) || type_table::fields(index).iter().any(is_of_rust)
+}
+
+/// Returns `true` if Rust code reads fields of objects of the type without a borrow: those of a class in Rust that never changes, or
+/// of a class of the library or of another language to which a class of this binary is bound. Such fields are set only while nobody
+/// else can reach the object.
+#[cfg(not(feature = "client"))]
+pub fn is_frozen(entry: &TypeEntry) -> bool {
+    let is_read = |index: i32| {
+        type_table::fields(index).iter().any(|field| field.flags & MUTABLE == 0) && is_defined_in_rust(index)
+    };
+    // SAFETY: ancestors are registered types, whose records are never freed.
+    let is_inherited = |ancestor: &*const TVMFFITypeInfo| is_read(unsafe { (**ancestor).type_index });
+    entry.ancestors().iter().any(is_inherited) || is_read(entry.type_index())
 }
 
 /// Searches the list. The caller is in a critical section.

@@ -35,6 +35,8 @@ mod tests;
 
 pub use abi_field::{AbiField, AbiReference, LayoutFallback, LayoutProbe};
 pub use access::create;
+#[cfg(not(feature = "client"))]
+pub use binding::is_frozen;
 pub use binding::{KeyBinding, is_bound, is_defined_in_rust};
 pub use borrow::{ObjectBorrow, ObjectBorrowMut};
 pub use description::{Class, ClassOptions, Default as FieldDefault, Field, FieldType, Method, MethodKind};
@@ -44,6 +46,7 @@ pub use method::{MethodResult, constructor, method, shallow_copy};
 pub use object_arc::{ObjectArc, ObjectRecordOf};
 #[doc(hidden)]
 pub use parent::{NotAClass, ParentOf};
+pub use register::is_of_rust;
 
 use core::marker::PhantomData;
 

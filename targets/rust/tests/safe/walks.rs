@@ -1,10 +1,15 @@
 //! Callbacks of walks that keep what they get, and values that several threads change while they are copied or reported.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use ferrite::dataclass::deep_copy;
 use ferrite::structural::WalkOrder;
-use ferrite::{Any, Array, Error, Map, Result, String, Structural};
+use ferrite::{
+    Any, AnyView, Array, Error, Function, List, Map, Object, ObjectArc, ObjectClass, Result, String,
+    Structural, type_table,
+};
 
 fn array<const N: usize>(elements: [Any; N]) -> Result<Array<Any>> {
     Array::try_from_iter(elements)
@@ -13,6 +18,12 @@ fn array<const N: usize>(elements: [Any; N]) -> Result<Array<Any>> {
 /// Returns an array of an array of a string and a number.
 fn nested() -> Result<Array<Any>> {
     array([array([String::new("a string that is not short")?.into(), Any::from(2i64)])?.into()])
+}
+
+/// Registers a hook of a class.
+fn add_hook<T: Object>(name: &str, hook: &Function) -> Result<()> {
+    T::register()?;
+    type_table::register_attr(ObjectArc::<T>::type_index(), name.as_bytes(), AnyView::from(hook))
 }
 
 #[test]
@@ -75,4 +86,104 @@ fn threads_may_raise_one_error() -> Result<()> {
         raise()?;
         other.join().expect("no panic")
     })
+}
+
+#[derive(Object)]
+#[object(key = "safe.walks.Node", structural = "tree")]
+#[repr(C)]
+struct Node {
+    links: List<Any>,
+    names: Array<Any>,
+}
+
+#[derive(Object)]
+#[object(key = "safe.walks.Key")]
+#[repr(C)]
+struct Key {
+    links: List<Any>,
+    number: i64,
+}
+
+fn cycle_through(key: &str) -> std::string::String {
+    format!("RuntimeError: Cannot deep copy a cycle through an object of class `{key}`, which never changes")
+}
+
+#[test]
+fn a_copy_that_a_key_reaches_is_not_changed() -> Result<()> {
+    static KEPT: Mutex<Option<&'static Array<Any>>> = Mutex::new(None);
+    static IS_COPYING: AtomicBool = AtomicBool::new(false);
+    let hash = |key: ObjectArc<Key>| -> Result<i64> {
+        if let Ok(node) = key.links.get(0)?.get::<ObjectArc<Node>>()
+            && IS_COPYING.swap(false, Ordering::Relaxed)
+        {
+            let node: &'static ObjectArc<Node> = Box::leak(Box::new(node));
+            *KEPT.lock().expect("nobody panics") = Some(&node.names);
+        }
+        Ok(key.number)
+    };
+    let equal = |left: ObjectArc<Key>, right: ObjectArc<Key>| left.number == right.number;
+    add_hook::<Key>("__any_hash__", &Function::from_typed(hash)?)?;
+    add_hook::<Key>("__any_equal__", &Function::from_typed(equal)?)?;
+
+    let links = List::<Any>::new()?;
+    let node = Node { links: links.clone(), names: nested()? }.into_arc()?;
+    links.push(node.clone().into())?;
+    let mut map = Map::<Any, i64>::new()?;
+    for number in 0..6 {
+        map.insert(Key { links: links.clone(), number }.into_arc()?.into(), number)?;
+    }
+    links.push(map.into())?;
+
+    IS_COPYING.store(true, Ordering::Relaxed);
+    let copied = deep_copy(&node.clone().into()).map(drop);
+    let kept = KEPT.lock().expect("nobody panics").map(Array::len);
+    assert!(kept.is_none_or(|len| len == 1), "an array that is still there");
+    assert_eq!(copied.expect_err("a cycle").to_string(), cycle_through("safe.walks.Node"));
+    links.clear()?;
+    let copied: ObjectArc<Node> = deep_copy(&node.into())?.get()?;
+    assert_eq!(copied.names.len(), 1);
+    Ok(())
+}
+
+#[derive(Object)]
+#[object(key = "safe.walks.Back", no_copy)]
+struct Back {
+    array: Any,
+}
+
+#[test]
+fn a_copy_is_not_changed_behind_its_creation() -> Result<()> {
+    // The hook puts the array that is being copied in a field whose original is not copied.
+    static WHOLE: Mutex<Option<Array<Any>>> = Mutex::new(None);
+    let hook = |_: Any| Back { array: WHOLE.lock().expect("nobody panics").clone().into() }.into_arc();
+    add_hook::<Back>("__ffi_shallow_copy__", &Function::from_typed(hook)?)?;
+    let links = List::<Any>::new()?;
+    let whole = array([Back { array: Any::NONE }.into_arc()?.into(), links.clone().into()])?;
+    links.push(whole.clone().into())?;
+    *WHOLE.lock().expect("nobody panics") = Some(whole.clone());
+    let copied = deep_copy(&whole.into()).map(drop);
+    WHOLE.lock().expect("nobody panics").take();
+    assert_eq!(copied.expect_err("a cycle").to_string(), cycle_through("safe.walks.Back"));
+    links.clear()
+}
+
+#[derive(Object)]
+#[object(key = "safe.walks.Counter")]
+#[repr(C)]
+struct Counter {
+    #[object(read_write)]
+    value: Any,
+}
+
+#[test]
+fn a_cycle_through_objects_that_change_is_copied() -> Result<()> {
+    let counter = Counter { value: Any::NONE }.into_arc()?;
+    counter.borrow_mut()?.value = array([counter.clone().into()])?.into();
+    let copied: ObjectArc<Counter> = deep_copy(&counter.clone().into())?.get()?;
+    let inside = copied.borrow()?.value.get::<Array<ObjectArc<Counter>>>()?.get(0)?;
+    assert!(inside.as_object().ptr_eq(copied.as_object()) && !copied.as_object().ptr_eq(counter.as_object()));
+    for cycle in [copied, counter] {
+        cycle.borrow_mut()?.value = Any::NONE;
+    }
+    Ok(())
 }
