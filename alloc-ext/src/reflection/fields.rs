@@ -9,6 +9,7 @@ use ferrite_core::abi::{
     kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj, type_index,
 };
 use ferrite_core::call::function::{Function, checked};
+use ferrite_core::class::is_of_rust;
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table::{self, TypeEntry};
 use ferrite_core::object::{ObjectClass, ObjectRef};
@@ -60,6 +61,11 @@ impl RegisteredField {
 
     pub(super) fn has_default(self) -> bool {
         self.has_flag(kTVMFFIFieldFlagBitMaskHasDefault)
+    }
+
+    /// Returns `true` if a class in Rust defined the field, whose accessors borrow the object.
+    pub(super) fn borrows_object(self) -> bool {
+        is_of_rust(self.0)
     }
 
     /// Returns the address of the field in an object.

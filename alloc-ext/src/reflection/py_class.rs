@@ -7,6 +7,7 @@ use ferrite_core::class::{claim_for_zeros, is_defined_in_rust};
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table::{self, TypeEntry};
 use ferrite_core::object::ObjectRef;
+use ferrite_core::object::borrow::Shared;
 use ferrite_core::object::object_alloc::{self, ObjectRecord};
 use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::{Function, plain_ensure};
@@ -55,6 +56,8 @@ pub(super) struct FieldClass {
     entry: &'static TypeEntry,
     /// Size of an object after the header, in bytes.
     body_bytes: usize,
+    /// Whether an ancestor is a class in Rust, whose fields are read under a borrow of the object.
+    has_borrows: bool,
 }
 
 /// Record of an object of a [`FieldClass`]. The fields follow the header.
@@ -166,7 +169,8 @@ impl FieldClass {
             total_size
         );
         claim(entry, total_size)?;
-        Ok(FieldClass { entry, body_bytes: body_bytes.unwrap_or(0) })
+        let has_borrows = fields_of(entry).any(RegisteredField::borrows_object);
+        Ok(FieldClass { entry, body_bytes: body_bytes.unwrap_or(0), has_borrows })
     }
 
     /// Allocates a zero-initialised object, whose fields are thus None, null or 0.
@@ -188,8 +192,10 @@ impl FieldClass {
             self.entry.type_key()
         );
         let copy = self.allocate()?;
+        let _borrow = self.has_borrows.then(|| Shared::of(source)).transpose()?;
         for field in fields_of(self.entry) {
-            // SAFETY: both objects are instances of the type, and the copy has no other reference.
+            // SAFETY: both objects are instances of the type, and the copy has no other reference. Writers of fields that follow
+            // borrows are excluded; those of other languages' fields are other threads of that language (trusted).
             unsafe { copy_field(field, source.as_ptr(), copy.as_ptr()) };
         }
         Ok(copy)

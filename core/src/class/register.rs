@@ -268,8 +268,8 @@ impl Class {
     }
 }
 
-/// Returns `true` if a class in Rust defined a field, so that objects always have a value of its type.
-pub(super) fn is_of_rust(field: &TVMFFIFieldInfo) -> bool {
+/// Returns `true` if a class in Rust defined a field, so that objects always have a value of its type, and accessors borrow them.
+pub fn is_of_rust(field: &TVMFFIFieldInfo) -> bool {
     field.flags & BORROWS != 0
 }
 

@@ -6,6 +6,7 @@ use std::thread;
 
 use ferrite::dataclass::deep_copy;
 use ferrite::structural::WalkOrder;
+use ferrite::type_table::NewTypeRequest;
 use ferrite::{
     Any, AnyView, Array, Error, Function, List, Map, Object, ObjectArc, ObjectClass, Result, String,
     Structural, type_table,
@@ -186,4 +187,39 @@ fn a_cycle_through_objects_that_change_is_copied() -> Result<()> {
         cycle.borrow_mut()?.value = Any::NONE;
     }
     Ok(())
+}
+
+#[test]
+fn objects_that_change_are_borrowed_while_they_are_copied() -> Result<()> {
+    Counter::register()?;
+    let child = type_table::get_or_alloc_index(&NewTypeRequest {
+        type_key: b"safe.walks.Counter.Child",
+        static_type_index: -1,
+        type_depth: 2,
+        num_child_slots: 0,
+        child_slots_can_overflow: true,
+        parent_type_index: ObjectArc::<Counter>::type_index(),
+    })?;
+    Function::global("ffi._PyClassRegisterTypeAttrColumns")?.call::<()>((child, 40))?;
+    let make: Function = type_table::attr(child, b"__ffi_new__").get()?;
+    let copy: Function = type_table::attr(child, b"__ffi_shallow_copy__").get()?;
+    let counter: ObjectArc<Counter> = make.call(())?;
+    thread::scope(|scope| {
+        let writer = counter.clone();
+        scope.spawn(move || {
+            for number in 0..20 {
+                if let Ok(mut counter) = writer.borrow_mut() {
+                    counter.value = number.into();
+                }
+            }
+        });
+        for _ in 0..20 {
+            // A RuntimeError while the writer has the object.
+            let _ = copy.call::<Any>((&counter,));
+        }
+    });
+    let borrowed = counter.borrow_mut()?;
+    assert_eq!(copy.call::<Any>((&counter,)).map(drop).unwrap_err().kind_bytes(), b"RuntimeError");
+    drop(borrowed);
+    copy.call::<Any>((&counter,)).map(drop)
 }
