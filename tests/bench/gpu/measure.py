@@ -55,7 +55,7 @@ def launches(kernels):
 
 
 def operators(kernels):
-    a, b, weight = (torch.randn(*shape, device="cuda") for shape in ((4096, 4096), (4096, 4096), (4096,)))
+    a, weight = (torch.randn(*shape, device="cuda") for shape in ((4096, 4096), (4096,)))
     norm = torch.nn.functional.rms_norm
     torch.testing.assert_close(kernels.rmsnorm(a, weight, 1e-6, None), norm(a, (4096,), weight, 1e-6))
     yield (
@@ -64,8 +64,6 @@ def operators(kernels):
         "`torch.rms_norm`",
         finished(lambda: norm(a, (4096,), weight, 1e-6)),
     )
-    torch.testing.assert_close(kernels.gemm(a, b, None), a @ b, rtol=1e-3, atol=1e-2)
-    yield "`gemm` of 4096 x 4096", finished(lambda: kernels.gemm(a, b, None)), "`torch.matmul`", finished(lambda: a @ b)
 
 
 def compiled(library):

@@ -27,9 +27,6 @@
 #define KERNELS_CLONES
 #endif
 
-// Inlines a helper into the clones, so that it is compiled for their processors.
-#define KERNELS_INLINE inline __attribute__((always_inline))
-
 // Keeps one copy of a check that every kernel makes.
 #define KERNELS_SHARED __attribute__((noinline))
 
@@ -41,9 +38,6 @@ namespace kernels {
 // Work, in elements or multiplications, from which a loop is split among threads: below, starting them costs more than they
 // save.
 constexpr int64_t kParallelWork = int64_t{1} << 17;
-
-KERNELS_INLINE int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
-KERNELS_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // ---- extents and types ---------------------------------------------------------------------
 
@@ -58,37 +52,10 @@ struct Dim : FerriteExtent {
 constexpr DLDataType kFloat32{kDLFloat, 32, 1};
 constexpr DLDataType kFloat16{kDLFloat, 16, 1};
 constexpr DLDataType kBFloat16{kDLBfloat, 16, 1};
-constexpr DLDataType kFloat8E4M3{kDLFloat8_e4m3fn, 8, 1};
-constexpr DLDataType kFloat8E5M2{kDLFloat8_e5m2, 8, 1};
-constexpr DLDataType kInt8{kDLInt, 8, 1};
-constexpr DLDataType kUInt8{kDLUInt, 8, 1};
-constexpr DLDataType kInt32{kDLInt, 32, 1};
-constexpr DLDataType kInt64{kDLInt, 64, 1};
 
 inline bool operator==(const DLDataType& a, const DLDataType& b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
-
-// The DLPack type of a C++ type.
-template <class T> struct TypeOf;
-template <> struct TypeOf<float> {
-  static constexpr DLDataType value = kFloat32;
-};
-template <> struct TypeOf<Half> {
-  static constexpr DLDataType value = kFloat16;
-};
-template <> struct TypeOf<BFloat16> {
-  static constexpr DLDataType value = kBFloat16;
-};
-template <> struct TypeOf<Float8E4M3> {
-  static constexpr DLDataType value = kFloat8E4M3;
-};
-template <> struct TypeOf<Float8E5M2> {
-  static constexpr DLDataType value = kFloat8E5M2;
-};
-template <> struct TypeOf<int8_t> {
-  static constexpr DLDataType value = kInt8;
-};
 
 // Calls `f` with a value of the C++ type of a tensor of float32, float16 or bfloat16, which the caller has checked.
 template <class F> void with_float_type(DLDataType dtype, F&& f) {
@@ -170,13 +137,6 @@ class Call {
     }
   }
 
-  // Reads a required output.
-  Tensor writable(int32_t index, const char* name, DLDataType dtype, std::initializer_list<Dim*> dims) {
-    Tensor x = tensor(index, name, dtype, dims);
-    writes(x);
-    return x;
-  }
-
   // Reads an optional output, or allocates one on the device of the first tensor. Call it after all other checks.
   KERNELS_SHARED Output output(int32_t index, const char* name, DLDataType dtype, std::initializer_list<Dim*> dims,
                                const Tensor* same = nullptr) {
@@ -190,44 +150,6 @@ class Call {
     double value = 0;
     if (!failed_) keep(ferrite_arg_float(args_, index, &value));
     return value;
-  }
-  // Reads an integer from `low` to `high`.
-  int64_t integer(int32_t index, const char* name, int64_t low, int64_t high) {
-    int64_t value = 0;
-    if (!failed_) keep(ferrite_arg_int_in(args_, index, name, low, high, &value));
-    return value;
-  }
-  bool boolean(int32_t index) {
-    int value = 0;
-    if (!failed_) keep(ferrite_arg_bool(args_, index, &value));
-    return value != 0;
-  }
-
-  // Checks an extent.
-  void at_least(const Tensor& x, int32_t axis, int64_t least) {
-    if (!failed_) keep(ferrite_check_at_least(x.arg_, axis, least));
-  }
-  void at_most(const Tensor& x, int32_t axis, int64_t most) {
-    if (!failed_) keep(ferrite_check_at_most(x.arg_, axis, most));
-  }
-  void divisible(const Tensor& x, int32_t axis, int64_t by) {
-    if (!failed_) keep(ferrite_check_divisible(x.arg_, axis, by));
-  }
-  // Checks that all elements, of int32 or int64, are from `low` to `high`.
-  void elements(const Tensor& x, int64_t low, int64_t high) {
-    if (!failed_) keep(ferrite_check_elements(x.arg_, low, high));
-  }
-
-  // Checks the lengths of sequences, and the blocks in which their tokens are; the rest of a row of the tables may be anything.
-  KERNELS_SHARED void context(const Tensor& tables, const Tensor& lengths, int64_t blocks, int64_t block_size) {
-    if (failed_) return;
-    const int64_t seqs = tables.dl()->shape[0], max_blocks = tables.dl()->shape[1];
-    elements(lengths, 0, max_blocks * block_size);
-    for (int64_t seq = 0; seq < seqs && !failed_; ++seq) {
-      const int64_t used = ceil_div(lengths.data<int32_t>()[seq], block_size);
-      for (int64_t i = 0; i < used && !failed_; ++i)
-        keep(ferrite_check_element(tables.arg_, seq * max_blocks + i, 0, blocks - 1));
-    }
   }
 
  private:
@@ -261,7 +183,7 @@ class Call {
   int check_device(const FerriteTensorArg& x) const {
     const int32_t type = x.dl->device.device_type;
     const bool elsewhere = place_ == Place::kAnyDevice && (type == kDLOpenCL || type == kDLCUDA);
-    if (elsewhere && x.dl->dtype.code != kDLInt && ferrite_check_dtype(&x, kDLFloat, 32, 1) != 0) return -1;
+    if (elsewhere && ferrite_check_dtype(&x, kDLFloat, 32, 1) != 0) return -1;
     if (count_ == 0) return elsewhere ? 0 : ferrite_check_device(&x, kDLCPU);
     return ferrite_check_device(&x, tensors_[0].dl->device.device_type) || ferrite_check_same_device(&x, &tensors_[0]);
   }

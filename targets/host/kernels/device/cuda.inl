@@ -5,7 +5,6 @@ R"(
 #define LONG long long
 #define BARRIER __syncthreads()
 #define BLOCK_X ((LONG)blockIdx.x)
-#define BLOCK_Y ((LONG)blockIdx.y)
 #define THREAD ((int)threadIdx.x)
 #define THREADS 256
 )"

@@ -21,23 +21,11 @@ struct Source {
 constexpr char rmsnorm_text[] =
 #include "rmsnorm.inl"
     ;
-constexpr char silu_and_mul_text[] =
-#include "silu_and_mul.inl"
-    ;
 constexpr char sum_rows_text[] =
 #include "sum_rows.inl"
     ;
-constexpr char rotary_embedding_text[] =
-#include "rotary_embedding.inl"
-    ;
-constexpr char gemm_text[] =
-#include "gemm.inl"
-    ;
 KERNEL_SOURCE(rmsnorm, "ppplf")
-KERNEL_SOURCE(silu_and_mul, "ppl")
 KERNEL_SOURCE(sum_rows, "ppl")
-KERNEL_SOURCE(rotary_embedding, "ppppllll")
-KERNEL_SOURCE(gemm, "ppplll")
 
 // A kind of device: the loader of its modules, the format of source text, and the words that the kernels are written in.
 struct Kind {
@@ -53,10 +41,9 @@ constexpr char cuda_words[] =
 constexpr Kind opencl{"ffi.Module.load_from_bytes.opencl", "cl", opencl_words};
 constexpr Kind cuda{"ffi.Module.load_from_bytes.cuda", "cuda", cuda_words};
 
-// The extents of a launch, of which each kernel has these three.
-constexpr const char* kAxes[] = {"blockIdx.x", "blockIdx.y", "threadIdx.x"};
+// The extents of a launch: a block for each row.
+constexpr const char* kAxes[] = {"blockIdx.x", "threadIdx.x"};
 constexpr int64_t kThreads = 256;
-constexpr int64_t kTile = 16;
 
 // ---- values --------------------------------------------------------------------------------
 
@@ -179,20 +166,16 @@ template <const Kind& kind, const Source& source> int load(void** function) {
 
 // ---- launches ------------------------------------------------------------------------------
 
-struct Grid {
-  int64_t x, y;
-};
-
-// Queues a kernel on the current stream of the device of `first`.
-template <const Source& source, class... Values> int launch(Grid grid, const Tensor& first, const Values&... values) {
+// Queues a kernel with a block for each row, on the current stream of the device of `first`.
+template <const Source& source, class... Values> int launch(int64_t rows, const Tensor& first, const Values&... values) {
   static void *opencl_function, *cuda_function;
-  if (grid.x == 0 || grid.y == 0) return 0;
+  if (rows == 0) return 0;
   const DLDevice device = first.dl()->device;
   const bool on_cuda = device.device_type == kDLCUDA;
   void** function = on_cuda ? &cuda_function : &opencl_function;
   if (TVMFFIHandleInitOnce(function, on_cuda ? load<cuda, source> : load<opencl, source>) != 0) return -1;
   const TVMFFIAny place[] = {pack(int64_t{device.device_type}), pack(int64_t{device.device_id})};
-  TVMFFIAny args[] = {pack(first), pack(values)..., pack(grid.x), pack(grid.y), pack(kThreads)};
+  TVMFFIAny args[] = {pack(first), pack(values)..., pack(rows), pack(kThreads)};
   TVMFFIAny result;
   if (call_global("__tvm_set_device", place, 2, &result) != 0) return -1;
   result = value_of(kTVMFFINone);
@@ -202,25 +185,11 @@ template <const Source& source, class... Values> int launch(Grid grid, const Ten
 }  // namespace
 
 int rmsnorm(const Tensor& x, const Tensor& weight, int64_t rows, int64_t cols, float eps, const Tensor& out) {
-  return launch<rmsnorm_source>(Grid{rows, 1}, x, weight, out, cols, eps);
-}
-
-int silu_and_mul(const Tensor& x, int64_t rows, int64_t cols, const Tensor& out) {
-  return launch<silu_and_mul_source>(Grid{rows, 1}, x, out, cols);
+  return launch<rmsnorm_source>(rows, x, weight, out, cols, eps);
 }
 
 int sum_rows(const Tensor& x, int64_t rows, int64_t cols, const Tensor& out) {
-  return launch<sum_rows_source>(Grid{rows, 1}, x, out, cols);
-}
-
-int rotary_embedding(const Tensor& positions, const Tensor& query, const Tensor& key, const Tensor& cos_sin_cache,
-                     int64_t tokens, int64_t heads, int64_t kv_heads, int64_t head_size, int64_t rotary_dim) {
-  return launch<rotary_embedding_source>(Grid{tokens, 1}, positions, query, key, cos_sin_cache, heads, kv_heads, head_size,
-                                         rotary_dim / 2);
-}
-
-int gemm(const Tensor& a, const Tensor& b, int64_t m, int64_t n, int64_t k, const Tensor& out) {
-  return launch<gemm_source>(Grid{ceil_div(n, kTile), ceil_div(m, kTile)}, a, b, out, m, n, k);
+  return launch<sum_rows_source>(rows, x, out, cols);
 }
 
 }  // namespace device

@@ -5,7 +5,6 @@ R"(
 #define LONG long
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define BLOCK_X ((LONG)get_group_id(0))
-#define BLOCK_Y ((LONG)get_group_id(1))
 #define THREAD ((int)get_local_id(0))
 #define THREADS 256
 )"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 from typing import Any, Callable
 
 import ferrite_kernels
@@ -16,7 +15,8 @@ LANGUAGES = ("c", "cpp", "rust")
 # The first size of an operator is that of a model, the others are odd, one, or none.
 CASES = [
     pytest.param(language, operator, size, id=f"{language}-{operator}-{'x'.join(map(str, size))}")
-    for language, operator in itertools.product(LANGUAGES, operators.COMMON)
+    for language in LANGUAGES
+    for operator in [*operators.COMMON, *(operators.IN_C if language == "c" else [])]
     for size in (operator.sizes[0], operator.sizes[-1], operator.sizes[len(operator.sizes) // 2])
 ]
 

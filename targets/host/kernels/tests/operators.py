@@ -1,6 +1,6 @@
 """Tables of operators for tests: inputs of several sizes, its function in numpy, and where its results are.
 
-A test file of a language lists its operators in a table, runs each by `check`, and takes the eight that all languages have from
+A test file of a language lists its operators in a table, runs each by `check`, and takes those that all languages have from
 `COMMON`:
 
     OPERATORS = [*COMMON, Operator("relu", inputs=lambda rng, *shape: [normal(rng, *shape)], sizes=SHAPES, reference=reference.relu)]
@@ -169,6 +169,11 @@ DECODE = [(3, 32, 8, 128, 16, 9), (2, 32, 32, 128, 16, 4), (1, 1, 1, 1, 1, 1), (
 COMMON = [
     Operator("layernorm2d", layernorm_inputs, ROWS, reference.layernorm2d, over=0),
     Operator("rmsnorm", rmsnorm_inputs, ROWS, reference.rmsnorm, over=0),
+    Operator("sum_rows", lambda rng, rows, cols: [normal(rng, rows, cols)], ROWS, reference.sum_rows, atol=1e-4),
+]
+
+# Operators in C with several outputs, written arguments, integers, or types of elements that differ.
+IN_C = [
     Operator(
         "silu_and_mul",
         lambda rng, rows, cols: [normal(rng, rows, 2 * cols) * 4],
@@ -185,6 +190,5 @@ COMMON = [
         reference.gemm,
         atol=1e-4,
     ),
-    Operator("sum_rows", lambda rng, rows, cols: [normal(rng, rows, cols)], ROWS, reference.sum_rows, atol=1e-4),
     Operator("paged_attention_decode", decode_inputs, DECODE, reference.paged_attention_decode),
 ]

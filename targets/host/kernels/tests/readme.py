@@ -13,8 +13,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent
 BUILD = FOLDER / "build"
-# Files whose family has another name in another language.
-SAME = {"topk": "softmax", "gemm_quantized": "quantized gemm", "logits": "sampling", "sort": "sorting", "reduce": "reductions"}
+# Files whose family has another name.
+SAME = {"sort": "sorting", "reduce": "reductions"}
 
 FIGURES = {
     "build_file_s": ("Build of one file, processor seconds", "{:.3f}"),

@@ -15,13 +15,12 @@ import pytest
 import test_c
 import test_cpp
 import test_device as test_device_kernels
-import test_rust
 from conftest import BUILD, load, on_ferrite
 from dlpack import READ_ONLY, array_of, tensor
-from operators import Operator, call, inputs_of
+from operators import COMMON, Operator, call, inputs_of
 from signatures import Parameter, parameters
 
-TABLES = {"c": test_c.OPERATORS, "cpp": test_cpp.OPERATORS, "rust": test_rust.OPERATORS}
+TABLES = {"c": test_c.OPERATORS, "cpp": test_cpp.OPERATORS, "rust": COMMON}
 
 
 def exports(language: str) -> set[str]:
@@ -245,14 +244,9 @@ VALUES = [
 ]
 
 
-def in_c_and_cpp(rows):
-    """Return a parameter for each language of C and C++ that has the operator of a row. Rust has such tests of its own."""
-    return [pytest.param(language, *row, id=f"{language}-{row[0]}-{row[1]}") for row in rows for language in ("c", "cpp") if (language, row[0]) in NAMED]
-
-
-@pytest.mark.parametrize("language, name, argument, value, kind, text", in_c_and_cpp(VALUES))
-def test_value(language, name, argument, value, kind, text):
-    good = Call(load(language), NAMED[language, name])
+@pytest.mark.parametrize("name, argument, value, kind, text", VALUES)
+def test_value(c, name, argument, value, kind, text):
+    good = Call(c, NAMED["c", name])
     array = good.arguments[next(one.index for one in good.parameters if one.name == argument)]
     if isinstance(array, np.ndarray):
         array.reshape(-1)[0] = value
@@ -268,25 +262,22 @@ EXTENTS = [
 ]
 
 
-@pytest.mark.parametrize("language, name, argument, shape, text", in_c_and_cpp(EXTENTS))
-def test_impossible_extent(language, name, argument, shape, text):
-    good = Call(load(language), NAMED[language, name])
-    good.refuses(ValueError, text, **{argument: np.zeros(shape, "float32")})
+@pytest.mark.parametrize("name, argument, shape, text", EXTENTS)
+def test_impossible_extent(c, name, argument, shape, text):
+    Call(c, NAMED["c", name]).refuses(ValueError, text, **{argument: np.zeros(shape, "float32")})
 
 
-@pytest.mark.parametrize("language", ["c", "cpp"])
-def test_largest_k(language):
+def test_largest_k(c):
     gating, two = np.zeros((2, 4), "float32"), np.zeros((2, 5), "float32")
     with pytest.raises(ValueError, match=r"Invalid weights\.shape\[1\] .*\n.*\n.*expected at most 4, got 5"):
-        call(load(language), "topk_softmax", gating, False, two, two.astype("int32"))
+        call(c, "topk_softmax", gating, False, two, two.astype("int32"))
 
 
-@pytest.mark.parametrize("language", ["c", "cpp"])
-def test_heads_of_the_cache_must_divide_those_of_the_query(language):
+def test_heads_of_the_cache_must_divide_those_of_the_query(c):
     query, cache = np.zeros((1, 4, 8), "float32"), np.zeros((1, 2, 3, 8), "float32")
     rest = (np.zeros((1, 1), "int32"), np.ones(1, "int32"), 1.0, None)
     with pytest.raises(ValueError, match=r"Invalid query\.shape\[1\] .*\n.*\n.*expected to be divisible by 3, got 4"):
-        call(load(language), "paged_attention_decode", query, cache, cache.copy(), *rest)
+        call(c, "paged_attention_decode", query, cache, cache.copy(), *rest)
     for empty in (cache[:, :, :0], cache[:, :0]):
         with pytest.raises(ValueError, match=r"Invalid key_cache\.shape\[\d\] .*\n.*\n.*expected at least 1, got 0"):
-            call(load(language), "paged_attention_decode", query, empty.copy(), empty.copy(), *rest)
+            call(c, "paged_attention_decode", query, empty.copy(), empty.copy(), *rest)

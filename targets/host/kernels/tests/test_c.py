@@ -7,6 +7,7 @@ import reference
 from dlpack import array_of
 from operators import (
     COMMON,
+    IN_C,
     ROTARY,
     ROWS,
     TOPK,
@@ -215,7 +216,7 @@ PAGED = [
     )
 ]
 
-OPERATORS = [*COMMON, *MAPS, *ORDERS, *SAMPLING, *PAGED]
+OPERATORS = [*COMMON, *IN_C, *MAPS, *ORDERS, *SAMPLING, *PAGED]
 
 
 @pytest.mark.parametrize("operator, size", cases(OPERATORS))

@@ -51,7 +51,7 @@ def test_exported_symbols_are_those_of_kernels(language):
     defined = printed_by("nm", "-D", "--defined-only", "--format=posix", str(BUILD / f"kernels_{language}.so"))
     names = [line.split()[0] for line in defined.splitlines()]
     assert [name for name in names if not name.startswith("__tvm_ffi_")] == []
-    assert len([name for name in names if not name.startswith("__tvm_ffi__")]) >= 8
+    assert len([name for name in names if not name.startswith("__tvm_ffi__")]) >= 3
 
 
 # ---- interpreters and libraries ----------------------------------------------------------------------------
@@ -81,11 +81,11 @@ def test_one_build_on_every_interpreter_and_library(python, libtvm_ffi):
     printed = printed_with(python, libtvm_ffi == "ferrite")
     assert printed["ferrite"] == (libtvm_ffi == "ferrite")
     x = np.arange(24, dtype="float64").reshape(4, 6) - 9
-    expected = {"2": x @ x.T, "3": x.sum(-1)}
     for language in LANGUAGES:
-        for at, value in expected.items():
-            np.testing.assert_allclose(printed["results"][language][int(at)], value, rtol=1e-5)
+        np.testing.assert_allclose(printed["results"][language][0], x.sum(-1), rtol=1e-5)
         assert printed["results"][language] == printed_with(sys.executable, False)["results"][language], "bit for bit"
+    np.testing.assert_allclose(printed["in_c"][0], x @ x.T, rtol=1e-5)
+    assert printed["in_c"] == printed_with(sys.executable, False)["in_c"], "bit for bit"
 
 
 def test_versions_of_python():

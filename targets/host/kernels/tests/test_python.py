@@ -184,6 +184,10 @@ def test_given_outputs_are_written_and_returned(language):
     kernels, x = adaptor("numpy", language), np.ones((3, 4), "float32")
     out = np.empty(3, "float32")
     assert kernels.sum_rows(x, out=out) is out and (out == 4).all()
+
+
+def test_several_outputs_are_written_and_returned():
+    kernels, x = adaptor("numpy", "c"), np.ones((3, 4), "float32")
     weights, indices = np.empty((3, 2), "float32"), np.empty((3, 2), "int32")
     assert kernels.topk_softmax(x, True, weights, indices)[1] is indices
 

@@ -1,9 +1,7 @@
 //! Kernels in Rust: functions that name no framework, each exported by one attribute.
 //!
 //! ```text
-//! activation, attention, embedding, experts,     the kernels, a file for each family
-//! gemm, logits, norm, reduce, rotary, softmax
-//! arithmetic    sums, products and exponentials that compilers turn into vector code
+//! norm, reduce  the kernels, a file for each family
 //! simd          one function for several vector units, of which the processor's is chosen: the only unsafe code
 //! parallel      rows on several threads
 //! ```
@@ -12,17 +10,8 @@
 //! kernel returns a new tensor that the caller's framework allocates. Outputs share no memory with other arguments.
 #![deny(unsafe_code)]
 
-mod activation;
-mod arithmetic;
-mod attention;
-mod embedding;
-mod experts;
-mod gemm;
-mod logits;
 mod norm;
 mod parallel;
 mod reduce;
-mod rotary;
 #[allow(unsafe_code, reason = "calls functions that are compiled for the processor's vector unit")]
 mod simd;
-mod softmax;

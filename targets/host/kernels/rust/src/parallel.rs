@@ -24,42 +24,21 @@ fn rows_per_thread(rows: usize, cost: usize) -> usize {
     rows.div_ceil(threads).max(1)
 }
 
-/// Runs each task on a thread of its own, the first one on this thread.
-fn run<T: Send>(mut tasks: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
-    let Some(first) = tasks.next() else { return };
-    let work = &work;
-    thread::scope(|scope| {
-        for task in tasks {
-            scope.spawn(move || work(task));
-        }
-        work(first);
-    });
-}
-
-/// Splits rows of `columns` elements among threads. `work` gets the number of its first row, and its rows.
+/// Splits rows of `columns` elements among threads, this one included. `work` gets the number of its first row, and its rows.
 pub fn rows<T: Send>(out: &mut [T], columns: usize, cost: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     if out.is_empty() {
         return;
     }
     let share = rows_per_thread(out.len() / columns, cost);
-    if share * columns >= out.len() {
-        return work(0, out);
+    let (first, others) = out.split_at_mut(out.len().min(share * columns));
+    if others.is_empty() {
+        return work(0, first);
     }
-    let tasks = out.chunks_mut(share * columns).enumerate();
-    run(tasks, |(number, rows)| work(number * share, rows));
-}
-
-/// Splits the rows of two outputs among threads, as [`rows`] does.
-pub fn paired_rows<T: Send, U: Send>(
-    (a, b): (&mut [T], &mut [U]),
-    columns: (usize, usize),
-    cost: usize,
-    work: impl Fn(usize, &mut [T], &mut [U]) + Sync,
-) {
-    if a.is_empty() || b.is_empty() {
-        return;
-    }
-    let share = rows_per_thread(a.len() / columns.0, cost);
-    let tasks = a.chunks_mut(share * columns.0).zip(b.chunks_mut(share * columns.1)).enumerate();
-    run(tasks, |(number, (a, b))| work(number * share, a, b));
+    let work = &work;
+    thread::scope(|scope| {
+        for (number, rows) in (1..).zip(others.chunks_mut(share * columns)) {
+            scope.spawn(move || work(number * share, rows));
+        }
+        work(0, first);
+    });
 }

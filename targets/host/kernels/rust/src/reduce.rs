@@ -4,9 +4,8 @@ use ferrite::env;
 use ferrite::tensor::{Input, Output};
 use ferrite::{Result, Tensor};
 
-use crate::arithmetic::sum_of;
 use crate::parallel;
-use crate::simd::vectorized;
+use crate::simd::{sum_of, vectorized};
 
 /// The sum of each row.
 ///

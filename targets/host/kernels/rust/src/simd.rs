@@ -1,24 +1,23 @@
-//! One function for several vector units, of which the processor's is chosen when it is called.
+//! One function for several vector units, of which the processor's is chosen when it is called; sums that compilers turn into vector code.
 
-/// Defines a function whose body is compiled for AVX-512, for AVX2 and for the baseline. In it, `WIDTH` is the number of float32 in a
-/// vector; where it is more than 4, there are fused multiply-adds.
+/// Defines a function whose body is compiled for AVX-512, for AVX2 and for the baseline.
 macro_rules! vectorized {
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
         $vis fn $name($($arg: $type),*) $(-> $result)? {
             #[inline(always)]
-            fn generic<const WIDTH: usize>($($arg: $type),*) $(-> $result)? $body
+            fn generic($($arg: $type),*) $(-> $result)? $body
 
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
                 fn avx512($($arg: $type),*) $(-> $result)? {
-                    generic::<16>($($arg),*)
+                    generic($($arg),*)
                 }
 
                 #[target_feature(enable = "avx2,fma")]
                 fn avx2($($arg: $type),*) $(-> $result)? {
-                    generic::<8>($($arg),*)
+                    generic($($arg),*)
                 }
 
                 let level = $crate::simd::level();
@@ -33,11 +32,27 @@ macro_rules! vectorized {
                     return unsafe { avx2($($arg),*) };
                 }
             }
-            generic::<4>($($arg),*)
+            generic($($arg),*)
         }
     };
 }
 pub(crate) use vectorized;
+
+/// Number of independent sums, whose order is fixed.
+const LANES: usize = 32;
+
+/// Returns the sum of `map` of each element.
+#[inline(always)]
+pub fn sum_of(x: &[f32], map: impl Fn(f32) -> f32) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, x) in lanes.iter_mut().zip(chunk) {
+            *lane += map(*x);
+        }
+    }
+    lanes.iter().sum::<f32>() + rest.iter().map(|x| map(*x)).sum::<f32>()
+}
 
 /// A vector unit.
 #[cfg(target_arch = "x86_64")]
