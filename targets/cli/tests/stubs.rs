@@ -23,6 +23,10 @@ fn names(folder: &str) -> Outcome<PathBuf> {
     Cc::shared(scratch(folder)?.join("libnames.so")).strict().source(source).link()
 }
 
+/// Helpers at the beginning of headers, and the mark that stands for them in `golden/stubs/`.
+const HELPERS: (&str, &str) =
+    (include_str!("../src/stubs/c/helpers.h"), "/* The helpers: targets/cli/src/stubs/c/helpers.h. */\n");
+
 const LANGUAGES: [(&str, &str); 3] = [("--python", "pyi"), ("--c", "h"), ("--rust", "rs")];
 
 #[test]
@@ -31,7 +35,7 @@ fn declarations_of_kernels_and_of_difficult_names() -> Outcome<()> {
     {
         for (option, suffix) in LANGUAGES {
             let text = ferrite(&["stubs", option], &[&library])?.success()?;
-            golden_file(&format!("stubs/{name}.{suffix}"), &text)?;
+            golden_file(&format!("stubs/{name}.{suffix}"), &text.replace(HELPERS.0, HELPERS.1))?;
         }
     }
     Ok(())
@@ -61,12 +65,17 @@ fn json_has_all_that_declarations_are_made_of() -> Outcome<()> {
 #[test]
 fn a_c_program_calls_through_the_headers() -> Outcome<()> {
     let (folder, library) = (scratch("cli-stubs-client")?, Library::get()?);
+    for (name, library) in [("kernels", kernels("cli-stubs-client")?), ("names", names("cli-stubs-client")?)]
+    {
+        let header = folder.join(name).with_extension("h");
+        ferrite(&["stubs", "--c", "-o", &header.to_string_lossy()], &[&library])?.success()?;
+    }
     let sources = [quickstart_kernels(), root().join("targets/cli/tests/stubs/names.c")];
     let program = sources
         .iter()
         .fold(Cc::program(folder.join("client")).strict(), |cc, source| cc.source(source))
         .source(root().join("targets/cli/tests/stubs/client.c"))
-        .headers(root().join("targets/cli/tests/golden/stubs"))
+        .headers(folder.clone())
         .link_shared(library)?;
     let printed = output_of(&mut Command::new(program))?;
     let expected = "dot: 25\nadd_one: 4 5\nadd_one: ValueError: add_one: expected vectors of the same length\nclass: 7\n\
