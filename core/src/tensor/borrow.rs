@@ -1,8 +1,9 @@
 //! The run-time borrow state of the elements of tensor objects.
 //!
 //! The state is in the word of the header that the ABI defines as zero: zero while nothing borrows the elements, so tensors that other
-//! libraries allocate have a valid state, too. The word of a view of another tensor is [`word::FORWARDED`] from its creation to its end, and
-//! borrows of its elements are in the word of the tensor at the end of the chain, its root. A DLTensor pointer has no word.
+//! libraries allocate have a valid state, too. The word of a tensor over the memory of another object is [`word::FORWARDED`] from its creation
+//! to its end, and borrows of its elements are in the word of the object at the end of the chain, its root: the tensor of a view, the tensor
+//! that an import was exported from, the storage of the tensors in it. A DLTensor pointer has no word.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -14,7 +15,7 @@ use crate::object::borrow::word;
 use crate::plain_error;
 use crate::value::any::AnyView;
 
-/// Returns the tensor whose word has the borrows of a tensor's elements.
+/// Returns the object whose word has the borrows of a tensor's elements.
 ///
 /// # Safety
 /// `object` must be a live tensor object. The root lives as long as it does.

@@ -2,10 +2,11 @@
 
 use core::alloc::Layout;
 use core::ffi::c_void;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
+use super::borrowing::{self, Owner};
 use super::dlpack_import::DLPackForm;
-use super::{Tensor, borrowing};
+use super::{Tensor, export_slot};
 use crate::abi::{
     DLManagedTensor, DLManagedTensorVersioned, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION, DLPackVersion,
     TVMFFIObject,
@@ -13,6 +14,10 @@ use crate::abi::{
 use crate::error::{Result, out_of_memory};
 use crate::object::ObjectRef;
 use crate::platform::memory;
+
+/// Bit of an export's context, the address of the tensor object, if the managed tensor is in the export slot of that object; 0 in builds
+/// without slots.
+const IN_TENSOR: usize = if export_slot::EXISTS { 1 } else { 0 };
 
 impl Tensor {
     /// Creates a managed tensor in DLPack's legacy form. It shares data, shape and strides with this tensor and keeps
@@ -73,7 +78,8 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
         Some(room) => room,
         None => allocate(form)?,
     };
-    let manager_ctx = tensor.0.clone().into_raw().as_ptr().cast();
+    let context = tensor.0.clone().into_raw().as_ptr().cast::<c_void>();
+    let manager_ctx = context.map_addr(|address| address | if room.is_some() { IN_TENSOR } else { 0 });
     // SAFETY: the block is owned here and has the size and alignment of the record; the reference keeps the object
     // alive.
     unsafe {
@@ -81,8 +87,7 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
             DLPackForm::Legacy => {
                 let managed = block.cast::<DLManagedTensor>().as_ptr();
                 (*managed).manager_ctx = manager_ctx;
-                (*managed).deleter =
-                    Some(if room.is_some() { delete_legacy::<true> } else { delete_legacy::<false> });
+                (*managed).deleter = Some(delete_legacy);
                 &raw mut (*managed).dl_tensor
             }
             DLPackForm::Versioned => {
@@ -90,8 +95,7 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
                 (*managed).version =
                     DLPackVersion { major: DLPACK_MAJOR_VERSION, minor: DLPACK_MINOR_VERSION };
                 (*managed).manager_ctx = manager_ctx;
-                (*managed).deleter =
-                    Some(if room.is_some() { delete_versioned::<true> } else { delete_versioned::<false> });
+                (*managed).deleter = Some(delete_versioned);
                 (*managed).flags = borrowing::inherited_flags(object);
                 &raw mut (*managed).dl_tensor
             }
@@ -113,28 +117,69 @@ fn allocate(form: DLPackForm) -> Result<NonNull<c_void>> {
     }
 }
 
-unsafe extern "C" fn delete_legacy<const IN_TENSOR: bool>(managed: *mut DLManagedTensor) {
-    // SAFETY: the consumer owns the record, made by `export`, and deletes it once.
-    unsafe { delete::<_, IN_TENSOR>(managed, |record| record.manager_ctx) };
+/// Returns the tensor object that a managed tensor of a kind refers to if this library exported it.
+///
+/// # Safety
+/// `managed` must be a live managed tensor of this kind, not an object.
+#[inline(always)]
+pub(super) unsafe fn exporter(managed: *mut c_void, owner: Owner) -> Option<NonNull<TVMFFIObject>> {
+    if !borrowing::OWN_EXPORTS {
+        return None;
+    }
+    // SAFETY: the caller guarantees the record; only exports of this library have these deleters.
+    unsafe {
+        let (is_own, context) = if owner == Owner::Versioned {
+            let managed = managed.cast::<DLManagedTensorVersioned>();
+            let is_own = (*managed).deleter.is_some_and(|deleter| {
+                ptr::fn_addr_eq(
+                    deleter,
+                    delete_versioned as unsafe extern "C" fn(*mut DLManagedTensorVersioned),
+                )
+            });
+            (is_own, (*managed).manager_ctx)
+        } else {
+            let managed = managed.cast::<DLManagedTensor>();
+            let is_own = (*managed).deleter.is_some_and(|deleter| {
+                ptr::fn_addr_eq(deleter, delete_legacy as unsafe extern "C" fn(*mut DLManagedTensor))
+            });
+            (is_own, (*managed).manager_ctx)
+        };
+        if is_own { NonNull::new(object_of(context)) } else { None }
+    }
 }
 
-unsafe extern "C" fn delete_versioned<const IN_TENSOR: bool>(managed: *mut DLManagedTensorVersioned) {
+/// Returns the tensor object in the context of an export.
+#[inline(always)]
+fn object_of(context: *mut c_void) -> *mut TVMFFIObject {
+    context.map_addr(|address| address & !IN_TENSOR).cast()
+}
+
+/// Deleter of exports in legacy form, which its address identifies. Never inlined, so that the address is unique.
+#[inline(never)]
+unsafe extern "C" fn delete_legacy(managed: *mut DLManagedTensor) {
     // SAFETY: the consumer owns the record, made by `export`, and deletes it once.
-    unsafe { delete::<_, IN_TENSOR>(managed, |record| record.manager_ctx) };
+    unsafe { delete(managed, |record| record.manager_ctx) };
+}
+
+/// Deleter of exports in versioned form, as [`delete_legacy`] is.
+#[inline(never)]
+unsafe extern "C" fn delete_versioned(managed: *mut DLManagedTensorVersioned) {
+    // SAFETY: the consumer owns the record, made by `export`, and deletes it once.
+    unsafe { delete(managed, |record| record.manager_ctx) };
 }
 
 /// Deletes a managed tensor and releases its reference to the tensor object. Null is ignored.
 ///
 /// # Safety
-/// `managed` must be null, or an exported record that is no longer used. `IN_TENSOR` is true if the record is in the
-/// tensor's export slot.
-unsafe fn delete<M, const IN_TENSOR: bool>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
+/// `managed` must be null, or an exported record that is no longer used.
+unsafe fn delete<M>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
     let Some(managed) = NonNull::new(managed) else { return };
     // SAFETY: the record owns one reference to the tensor object and came from `export`. Until the reference is
     // released it keeps the export slot valid.
     unsafe {
-        let object = NonNull::new(context(managed.as_ref()).cast::<TVMFFIObject>());
-        if !IN_TENSOR {
+        let context = context(managed.as_ref());
+        let object = NonNull::new(object_of(context));
+        if context.addr() & IN_TENSOR == 0 {
             memory::release(managed.cast(), Layout::new::<M>());
         } else if let Some(object) = object {
             borrowing::release_export_slot(object.as_ptr());
@@ -249,6 +294,91 @@ mod tests {
         }
     }
 
+    /// Exports a tensor and imports it, in a form, with all checks or on the fast path.
+    fn round_trip(tensor: &Tensor, form: DLPackForm, checked: bool) -> Tensor {
+        let managed = export(tensor, form).unwrap();
+        // SAFETY: the export is owned here and moves into the import.
+        unsafe { crate::tensor::import(managed.as_ptr(), 0, checked, form) }.unwrap()
+    }
+
+    fn in_use<T>(outcome: Result<T>) -> bool {
+        outcome.is_err_and(|error| error.kind_bytes() == b"RuntimeError")
+    }
+
+    #[test]
+    #[cfg_attr(not(feature = "speed"), ignore = "size-optimised builds do not know their exports")]
+    fn imports_of_an_export_share_the_borrows_of_the_tensor() -> Result<()> {
+        let tensor = Tensor::from_slice(&[1i32, 2, 3], &[3])?;
+        let mut tensors = std::vec![tensor.clone()];
+        for form in [DLPackForm::Legacy, DLPackForm::Versioned] {
+            for checked in [false, true] {
+                let import = round_trip(&tensor, form, checked);
+                tensors.push(round_trip(&import, form, checked));
+                // SAFETY: the prototype describes the tensor itself.
+                tensors.push(unsafe { import.create_unsafe_view(import.dl_tensor()) }?);
+                // Its export is in the import, in builds with slots, and outside while another one has the slot.
+                let first = Exported(import.to_dlpack_versioned()?);
+                tensors.push(round_trip(&import, form, checked));
+                drop(first);
+                tensors.push(import);
+            }
+        }
+        drop(tensor);
+        for one in &tensors {
+            let elements = one.borrow_mut::<i32>()?;
+            assert!(
+                tensors
+                    .iter()
+                    .all(|other| in_use(other.as_slice::<i32>()) && in_use(other.borrow_mut::<i32>()))
+            );
+            drop(elements);
+            let elements = one.as_slice::<i32>()?;
+            assert!(
+                tensors
+                    .iter()
+                    .all(|other| in_use(other.borrow_mut::<i32>()) && !in_use(other.as_slice::<i32>()))
+            );
+            assert_eq!(elements, [1, 2, 3]);
+        }
+        let last = tensors.pop().unwrap();
+        drop(tensors);
+        last.borrow_mut::<i32>()?.fill(4);
+        Ok(())
+    }
+
+    #[test]
+    #[cfg_attr(not(feature = "speed"), ignore = "size-optimised builds do not know their exports")]
+    fn an_import_without_dimensions_shares_the_borrows_of_the_tensor() -> Result<()> {
+        let tensor = Tensor::from_slice(&[1i32], &[])?;
+        // Without strides, those of the import are made, behind its managed tensor.
+        let strided = Tensor::from_slice(&[1i32, 2], &[2])?.to_dlpack()?.as_ptr();
+        // SAFETY: the export is owned here and moves into the import.
+        let strided = unsafe {
+            (*strided).dl_tensor.strides = ptr::null_mut();
+            Tensor::from_dlpack(strided, 0, true)?
+        };
+        assert_eq!((strided.strides(), strided.shape()), (Some(&[1][..]), &[2][..]));
+        let import = round_trip(&tensor, DLPackForm::Versioned, false);
+        let elements = import.as_slice::<i32>()?;
+        assert!(in_use(tensor.borrow_mut::<i32>()));
+        assert_eq!(elements, [1]);
+        Ok(())
+    }
+
+    #[test]
+    #[cfg_attr(not(feature = "speed"), ignore = "size-optimised builds do not know their exports")]
+    fn an_import_of_a_legacy_export_is_as_read_only_as_its_tensor() -> Result<()> {
+        let source = Tensor::from_slice(&[1u8, 2], &[2])?.to_dlpack_versioned()?;
+        // SAFETY: the export is owned here and moves into the import.
+        let tensor = unsafe {
+            (*source.as_ptr()).flags = DLPACK_FLAG_BITMASK_READ_ONLY;
+            Tensor::from_dlpack_versioned(source.as_ptr(), 0, false)?
+        };
+        let again = round_trip(&tensor, DLPackForm::Legacy, false);
+        assert_eq!(again.borrow_mut::<u8>().map(drop).unwrap_err().kind_bytes(), b"ValueError");
+        Ok(())
+    }
+
     #[test]
     fn the_last_export_of_an_import_may_end_on_another_thread() {
         let tensor = imported();
@@ -285,6 +415,6 @@ mod tests {
     #[test]
     fn a_null_record_is_ignored() {
         // SAFETY: null is allowed.
-        unsafe { delete_legacy::<false>(core::ptr::null_mut()) };
+        unsafe { delete_legacy(core::ptr::null_mut()) };
     }
 }

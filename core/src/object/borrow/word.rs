@@ -4,7 +4,7 @@ use crate::abi::TVMFFIObject;
 
 /// State of an object that is borrowed exclusively. States up to [`MOST_SHARED`] are numbers of shared borrows.
 const EXCLUSIVE: u32 = u32::MAX;
-/// State of a tensor that is a view of another tensor, where its borrows are. It never changes.
+/// State of a tensor over the memory of another object, where its borrows are. It never changes.
 pub const FORWARDED: u32 = EXCLUSIVE - 1;
 /// Largest number of shared borrows, far from the other states. Safe code reaches it by leaking guards.
 pub const MOST_SHARED: u32 = 1 << 31;

@@ -4,6 +4,7 @@
 //! | item | meaning |
 //! |---|---|
 //! | `SlotFlag`, `ExportSlot` | flag that is set while the slot is in use; space of the slot |
+//! | `EXISTS` | whether tensors have a slot |
 //! | `vacant`, `claim`, `release` | creates the flag of an unused slot; claims the slot; releases it |
 
 #[cfg_attr(all(feature = "speed", target_has_atomic = "ptr"), path = "fast.rs")]

@@ -6,6 +6,9 @@ pub(crate) struct SlotFlag;
 
 pub(crate) struct ExportSlot;
 
+/// Whether tensors have an export slot.
+pub(crate) const EXISTS: bool = false;
+
 /// Creates the flag, which stores nothing.
 #[inline(always)]
 pub(crate) fn vacant() -> SlotFlag {
