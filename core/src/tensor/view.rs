@@ -2,7 +2,7 @@
 
 use core::ptr::NonNull;
 
-use super::borrow::Borrow;
+use super::borrow::{Borrow, root_of};
 use super::{Element, Elements, ElementsMut, Tensor, TensorRef};
 use crate::abi::{DLTensor, type_index};
 use crate::error::Result;
@@ -77,6 +77,14 @@ impl<'a> TensorView<'a> {
         Ok(unsafe { Elements::new(elements, borrow) })
     }
 
+    /// Borrows the elements for code that reads or writes them by address, until the guard is dropped.
+    ///
+    /// # Errors
+    /// RuntimeError while a borrow of the elements conflicts.
+    pub fn guard<const WRITES: bool>(self) -> Result<Borrow<'a, WRITES>> {
+        Borrow::new(self.value)
+    }
+
     /// Borrows the elements for code that reads them by address, until the guard is dropped.
     ///
     /// # Errors
@@ -91,6 +99,17 @@ impl<'a> TensorView<'a> {
     /// RuntimeError while the elements are borrowed.
     pub fn write_guard(self) -> Result<Borrow<'a, true>> {
         Borrow::new(self.value)
+    }
+
+    /// Borrows the elements for code that copies them to `target` by address, and the target's, until the guards are dropped. Parts of
+    /// one memory may be copied to each other: then there is one borrow.
+    ///
+    /// # Errors
+    /// RuntimeError while the target is borrowed, or these elements are borrowed for writing.
+    pub fn copy_guards<'b>(self, target: TensorView<'b>) -> Result<(Borrow<'a, false>, Borrow<'b, true>)> {
+        let is_one = root_of(self.value).is_some_and(|root| root_of(target.value) == Some(root));
+        let source = Borrow::new(if is_one { AnyView::NONE } else { self.value })?;
+        Ok((source, target.write_guard()?))
     }
 
     /// Borrows so many elements. Those of an empty tensor need no borrow.

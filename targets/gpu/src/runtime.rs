@@ -216,7 +216,7 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
 
 /// Queues a copy between tensors on the stream of the copying device.
 fn copy_tensor(from: TensorView<'_>, to: TensorView<'_>) -> Result<()> {
-    let _guards = (from.read_guard()?, to.write_guard()?);
+    let _guards = from.copy_guards(to)?;
     // SAFETY: the arguments of a call are valid until it returns.
     unsafe {
         let (from, to): (DLTensor, DLTensor) = (*from.as_ptr(), *to.as_ptr());

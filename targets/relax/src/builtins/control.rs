@@ -3,6 +3,7 @@
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table;
+use ferrite_core::tensor::TensorView;
 use ferrite_core::value::dtype;
 use ferrite_core::{Any, AnyView, Function, ObjectRef, String, Tensor, plain_bail, plain_ensure};
 
@@ -52,7 +53,10 @@ fn read_if_cond(args: &[AnyView<'_>]) -> Result<Any> {
     let held = tensor.as_tensor_ref().size_bytes();
     plain_ensure!(held.is_some_and(|held| held >= bytes), INTERNAL_ERROR, "A condition must have an element");
     let record = tensor.dl_tensor();
-    // SAFETY: the tensor has an element of so many bytes in main memory.
+    // Builds without all builtins call this from a model alone, as they call its kernels.
+    let _guard =
+        if cfg!(feature = "all-builtins") { Some(TensorView::from(&tensor).read_guard()?) } else { None };
+    // SAFETY: the tensor has an element of so many bytes in main memory, which nobody writes.
     let element = unsafe {
         core::slice::from_raw_parts(record.data.cast::<u8>().add(record.byte_offset as usize), bytes)
     };

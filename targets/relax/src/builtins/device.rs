@@ -3,6 +3,7 @@
 use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::tensor::TensorView;
 use ferrite_core::value::device::kind;
 use ferrite_core::{Any, AnyView, String, Tensor};
 
@@ -36,11 +37,12 @@ fn to_device(args: &[AnyView<'_>]) -> Result<Any> {
 /// Returns a copy of a tensor on a device.
 ///
 /// # Errors
-/// ValueError for a tensor that is not compact; InternalError for a device without a back end; MemoryError; errors of the
-/// driver.
+/// ValueError for a tensor that is not compact; RuntimeError while its elements are borrowed for writing; InternalError for a device
+/// without a back end; MemoryError; errors of the driver.
 pub(crate) fn copy_to(tensor: &Tensor, device: DLDevice) -> Result<Tensor> {
     let target = empty(tensor.shape(), tensor.dtype(), device)?;
-    // SAFETY: both tensors are alive, and nobody else knows the target.
+    let _guard = TensorView::from(tensor).read_guard()?;
+    // SAFETY: both tensors are alive, and nobody writes the source or knows the target.
     unsafe { copy(tensor.dl_tensor(), target.dl_tensor()) }?;
     Ok(target)
 }

@@ -86,7 +86,7 @@ pub(crate) fn place_tensor(
     let tensor: Tensor = unsafe {
         match spares {
             Some(spares) => spares.tensor_over(owner, &placement, shape)?,
-            None => tensor_over(owner, &placement, shape)?,
+            None => tensor_over(Some(owner), &placement, shape)?,
         }
     };
     Ok(tensor.into())

@@ -9,7 +9,7 @@ use ferrite_core::{Any, String, plain_bail, plain_ensure, plain_error};
 
 use super::Builtin;
 use super::arguments::context;
-use super::shape_heap::ShapeHeap;
+use super::shape_heap::{self, ShapeHeap};
 use crate::builtin;
 
 /// The builtins of this file.
@@ -22,6 +22,7 @@ pub const BUILTINS: &[Builtin] = &[
 
 /// Returns `value` (code 0), or the value at index `value` of the shape heap (code 1).
 fn make_prim_value(heap: TensorView<'_>, code: i64, value: i64) -> Result<i64> {
+    let _guard = shape_heap::guard::<false>(&heap.into())?;
     let heap = ShapeHeap::from_argument(heap);
     match code {
         0 => Ok(value),
@@ -39,6 +40,7 @@ fn match_prim_value(
     value: i64,
     error_context: Option<String>,
 ) -> Result<()> {
+    let _guard = shape_heap::guard::<true>(&heap.into())?;
     let heap = ShapeHeap::from_argument(heap);
     let context = context(&error_context);
     match code {

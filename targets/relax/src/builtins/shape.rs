@@ -10,7 +10,7 @@ use ferrite_core::tensor::Element;
 use ferrite_core::value::device;
 use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, plain_bail, plain_ensure};
 
-use super::shape_heap::ShapeHeap;
+use super::shape_heap::{self, ShapeHeap};
 use super::tensor::tensor_of;
 use super::{Builtin, Check, integer, refusal};
 use crate::builtin;
@@ -81,6 +81,7 @@ fn match_shape(args: &[AnyView<'_>]) -> Result<Any> {
             &count
         );
     };
+    let _guard = shape_heap::guard::<true>(heap)?;
     with_shape(value, |shape| {
         if shape.len() * 2 != pairs.len() {
             let check =
@@ -136,6 +137,7 @@ fn make_shape(args: &[AnyView<'_>]) -> Result<Any> {
     let Some(pairs) = pairs else {
         plain_bail!(INTERNAL_ERROR, "vm.builtin.make_shape got fewer arguments than {} extents need", &count);
     };
+    let _guard = shape_heap::guard::<false>(heap)?;
     let heap = ShapeHeap::from_view(heap);
     let extents = pairs.as_chunks::<2>().0.iter().map(|[code, value]| extent(heap, code, value));
     let mut few = [0; FEW_EXTENTS];

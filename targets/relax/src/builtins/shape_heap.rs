@@ -1,7 +1,7 @@
 //! The shape heap: the values of a running function's symbolic shapes, stored in an int64 vector in main memory.
 
 use ferrite_core::error::Result;
-use ferrite_core::tensor::{TensorRef, TensorView};
+use ferrite_core::tensor::{Borrow, TensorRef, TensorView};
 use ferrite_core::{AnyView, plain_error};
 
 /// A shape heap, or none (`%void`) in a function without symbolic shapes.
@@ -39,7 +39,7 @@ impl<'a> ShapeHeap<'a> {
     /// Same errors as [`get`](Self::get).
     pub(super) fn set(self, index: i64, value: i64) -> Result<()> {
         let values = match self.0 {
-            // SAFETY: only the running function uses its heap, and it waits for this builtin.
+            // SAFETY: the builtin has borrowed the values, or only the running function uses its heap, and waits for the builtin.
             Some(heap) => unsafe { heap.as_mut_slice::<i64>() }?,
             None => &mut [],
         };
@@ -52,8 +52,21 @@ impl<'a> ShapeHeap<'a> {
     }
 
     fn values(self) -> Result<&'a [i64]> {
-        // SAFETY: only the running function uses its heap, and it waits for this builtin.
+        // SAFETY: as in `set`.
         self.0.map_or(Ok(&[]), |heap| unsafe { heap.as_slice::<i64>() })
+    }
+}
+
+/// Borrows the values of the shape heap in an argument, for a builtin that any program can call. Builds without all builtins need no
+/// borrow: a model alone calls the builtins.
+///
+/// # Errors
+/// RuntimeError if a borrow of the tensor conflicts.
+#[inline(always)]
+pub(super) fn guard<'a, const WRITES: bool>(heap: &AnyView<'a>) -> Result<Option<Borrow<'a, WRITES>>> {
+    match TensorView::from_value(heap) {
+        Some(heap) if cfg!(feature = "all-builtins") => heap.guard().map(Some),
+        _ => Ok(None),
     }
 }
 

@@ -5,7 +5,6 @@ use ferrite_core::abi::{DLDataType, type_index};
 use ferrite_core::error::kind::{TYPE_ERROR, VALUE_ERROR};
 use ferrite_core::error::message::SHORT;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::names::ffi_functions::invalid_object;
 use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::platform::text::Writer;
@@ -100,14 +99,14 @@ fn reshape(args: &[AnyView<'_>]) -> Result<Any> {
         );
     };
     let owner = match value.type_index() {
-        type_index::TENSOR => borrowed::<Tensor>(value)?.as_object().clone(),
-        _ => invalid_object(),
+        type_index::TENSOR => Some(borrowed::<Tensor>(value)?.as_object()),
+        _ => None,
     };
-    view_as(tensor, &owner, shape.as_slice()).map(Any::from)
+    view_as(tensor, owner, shape.as_slice()).map(Any::from)
 }
 
 /// Returns a compact view of the first elements of a compact tensor, whose memory `owner` keeps.
-fn view_as(reader: TensorRef<'_>, owner: &ObjectRef, shape: &[i64]) -> Result<Tensor> {
+fn view_as(reader: TensorRef<'_>, owner: Option<&ObjectRef>, shape: &[i64]) -> Result<Tensor> {
     plain_ensure!(
         reader.is_contiguous(),
         VALUE_ERROR,

@@ -4,9 +4,10 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::{DLDataType, DLDevice, type_index};
 use ferrite_core::error::Result;
-use ferrite_core::names::ffi_functions::invalid_object;
 use ferrite_core::names::type_table;
+use ferrite_core::object::ObjectClass;
 use ferrite_core::platform::memory::Buffer;
+use ferrite_core::tensor::refuse_writers;
 use ferrite_core::value::device;
 use ferrite_core::value::shape::{data_size_bytes, product};
 use ferrite_core::{Any, Shape, String, Tensor, plain_bail};
@@ -78,21 +79,27 @@ fn data_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
     (data_size_bytes(shape, dtype) == Some(bytes)).then_some(bytes)
 }
 
-/// Creates a tensor over its data in the source if the data is aligned, otherwise over a copy.
+/// Creates a tensor over its data in the source if the data is aligned, otherwise over a copy. Rust code cannot borrow it for writing:
+/// the source may be bytes that the program has, or read-only memory, and machines share constants.
 fn place(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Result<Tensor> {
+    let tensor = create_over_source(data, source, shape, dtype)?;
+    // SAFETY: the tensor is new.
+    unsafe { refuse_writers(tensor.as_object().as_ptr()) };
+    Ok(tensor)
+}
+
+fn create_over_source(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Result<Tensor> {
     let keeper = match source {
-        // Bytes that are no object are too few for a tensor.
         Source::Bytes(bytes) => Any::from(bytes.clone()).into_object().ok(),
-        // Any object that never dies.
-        Source::Static(_) => Some(invalid_object()),
+        Source::Static(_) => None,
     };
+    // Bytes that are no object are too few for a tensor.
+    let is_kept = keeper.is_some() || matches!(source, Source::Static(_));
     let start = data.as_ptr().cast_mut().cast::<c_void>();
-    if let Some(keeper) =
-        keeper.filter(|_| !data.is_empty() && start.addr().is_multiple_of(required_alignment(dtype)))
-    {
+    if is_kept && !data.is_empty() && start.addr().is_multiple_of(required_alignment(dtype)) {
         let placement = Placement { data: start, byte_offset: 0, device: CPU, dtype };
         // SAFETY: the data lies in the source, which the keeper keeps unless it is static; its size was checked.
-        return unsafe { tensor_over(&keeper, &placement, shape) };
+        return unsafe { tensor_over(keeper.as_ref(), &placement, shape) };
     }
     let tensor = Tensor::empty(shape, dtype, CPU)?;
     let target = tensor.dl_tensor().data.cast::<u8>();

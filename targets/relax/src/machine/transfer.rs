@@ -64,7 +64,7 @@ unsafe fn copy(from: &DLTensor, allocator: Allocator) -> Result<Tensor> {
     let placement =
         Placement { data: block.data(), byte_offset: 0, device: block.device(), dtype: from.dtype };
     // SAFETY: the storage has as many bytes as the tensor.
-    let copied = unsafe { tensor_over(storage.as_object(), &placement, reader.shape())? };
+    let copied = unsafe { tensor_over(Some(storage.as_object()), &placement, reader.shape())? };
     let device = device_of_copy(from.device, allocator.device());
     // SAFETY: both tensors are valid, and the stream is that of the device.
     unsafe { device::copy_tensor(from, copied.dl_tensor(), stream::current(device))? };

@@ -47,7 +47,7 @@ impl SpareTensors {
         unsafe {
             match self.0.get_mut(shape.len()).and_then(Buffer::pop) {
                 Some(spare) => Ok(spare.place(owner, placement, shape)),
-                None => tensor_over(owner, placement, shape),
+                None => tensor_over(Some(owner), placement, shape),
             }
         }
     }

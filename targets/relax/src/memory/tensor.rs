@@ -6,6 +6,7 @@ use ferrite_core::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject, type_index
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::tensor::{KEEPER_OFFSET, share_borrows_of_owner};
 use ferrite_core::{Any, ObjectRef, Tensor, plain_bail};
 
 /// A tensor whose data another object owns. Its shape and strides follow the record, `ndim` values each. Unlike other
@@ -14,9 +15,12 @@ use ferrite_core::{Any, ObjectRef, Tensor, plain_bail};
 struct PlacedTensor {
     header: TVMFFIObject,
     tensor: DLTensor,
-    /// Owner of the data; `None` for a spare tensor.
+    /// Owner of the data, which has the borrows of the elements. `None` for a spare tensor, and for memory that the caller of the model
+    /// keeps, or that is never freed.
     owner: ManuallyDrop<Option<ObjectRef>>,
 }
+
+const _: () = assert!(core::mem::offset_of!(PlacedTensor, owner) == KEEPER_OFFSET);
 
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for PlacedTensor {
@@ -34,15 +38,20 @@ pub(crate) struct Placement {
     pub dtype: DLDataType,
 }
 
-/// Creates a compact row-major tensor over memory that `owner` owns.
+/// Creates a compact row-major tensor over memory that `owner` owns. All tensors over one owner share their borrows.
 ///
 /// # Errors
 /// MemoryError; ValueError for a shape with more dimensions than `i32` can represent.
 ///
 /// # Safety
-/// The memory must have as many bytes as the tensor needs for as long as `owner` lives; no extent may be negative.
+/// The memory must have as many bytes as the tensor needs for as long as `owner` lives, or as the tensor is used if there is none; no
+/// extent may be negative. The borrow state of an owner that is no tensor has no other use.
 #[inline]
-pub(crate) unsafe fn tensor_over(owner: &ObjectRef, placement: &Placement, shape: &[i64]) -> Result<Tensor> {
+pub(crate) unsafe fn tensor_over(
+    owner: Option<&ObjectRef>,
+    placement: &Placement,
+    shape: &[i64],
+) -> Result<Tensor> {
     let Ok(ndim) = i32::try_from(shape.len()) else {
         plain_bail!(VALUE_ERROR, "A tensor cannot have {} dimensions", shape.len());
     };
@@ -65,7 +74,7 @@ pub(crate) unsafe fn tensor_over(owner: &ObjectRef, placement: &Placement, shape
 #[inline(always)]
 unsafe fn fill(
     record: *mut PlacedTensor,
-    owner: &ObjectRef,
+    owner: Option<&ObjectRef>,
     placement: &Placement,
     shape: &[i64],
     ndim: i32,
@@ -89,7 +98,10 @@ unsafe fn fill(
             strides,
             byte_offset: placement.byte_offset,
         });
-        (&raw mut (*record).owner).write(ManuallyDrop::new(Some(owner.clone())));
+        if let Some(owner) = owner {
+            (&raw mut (*record).owner).write(ManuallyDrop::new(Some(owner.clone())));
+            share_borrows_of_owner(record.cast());
+        }
     }
 }
 
@@ -130,7 +142,7 @@ impl SpareTensor {
     pub(super) unsafe fn place(self, owner: &ObjectRef, placement: &Placement, shape: &[i64]) -> Tensor {
         // SAFETY: the tensor is one of this file that nobody else has; the caller guarantees the rest.
         unsafe {
-            fill(self.0.as_ptr().cast(), owner, placement, shape, shape.len() as i32);
+            fill(self.0.as_ptr().cast(), Some(owner), placement, shape, shape.len() as i32);
             Tensor::from_object_unchecked(self.0)
         }
     }

@@ -10,6 +10,7 @@ mod contexts;
 mod hooks;
 mod keys;
 mod lists;
+mod memory;
 mod tensors;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 mod unloading;

@@ -85,7 +85,7 @@ fn view(args: &[AnyView<'_>]) -> Result<Any> {
     let DLTensor { data: memory, byte_offset, device, dtype, .. } = *data.dl_tensor();
     let placement = Placement { data: memory, byte_offset, device, dtype };
     // SAFETY: the cache has room for so many rows.
-    unsafe { tensor_over(data.as_object(), &placement, &shape) }.map(Any::from)
+    unsafe { tensor_over(Some(data.as_object()), &placement, &shape) }.map(Any::from)
 }
 
 #[cold]

@@ -3,6 +3,7 @@
 use ferrite_core::abi::DLTensor;
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
+use ferrite_core::tensor::TensorView;
 use ferrite_core::value::shape::data_size_bytes;
 use ferrite_core::{Tensor, plain_bail, plain_ensure};
 
@@ -73,7 +74,7 @@ pub(super) fn with_rows(tensor: &Tensor, rows: i64) -> Result<Buffer<i64>> {
 /// size, and contain the rows.
 ///
 /// # Errors
-/// MemoryError; errors of the device.
+/// RuntimeError while the elements are borrowed; MemoryError; errors of the device.
 pub(super) fn copy_rows(
     (from, first): (&Tensor, i64),
     (to, target): (&Tensor, i64),
@@ -87,7 +88,8 @@ pub(super) fn copy_rows(
         byte_offset: tensor.dl_tensor().byte_offset + row.cast_unsigned() * row_bytes,
         ..*tensor.dl_tensor()
     };
-    // SAFETY: both parts lie in their tensors, which are alive.
+    let _guards = TensorView::from(from).copy_guards(to.into())?;
+    // SAFETY: both parts lie in their tensors, which are alive, and whose elements are borrowed.
     unsafe { memory::copy(&part(from, first), &part(to, target)) }
 }
 

@@ -5,7 +5,7 @@ use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::platform::memory::Buffer;
-use ferrite_core::tensor::Element;
+use ferrite_core::tensor::{Element, TensorView};
 use ferrite_core::value::device::kind::CPU;
 use ferrite_core::{Function, Tensor, plain_bail, plain_ensure};
 
@@ -105,31 +105,40 @@ impl Storage {
     /// Returns a copy of the value of a state in a slot.
     ///
     /// # Errors
-    /// IndexError if there is no such state; MemoryError; errors of the device.
+    /// IndexError if there is no such state; RuntimeError while its values are borrowed for writing; MemoryError; errors of the device.
     pub(super) fn copy_of(&self, layer: i64, number: i64, slot: i64, position: i64) -> Result<Tensor> {
         let tensor = self.tensor(layer, number)?;
         let from = part(tensor, 2, slot * self.history + position);
         let target = empty(tensor.shape().get(2..).unwrap_or_default(), tensor.dtype(), tensor.device())?;
-        // SAFETY: the part lies in the tensor, and nobody else knows the target.
+        let _guard = TensorView::from(tensor).read_guard()?;
+        // SAFETY: the part lies in the tensor, which nobody writes, and nobody else knows the target.
         unsafe { copy(&from, target.dl_tensor()) }?;
         Ok(target)
     }
 
     /// Writes the initial values to a slot.
+    ///
+    /// # Errors
+    /// RuntimeError while values are borrowed; errors of the device.
     pub(super) fn initialize(&self, slot: i64) -> Result<()> {
         for (tensor, value) in self.tensors.iter().zip(self.initial.iter().cycle()) {
             let target = part(tensor, 2, slot * self.history);
-            // SAFETY: the part lies in the tensor, and no sequence has the slot.
+            let _guards = TensorView::from(value).copy_guards(tensor.into())?;
+            // SAFETY: the part lies in the tensor, whose elements are borrowed.
             unsafe { copy(value.dl_tensor(), &target) }?;
         }
         Ok(())
     }
 
     /// Copies the values of a slot, with their history.
+    ///
+    /// # Errors
+    /// RuntimeError while values are borrowed; errors of the device.
     pub(super) fn copy_slot(&self, from: i64, to: i64) -> Result<()> {
         for tensor in self.tensors.iter() {
             let (from, to) = (part(tensor, 1, from), part(tensor, 1, to));
-            // SAFETY: both parts lie in the tensor, and no sequence has the target's slot.
+            let _guard = TensorView::from(tensor).write_guard()?;
+            // SAFETY: both parts lie in the tensor, whose elements are borrowed.
             unsafe { copy(&from, &to) }?;
         }
         Ok(())
@@ -138,7 +147,7 @@ impl Storage {
     /// Writes the places of a step to the device. Returns them as tensors.
     ///
     /// # Errors
-    /// MemoryError; errors of the device.
+    /// RuntimeError while places of an earlier step are borrowed; MemoryError; errors of the device.
     pub(super) fn write_places(&self, step: &Step) -> Result<[Tensor; 2]> {
         let write = |values: &[i32], place: &Tensor| -> Result<Tensor> {
             let shape = [values.len() as i64];
@@ -150,7 +159,7 @@ impl Storage {
                 dtype: there.dtype,
             };
             // SAFETY: the tensor has room for all slots, and a step has at most as many sequences.
-            let view = unsafe { tensor_over(place.as_object(), &placement, &shape)? };
+            let view = unsafe { tensor_over(Some(place.as_object()), &placement, &shape)? };
             let host = DLDevice { device_type: CPU, device_id: 0 };
             let source = DLTensor {
                 data: values.as_ptr().cast_mut().cast(),
@@ -158,7 +167,8 @@ impl Storage {
                 byte_offset: 0,
                 ..*view.dl_tensor()
             };
-            // SAFETY: both have as many elements; kernels that read the target were queued before.
+            let _guard = TensorView::from(place).write_guard()?;
+            // SAFETY: both have as many elements, and those of the target are borrowed; kernels that read them were queued before.
             unsafe { copy(&source, view.dl_tensor()) }?;
             Ok(view)
         };

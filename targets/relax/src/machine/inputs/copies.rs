@@ -3,12 +3,11 @@
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::containers::key::hash_bytes;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::names::ffi_functions::invalid_object;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::platform::stack;
 use ferrite_core::platform::text::Writer;
-use ferrite_core::tensor::TensorRef;
+use ferrite_core::tensor::{TensorRef, TensorView};
 use ferrite_core::{Any, ObjectRef, Tensor, plain_bail};
 
 use super::refusal::write_argument;
@@ -128,17 +127,17 @@ impl Replacer<'_> {
         let data = tensor.data_ptr().wrapping_byte_add(tensor.byte_offset() as usize);
         let place = |data| Placement { data, byte_offset: 0, device: tensor.device(), dtype: tensor.dtype() };
         if is_aligned(tensor) {
-            let owner = value.as_object().cloned().unwrap_or_else(invalid_object);
             // SAFETY: the elements lie at this address; the owner keeps them, or the caller of the model that of a `DLTensor*`.
-            return unsafe { tensor_over(&owner, &place(data), tensor.shape()) }.map(Any::from);
+            return unsafe { tensor_over(value.as_object(), &place(data), tensor.shape()) }.map(Any::from);
         }
         let storage = Storage::new(self.allocator.allocate(bytes)?)?;
         let target = storage.block().data();
         let original = data.cast::<u8>().cast_const();
-        // SAFETY: the tensor is compact and in main memory; the storage is new, and has as many bytes.
+        let _guard = TensorView::from_value(&value.view()).map(TensorView::read_guard).transpose()?;
+        // SAFETY: the tensor is compact and in main memory, and nobody writes it; the storage is new, and has as many bytes.
         let copy = unsafe {
             target.cast::<u8>().copy_from_nonoverlapping(original, bytes);
-            tensor_over(storage.as_object(), &place(target), tensor.shape())?
+            tensor_over(Some(storage.as_object()), &place(target), tensor.shape())?
         };
         let before = match self.origin {
             Origin::Arguments => Before::Argument { parameter: self.parameter, original },
