@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 use ferrite_core::abi::{DLDataType, DLTensor};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::platform::memory::Buffer;
-use ferrite_core::tensor::{Element, Tensor, TensorView};
+use ferrite_core::tensor::{Element, Tensor, TensorView, is_host_accessible};
 use ferrite_core::value::dtype;
 use ferrite_core::{AnyView, plain_bail, plain_ensure};
 
@@ -207,7 +207,7 @@ impl DeviceTensor {
 
     /// Returns ValueError if the tensor is in main memory, where a slice from [`Tensor::as_slice`] may be borrowed.
     fn check_target(&self) -> Result<()> {
-        let in_main_memory = is_main_memory(self.device().device_type());
+        let in_main_memory = is_host_accessible(self.record().device);
         plain_ensure!(
             !in_main_memory,
             VALUE_ERROR,

@@ -267,6 +267,34 @@ fn main_memory_is_not_written_in_place() {
 }
 
 #[test]
+fn copies_borrow_their_source() {
+    let device = device_of(15);
+    let here = DeviceTensor::from_slice(Device::CPU, &[1i32, 2], &[2]).unwrap();
+    let there = DeviceTensor::empty(device, &[2], i32::DTYPE).unwrap();
+    let elements = here.as_tensor().borrow_mut::<i32>().unwrap();
+    assert_eq!(kind_of(there.copy_from(&here)), "RuntimeError");
+    assert_eq!(kind_of(here.to_device(device)), "RuntimeError");
+    assert_eq!(kind_of(here.read::<i32>().map(drop)), "RuntimeError");
+    assert_eq!(kind_of(here.read_into(&mut [0i32; 2])), "RuntimeError");
+    drop(elements);
+    there.copy_from(&here).unwrap();
+    assert_eq!(*there.read::<i32>().unwrap(), [1, 2]);
+}
+
+#[test]
+fn memory_that_slices_may_borrow_is_no_target() {
+    static MANAGED: &dyn Backend = &Logging(device::kind::CUDA_MANAGED);
+    register(&MANAGED).unwrap();
+    let managed = DeviceTensor::empty(Device::new(device::kind::CUDA_MANAGED, 14), &[2], i32::DTYPE).unwrap();
+    let elements = managed.as_tensor().as_slice::<i32>().unwrap();
+    for target in [&managed, &DeviceTensor::from_slice(Device::CPU, &[1i32, 2], &[2]).unwrap()] {
+        assert_eq!(kind_of(target.copy_from_slice(&[1i32, 2])), "ValueError");
+        assert_eq!(kind_of(target.copy_from(&managed)), "ValueError");
+    }
+    assert_eq!(elements, [0, 0]);
+}
+
+#[test]
 fn tensors_of_any_origin_are_checked() {
     let device = device_of(4);
     let plain = Tensor::from_slice(&[1i64, 2], &[2]).unwrap();

@@ -41,7 +41,7 @@ pub use element::Element;
 pub use elements::{Elements, ElementsMut};
 #[cfg(feature = "ndarray")]
 pub(crate) use from_vec::owner_of;
-pub use reader::TensorRef;
+pub use reader::{TensorRef, is_host_accessible};
 pub use view::TensorView;
 
 object_class!(

@@ -272,7 +272,7 @@ impl<'a> TensorRef<'a> {
             return dtype_mismatch(T::DTYPE, tensor.dtype);
         }
         plain_ensure!(
-            is_host(tensor.device),
+            is_host_accessible(tensor.device),
             VALUE_ERROR,
             "the data of this tensor is not in main memory";
             "not in main memory"
@@ -336,7 +336,7 @@ pub(crate) fn is_direct_address(device: DLDevice) -> bool {
 }
 
 /// Returns `true` if the host can dereference data pointers of this device.
-fn is_host(device: DLDevice) -> bool {
+pub fn is_host_accessible(device: DLDevice) -> bool {
     matches!(device.device_type, kind::CPU | kind::CUDA_HOST | kind::ROCM_HOST | kind::CUDA_MANAGED)
 }
 
