@@ -111,3 +111,39 @@ pub fn moving<R>(value: Any, body: impl FnOnce(AnyView<'_>) -> Result<R>) -> Res
     drop(ptr::NonNull::new(slot).map(|object| unsafe { ObjectRef::from_raw(object) }));
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrite_core::class::KeyBinding;
+    use ferrite_core::names::type_table::NewTypeRequest;
+
+    fn register(key: &str) -> Result<i32> {
+        type_table::get_or_alloc_index(&NewTypeRequest {
+            type_key: key.as_bytes(),
+            static_type_index: -1,
+            type_depth: 1,
+            num_child_slots: 0,
+            child_slots_can_overflow: true,
+            parent_type_index: type_index::OBJECT,
+        })
+    }
+
+    #[test]
+    fn a_class_of_the_library_is_found_when_it_is_there() -> Result<()> {
+        static CLASS: ClassIndex = ClassIndex::new("test.client.Late");
+        assert_eq!(CLASS.get(), ClassIndex::UNKNOWN);
+        let index = register("test.client.Late")?;
+        assert_eq!(CLASS.get(), index);
+        Ok(())
+    }
+
+    #[test]
+    fn a_class_of_this_binary_is_not_the_librarys() -> Result<()> {
+        static OWN: KeyBinding = KeyBinding::new();
+        static CLASS: ClassIndex = ClassIndex::new("test.client.Own");
+        OWN.bind(register("test.client.Own")?, b"test.client.Own")?;
+        assert_eq!(CLASS.get(), ClassIndex::UNKNOWN);
+        Ok(())
+    }
+}

@@ -44,7 +44,11 @@ pub mod device;
 pub mod env;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub mod forks;
-#[cfg(feature = "client")]
+#[cfg(any(feature = "client", test))]
+#[cfg_attr(
+    not(feature = "client"),
+    allow(dead_code, unused_macros, unused_imports, reason = "its tests alone")
+)]
 mod global_function;
 #[cfg_attr(feature = "client", path = "graph/client.rs")]
 pub mod graph;

@@ -233,3 +233,21 @@ pub fn unwrap(value: Any) -> Any {
     });
     constant.unwrap_or(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_of_a_class_of_the_program_is_refused() -> Result<()> {
+        static PROGRAM: KeyBinding = KeyBinding::new();
+        static LATE: Class = Class::new(b"test.legacy.Late", None);
+        static EARLY: Class = Class::new(b"test.legacy.Early", None);
+        PROGRAM.bind(type_registration::register(b"test.legacy.Late")?, b"test.legacy.Late")?;
+        assert!(LATE.index().is_err_and(|error| error.kind_bytes() == b"TypeError"));
+        // Nor is it taken for registered later.
+        assert!(LATE.index().is_err());
+        assert!(PROGRAM.bind(EARLY.index()?, b"test.legacy.Early").is_err());
+        Ok(())
+    }
+}

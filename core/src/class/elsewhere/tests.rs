@@ -94,7 +94,12 @@ fn text(text: &str) -> TVMFFIByteArray {
 
 /// Registers a class as a program in C does. Returns its type index.
 fn define(key: &str, fields: &[There], total_size: usize) -> Result<i32> {
-    let index = declare(key.as_bytes(), 1, OBJECT)?;
+    define_as(key, 1, OBJECT, fields, total_size)
+}
+
+/// Registers a class with a parent.
+fn define_as(key: &str, depth: i32, parent: i32, fields: &[There], total_size: usize) -> Result<i32> {
+    let index = declare(key.as_bytes(), depth, parent)?;
     for field in fields {
         let [offset, size, alignment] = field.layout.map(|number| number as i64);
         let metadata = std::format!("{{\"other\": 1, \"type_schema\": \"{}\"}}", field.schema);
@@ -379,6 +384,23 @@ fn a_parent_of_another_language_is_refused() -> Result<()> {
     let error = error.err().unwrap();
     assert!(error.message_bytes().starts_with(b"The class `test.elsewhere.Derived` cannot be derived"));
     assert!(type_table::key_to_index(b"test.elsewhere.Derived").is_none());
+    Ok(())
+}
+
+#[test]
+fn a_class_that_another_binary_in_rust_derives_from_another_language_is_only_read() -> Result<()> {
+    class!(Base, "test.elsewhere.BaseOfBoth", { number: i64 });
+    #[repr(C)]
+    struct Derived {
+        base: Base,
+        ratio: f64,
+    }
+    class!(@ Derived, Some(Base::class), "test.elsewhere.DerivedThere", false, false, { ratio: f64 });
+    let base = define("test.elsewhere.BaseOfBoth", &[NUMBER], HEADER + 8)?;
+    define_as("test.elsewhere.DerivedThere", 2, base, &[There { flags: BORROWS, ..RATIO }], HEADER + 16)?;
+    Derived::register()?;
+    let error = Derived { base: Base { number: 1 }, ratio: 1.0 }.into_arc().err().unwrap();
+    assert_eq!(error.kind_bytes(), b"TypeError");
     Ok(())
 }
 
