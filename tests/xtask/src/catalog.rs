@@ -9,7 +9,7 @@ use crate::{Result, run::output};
 #[derive(Debug, Default)]
 pub struct Check {
     pub name: String,
-    /// Purpose, in one line.
+    /// Subject of the check, in one line.
     pub about: String,
     pub needs: Vec<String>,
     /// Paths whose changes can break it.
