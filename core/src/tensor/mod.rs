@@ -33,7 +33,7 @@ pub use self::ndarray::ElementArray;
 pub use argument::{Input, Output};
 pub use borrow::Borrow;
 pub use borrowing::{KEEPER_OFFSET, refuse_writers, share_borrows_of_owner};
-pub(crate) use call_borrows::{CallBorrows, TensorUse, TensorUses};
+pub(crate) use call_borrows::{CallBorrows, TensorUses};
 pub use check::TensorCheck;
 pub use dlpack_export::export;
 pub use dlpack_import::{DLPackForm, check_shape, import};
