@@ -289,7 +289,7 @@ advisory_database() { # advisory_database CONFIG: writes a configuration that fi
   fi
 }
 
-# each public safe function that has unsafe code in it has a row in docs/safe-functions, and each row a function
+# each public safe function that has unsafe code in it, and each unsafe impl of Send or Sync, has a row in docs/safe-functions
 # needs: python3; for: lib targets/gpu targets/relax targets/rust docs/safe-functions tests/ci/unsafe_review.py
 check_unsafe-review() {
   python3 tests/ci/unsafe_review_test.py

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks docs/safe-functions: each public safe function that contains or reaches unsafe code has a row, and each row its function.
+"""Checks docs/safe-functions: each public safe function that contains or reaches unsafe code has a row, and each row its function. So
+has each `unsafe impl` of Send or Sync, on a page of its own.
 
 A function is found by reading the sources, without a compiler: public functions and methods, and methods of traits on public types, whose
 body has an `unsafe` block, or names a function of the same file that is not public and has one. Tests are left out.
 
 usage: unsafe_review.py           fails with the functions that have no row, and the rows that have no function
-       unsafe_review.py --list    prints the functions, by file
+       unsafe_review.py --list    prints the functions and the implementations, by file
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ PAGES = {  # page: folders of its sources
     "relax": ("targets/relax/src",),
     "rust": ("targets/rust/src", "targets/rust/macros/src"),
 }
+THREADS_PAGE = "docs/safe-functions/send-sync.md"
+THREADS = ("Send", "Sync")  # the columns of its tables
 TOKEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|'[a-z_]\w*(?!')|->|=>|::|[^\sA-Za-z0-9_]|[0-9]\w*")
 OPENING = {"(": ")", "[": "]", "{": "}"}
 
@@ -40,6 +43,15 @@ class Found:
     is_safe: bool
     has_unsafe: bool
     words: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, order=True)
+class Promise:
+    """An `unsafe impl` of Send or Sync."""
+
+    file: str
+    type: str  # or `macro!`, for one that a macro makes
+    trait: str
 
 
 def without_texts(source: str) -> str:
@@ -101,6 +113,7 @@ class Reader:
         self.file = file
         self.tokens = TOKEN.findall(without_texts(source))
         self.functions: list[Found] = []
+        self.promises: list[Promise] = []
         self.public_names: set[str] = set()  # items with `pub`
         self.exported_names: set[str] = set()  # names in a `pub use`
         self.globs: set[str] = set()  # modules in a `pub use module::*`
@@ -147,12 +160,14 @@ class Reader:
                 body = tokens[at + 3 : stop]
                 if not is_test:
                     has = has_unsafe(body)
+                    made = re.findall(r"unsafe impl .*?\b(Send|Sync) for", " ".join(body))
+                    self.promises += [Promise(self.file, f"{name}!", trait) for trait in sorted(set(made))]
                     self.functions.append(Found(self.file, f"{name}!", is_exported, True, has, words_of(body)))
                     if is_exported:
                         self.exported_names.add(name)
                 at = stop
             elif token == "impl":
-                at = self.implementation(at, end, is_test)
+                at = self.implementation(at, end, is_test, is_unsafe)
             elif token == "trait":
                 name = tokens[at + 1]
                 if is_public:
@@ -241,7 +256,7 @@ class Reader:
             self.functions.append(Found(self.file, full, is_public, is_safe, has_unsafe(body), words_of(body)))
         return stop
 
-    def implementation(self, at: int, end: int, is_test: bool) -> int:
+    def implementation(self, at: int, end: int, is_test: bool, is_unsafe: bool) -> int:
         tokens = self.tokens
         start = skip_generics(tokens, at + 1)
         brace = self.brace(start, end)
@@ -259,7 +274,10 @@ class Reader:
             if split is None:
                 self.items(brace + 1, stop - 1, head_name(head), False, False)
             else:
-                self.items(brace + 1, stop - 1, head_name(head[split + 1 :]), False, True)
+                trait, owner = head_name(head[:split]), head_name(head[split + 1 :])
+                if is_unsafe and trait in THREADS:
+                    self.promises.append(Promise(self.file, owner, trait))
+                self.items(brace + 1, stop - 1, owner, False, True)
         return stop
 
 
@@ -292,8 +310,8 @@ def public_names(readers: list[tuple[Path, Reader]]) -> set[str]:
     return names
 
 
-def read_crate(folders: tuple[str, ...]) -> list[Found]:
-    """The public safe functions of a crate that contain or reach unsafe code."""
+def read_crate(folders: tuple[str, ...]) -> list[tuple[Path, Reader]]:
+    """The files of a crate, without tests."""
     readers = []
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.rs")):
@@ -303,7 +321,7 @@ def read_crate(folders: tuple[str, ...]) -> list[Found]:
             reader = Reader(str(relative), path.read_text())
             reader.read()
             readers.append((path, reader))
-    return public_safe_functions(readers)
+    return readers
 
 
 def public_safe_functions(readers: list[tuple[Path, Reader]]) -> list[Found]:
@@ -356,6 +374,30 @@ def rows_of(page: Path) -> dict[str, list[str]]:
     return rows
 
 
+def thread_rows_of(text: str) -> list[Promise]:
+    """The implementations in the tables of the page: a cell with words is a promise, one with a dash is none."""
+    promises, file = [], ""
+    for line in text.splitlines():
+        if heading := re.match(r"#+ `(.+)`$", line):
+            file = heading[1]
+        elif line.startswith("| `") and file:
+            name, *cells = (cell.strip() for cell in line.strip("|").split(" | "))
+            promises += [
+                Promise(file, name.strip("`"), trait) for trait, cell in zip(THREADS, cells, strict=False) if cell.strip(" -|")
+            ]
+    return promises
+
+
+def thread_mistakes_of(wanted: list[Promise], noted: list[Promise]) -> list[str]:
+    def named(promise: Promise) -> str:
+        return f"{promise.file}: `{promise.trait}` of `{promise.type}`"
+
+    mistakes = [f"{named(one)} has no reason" for one in sorted(set(wanted) - set(noted))]
+    mistakes += [f"{named(one)} has a reason and no `unsafe impl`" for one in sorted(set(noted) - set(wanted))]
+    mistakes += [f"{named(one)} has two reasons" for one in sorted(set(noted)) if noted.count(one) > wanted.count(one) > 0]
+    return mistakes
+
+
 def mistakes_of(wanted: list[Found], rows: dict[str, list[str]]) -> list[str]:
     found = {(one.file, one.name) for one in wanted}
     noted = [(file, name) for file, names in rows.items() for name in names]
@@ -365,26 +407,38 @@ def mistakes_of(wanted: list[Found], rows: dict[str, list[str]]) -> list[str]:
     return mistakes
 
 
+def print_by_file(rows: list[tuple[str, str]]) -> None:
+    file = ""
+    for new_file, row in rows:
+        if new_file != file:
+            file = new_file
+            print(f"\n### `{file}`")
+        print(row)
+
+
 def main() -> int:
     mistakes, total = [], 0
+    promises: list[Promise] = []
     for page, folders in PAGES.items():
-        wanted = read_crate(folders)
+        readers = read_crate(folders)
+        wanted = public_safe_functions(readers)
         total += len(wanted)
+        promises += [promise for _, reader in readers for promise in reader.promises]
         if sys.argv[1:] == ["--list"]:
-            file = ""
-            for one in wanted:
-                if one.file != file:
-                    file = one.file
-                    print(f"\n### `{file}`")
-                print(f"`{one.name}`{'' if one.has_unsafe else ' (reaches)'}")
+            print_by_file([(one.file, f"`{one.name}`{'' if one.has_unsafe else ' (reaches)'}") for one in wanted])
             continue
         path = f"docs/safe-functions/{page}.md"
         mistakes += [f"{path}: {mistake}" for mistake in mistakes_of(wanted, rows_of(ROOT / path))]
+    if sys.argv[1:] == ["--list"]:
+        print_by_file([(one.file, f"`{one.type}`: {one.trait}") for one in promises])
+        return 0
+    noted = thread_rows_of((ROOT / THREADS_PAGE).read_text())
+    mistakes += [f"{THREADS_PAGE}: {mistake}" for mistake in thread_mistakes_of(promises, noted)]
     if mistakes:
         print("\n".join(mistakes))
-        print(f"error: {len(mistakes)} mistakes: read the function, and say who upholds what its unsafe code needs")
+        print(f"error: {len(mistakes)} mistakes: read the code, and say who upholds what it needs")
         return 1
-    print(f"{total} public safe functions with unsafe code have a row")
+    print(f"{total} public safe functions with unsafe code have a row, and {len(promises)} implementations of Send and Sync a reason")
     return 0
 
 

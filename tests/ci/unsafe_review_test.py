@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of unsafe_review.py: which functions it finds in sources, and which rows it refuses."""
+"""Tests of unsafe_review.py: which functions and implementations it finds in sources, and which rows it refuses."""
 
 from __future__ import annotations
 
@@ -37,9 +37,28 @@ pub const fn free() -> u8 { unsafe { 0 } }
 """
 
 
-def found(source: str) -> list[str]:
+THREADS = """
+unsafe impl<T: Fn() -> u8> Send for Block<'_, T> where T: Send {}
+unsafe impl core::marker::Sync for Block<'_, fn()> {}
+unsafe impl Object for Block { fn class() {} }
+impl Drop for Block { fn drop(&mut self) {} }
+// unsafe impl Send for Comment {}
+const TEXT: &str = "unsafe impl Send for Text {}";
+macro_rules! shared { ($t:ty) => { unsafe impl Sync for $t {} }; }
+mod inner { unsafe impl Send for super::Inner {} }
+#[cfg(test)]
+mod tests { unsafe impl Send for Test {} }
+"""
+
+
+def read(source: str) -> unsafe_review.Reader:
     reader = unsafe_review.Reader("a/src/block.rs", source)
     reader.read()
+    return reader
+
+
+def found(source: str) -> list[str]:
+    reader = read(source)
     return [one.name for one in unsafe_review.public_safe_functions([(Path("a/src/block.rs"), reader)])]
 
 
@@ -66,6 +85,35 @@ class Rows(unittest.TestCase):
 
     def test_a_second_row_is_a_mistake(self) -> None:
         self.assertEqual(unsafe_review.mistakes_of(self.wanted, {"a.rs": ["b", "b"]}), ["a.rs: `b` has two rows"])
+
+
+class Threads(unittest.TestCase):
+    wanted = [unsafe_review.Promise("a.rs", "Block", trait) for trait in ("Send", "Sync")]
+
+    def mistakes(self, *rows: str) -> list[str]:
+        page = "## `a.rs`\n\n| Type | Send | Sync |\n|---|---|---|\n" + "".join(f"{row}\n" for row in rows)
+        return unsafe_review.thread_mistakes_of(self.wanted, unsafe_review.thread_rows_of(page))
+
+    def test_each_unsafe_impl_is_found(self) -> None:
+        promises = [(one.type, one.trait) for one in read(THREADS).promises]
+        self.assertEqual(promises, [("Block", "Send"), ("Block", "Sync"), ("shared!", "Sync"), ("Inner", "Send")])
+
+    def test_a_row_with_both_reasons_is_right(self) -> None:
+        self.assertEqual(self.mistakes("| `Block` | it owns its bytes | as for Send |"), [])
+
+    def test_an_unsafe_impl_without_a_reason_is_a_mistake(self) -> None:
+        self.assertEqual(self.mistakes("| `Block` | it owns its bytes | - |"), ["a.rs: `Sync` of `Block` has no reason"])
+        self.assertEqual(len(self.mistakes()), 2)
+
+    def test_a_reason_without_an_unsafe_impl_is_a_mistake(self) -> None:
+        row = "| `Block` | it owns its bytes | as for Send |"
+        self.assertEqual(
+            self.mistakes(row, "| `Gone` | - | it is constant |"), ["a.rs: `Sync` of `Gone` has a reason and no `unsafe impl`"]
+        )
+
+    def test_a_second_reason_is_a_mistake(self) -> None:
+        rows = ("| `Block` | it owns its bytes | as for Send |", "| `Block` | - | another |")
+        self.assertEqual(self.mistakes(*rows), ["a.rs: `Sync` of `Block` has two reasons"])
 
 
 if __name__ == "__main__":
