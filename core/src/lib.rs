@@ -24,7 +24,7 @@
 //! | [`mod@error`] | errors, their messages, and the raised error of each thread |
 //! | [`value`] | [`Any`] and [`AnyView`], conversions, strings, shapes, data types, devices |
 //! | [`tensor`] | tensors, and their exchange by DLPack |
-//! | [`call`] | packed calls, typed calls, functions exported from a kernel library, workspaces and parallel loops |
+//! | [`mod@call`] | packed calls, typed calls, functions exported from a kernel library, workspaces and parallel loops |
 //! | [`names`] | the tables of types and of global functions |
 //! | [`class`] | classes defined in Rust, and functions registered with their documentation |
 //!

@@ -208,7 +208,7 @@ impl<'a> Callee<'a> {
     }
 }
 
-/// A call of a typed function. Only the implementation of [`TypedFn`] makes one, which borrows the elements of tensors among the
+/// A call of a typed function. Only the implementation of [`TypedFn`](crate::call::typed::TypedFn) makes one, which borrows the elements of tensors among the
 /// arguments before it converts them.
 pub struct Call<'a> {
     /// The called function.
