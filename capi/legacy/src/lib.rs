@@ -11,7 +11,7 @@
 //! | [`error`] | the last error of a thread: strings with a kind prefix, and Python exceptions |
 //! | [`call`], [`callback`] | function calls, and functions implemented by C callbacks |
 //! | [`registry`] | global functions |
-//! | [`array`], `copy`, [`device`], `back_end` | NDArrays, streams and device memory |
+//! | [`mod@array`], `copy`, [`device`], `back_end` | NDArrays, streams and device memory |
 //! | [`module`], [`compiled`], [`backend`] | modules, functions of compiled libraries, and the symbols that compiled code calls |
 //! | [`object`], [`type_keys`], `type_registration`, [`boxed`] | nodes and objects: attributes, former type keys, boxed values |
 //! | [`globals`] | the global functions that front ends look up |

@@ -6,7 +6,7 @@
 //! | `NAME` | a function |
 //! | `__tvm_main__` | a C string: the name of the function for which `__tvm_main__` is an alias |
 //! | `__tvm_module_ctx` | context slot for the library's module |
-//! | `__tvm_dev_mblob` | embedded modules, see [`blob`] |
+//! | `__tvm_dev_mblob` | embedded modules, see `blob.rs` |
 //!
 //! A library is recognised by a symbol that only the old code generator emitted, if it has none of the current symbols. Without
 //! this check, any symbol of any library would be taken for a function.
