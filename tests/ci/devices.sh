@@ -26,7 +26,7 @@ check_gpu-cuda() {
   FERRITE_NVRTC=$(tests/programs/device/fetch_nvrtc.sh "$target/nvrtc")
   export FERRITE_NVRTC
   cargo test -p ferrite-ffi-gpu --features cuda --lib --test cuda --test cuda_graph --test cuda_hopper \
-    --test cuda_without_driver --test cuda_fork --test cuda_failures -- --show-output
+    --test cuda_without_driver --test missing_drivers --test forks --test failures -- --show-output
   ferrite_tests gpu --include-ignored cuda
   build_wheel
   # With the stand-in that tests have built, unless there is a GPU.
@@ -37,7 +37,7 @@ check_gpu-cuda() {
 
 # ROCm modules on an AMD GPU and its driver, otherwise on a stand-in for that: from Rust and from C
 check_gpu-rocm() {
-  cargo test -p ferrite-ffi-gpu --features rocm --test rocm --test rocm_failures --test rocm_fork --test rocm_without_device \
+  cargo test -p ferrite-ffi-gpu --features rocm --test rocm --test missing_drivers --test forks --test failures \
     -- --nocapture
   ferrite_tests gpu --include-ignored rocm
 }

@@ -2,14 +2,11 @@
 //! contexts, threads. `./ci.sh gpu-cuda` prints what to install.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
-#[path = "support/cuda.rs"]
-mod cuda_support;
+mod support;
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
-use cuda_support::stand_in::Geometry;
-use cuda_support::*;
 use ferrite_alloc_ext::device::{self, Attribute, Backend};
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::abi::{DLDataType, DLDevice};
@@ -19,6 +16,8 @@ use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::{Any, AnyView, Bytes, Function, String, Tensor};
 use ferrite_gpu::cuda::{Cuda, CudaHost};
 use ferrite_gpu::module::DeviceModule;
+use support::cuda::stand_in::Geometry;
+use support::cuda::*;
 
 const AXES: &[&str] = &["blockIdx.x", "threadIdx.x"];
 const ADD_ONE: &[DLDataType] = &[HANDLE, HANDLE];

@@ -1,16 +1,15 @@
 //! Tests recorded commands of CUDA on a real driver if a GPU is found, otherwise on the stand-in.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
-#[path = "support/cuda.rs"]
-mod cuda_support;
+mod support;
 
 use core::cell::Cell;
 
-use cuda_support::*;
 use ferrite_alloc_ext::device::{self, Device, Graph, Stream};
 use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::Result;
 use ferrite_core::{Any, Function, Tensor};
+use support::cuda::*;
 
 fn device() -> Device {
     Device::from(HERE)

@@ -2,16 +2,15 @@
 //! stand-in for the driver has the calls, but no such hardware.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
-#[path = "support/cuda.rs"]
-mod cuda_support;
+mod support;
 
 use core::ptr;
 
-use cuda_support::*;
 use ferrite_alloc_ext::device;
 use ferrite_core::error::Result;
 use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::{Any, AnyView, Function, String, Tensor};
+use support::cuda::*;
 
 const SOURCE: &[u8] = include_bytes!("support/hopper.cu");
 const HOPPER: &str = "9.0";

@@ -1,8 +1,7 @@
 //! Tests ROCm on the GPU of this machine, or on the stand-in: kernels, bad input, streams, devices and threads.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by a panic")]
 
-#[path = "support/rocm.rs"]
-mod rocm_support;
+mod support;
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -16,8 +15,8 @@ use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::{Any, AnyView, Bytes, Function, String, Tensor};
 use ferrite_gpu::rocm::{Rocm, RocmHost};
 
-use rocm_support::stand_in::Geometry;
-use rocm_support::*;
+use support::rocm::stand_in::Geometry;
+use support::rocm::*;
 
 const NULL: *mut c_void = ptr::null_mut();
 
@@ -355,7 +354,7 @@ fn a_kernel_outlives_its_module_and_a_module_its_launches() -> Result<()> {
     drop(kernel);
     assert_eq!(values_of(&y)?, [50.0; 1 << 12]);
     // Memory may be freed while it is in use, too.
-    let kernel = rocm_support::kernel("axpy_dyn_kernel")?;
+    let kernel = support::rocm::kernel("axpy_dyn_kernel")?;
     axpy(&kernel, &x, &y, (1.0, 1, 1 << 12))?;
     drop((kernel, x, y));
     wait()

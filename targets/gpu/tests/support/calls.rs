@@ -1,6 +1,4 @@
-//! Calls of kernels and of global functions, shared by the tests of CUDA and ROCm.
-#![allow(dead_code, reason = "each program uses a part")]
-#![allow(clippy::expect_used, reason = "a test fails by a panic")]
+//! Calls of kernels and of global functions.
 
 use std::string::String as Text;
 

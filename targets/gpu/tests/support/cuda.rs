@@ -1,13 +1,5 @@
 //! The driver of the CUDA tests: the real one if a GPU is found, otherwise the stand-in. Also fixtures and tensors for the
 //! tests.
-#![allow(dead_code, reason = "each program uses a part")]
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
-
-#[path = "calls.rs"]
-mod calls;
-#[path = "stand_in.rs"]
-pub mod stand_in;
-
 use core::ffi::{c_int, c_void};
 use core::ops::Deref;
 use core::ptr;
@@ -22,8 +14,9 @@ use ferrite_core::{Any, Bytes, Function, String, Tensor};
 use ferrite_gpu::cuda::Cuda;
 use ferrite_gpu::module::DeviceModule;
 
-pub use calls::*;
-use stand_in::{Library, Live, StandIn};
+pub use super::calls::*;
+pub use super::stand_in;
+use super::stand_in::{Library, Live, StandIn};
 
 pub const HERE: DLDevice = DLDevice { device_type: 2, device_id: 0 };
 pub const PINNED: DLDevice = DLDevice { device_type: 3, device_id: 0 };

@@ -1,13 +1,5 @@
 //! The driver of the ROCm tests: the real one if an AMD GPU is found, otherwise the stand-in. Also fixtures and tensors for
 //! the tests.
-#![allow(dead_code, reason = "each program uses a part")]
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
-
-#[path = "calls.rs"]
-mod calls;
-#[path = "stand_in.rs"]
-pub mod stand_in;
-
 use core::ffi::{CStr, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -22,8 +14,9 @@ use ferrite_gpu::module::DeviceModule;
 use ferrite_gpu::payload::{Layout, Payload};
 use ferrite_gpu::rocm::Rocm;
 
-pub use calls::*;
-use stand_in::{Library, Live, StandIn};
+pub use super::calls::*;
+pub use super::stand_in;
+use super::stand_in::{Library, Live, StandIn};
 
 pub const HERE: DLDevice = DLDevice { device_type: 10, device_id: 0 };
 pub const SECOND: DLDevice = DLDevice { device_type: 10, device_id: 1 };

@@ -1,6 +1,4 @@
 //! Client of the stand-in for a GPU driver (`tests/programs/device/stand_in`), which adds control functions to those of the driver.
-#![allow(dead_code, reason = "each program uses a part")]
-#![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::Deref;

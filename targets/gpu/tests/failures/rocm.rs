@@ -1,9 +1,4 @@
-//! Tests ROCm with a failing driver: for every call, the error names the call, and nothing leaks. The tests always use the
-//! stand-in, since a real driver does not fail on request.
-#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
-
-#[path = "support/rocm.rs"]
-mod rocm_support;
+//! The scenario of ROCm.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -13,11 +8,15 @@ use ferrite_core::call::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::{Error, Result};
 use ferrite_gpu::rocm::Rocm;
 
-use rocm_support::stand_in::{Live, StandIn};
-use rocm_support::*;
+use crate::support::rocm::*;
+use crate::support::stand_in::StandIn;
+use crate::{Kind, OUT_OF_MEMORY};
+
+pub const KIND: Kind =
+    Kind { name: "ROCm", open, scenario, releases: &RELEASES, describes, keeps_module: "", least: (100, 10) };
 
 /// Calls whose failures are ignored: they release a resource, or restore the current device.
-const IGNORED: [&str; 7] = [
+const RELEASES: [&str; 7] = [
     "hipFree",
     "hipHostFree",
     "hipModuleUnload",
@@ -26,6 +25,36 @@ const IGNORED: [&str; 7] = [
     "hipSetDevice",
     "hipGetDevice",
 ];
+
+/// Opens the stand-in, which always takes the place of a driver here, and has no devices at first.
+fn open() -> Option<StandIn> {
+    let stand_in = open_stand_in(0);
+    ferrite_gpu::install();
+    ferrite_gpu::functions::install();
+    // In a child, so that the driver is opened anew by each attempt.
+    let refused = crate::in_child(|| {
+        let text = refused(Rocm.set_device(0), "InternalError");
+        let expected =
+            "ROCM HIP Error: hipGetDeviceCount failed with error: no ROCm-capable device is detected";
+        i32::from(text != expected)
+    });
+    assert_eq!(refused, 0, "a driver without devices");
+    stand_in.reset(2);
+    Some(stand_in)
+}
+
+/// Returns whether an error has the kind of its call and code, and names the call.
+fn describes(error: &Error, call: &str, code: i32) -> bool {
+    let expected = match (call, code) {
+        ("hipModuleGetFunction", _) => "ROCMError",
+        ("hipModuleLaunchKernel", _) => "InternalError",
+        (_, OUT_OF_MEMORY) => "MemoryError",
+        _ => "InternalError",
+    };
+    let text = message(error);
+    let tells_bytes = (call, code) == ("hipMalloc", OUT_OF_MEMORY) && text.starts_with("The ROCm device ");
+    error.kind_bytes() == expected.as_bytes() && (text.contains(call) || tells_bytes)
+}
 
 /// A stream that is destroyed when dropped, unless the driver has destroyed it and still reported a failure.
 struct Stream(StandIn, *mut c_void);
@@ -46,7 +75,6 @@ impl Drop for Stream {
     }
 }
 
-/// Uses every function of the back end.
 fn scenario(stand_in: StandIn) -> Result<()> {
     Rocm.set_device(0)?;
     for attribute in 0..17 {
@@ -98,58 +126,4 @@ impl Drop for Event {
         // SAFETY: the event is owned.
         unsafe { Rocm.free_event(0, self.0) };
     }
-}
-
-/// Checks the kind of the error, and that it names the failing call.
-fn check(error: &Error, call: &str, code: i32) {
-    let expected = match (call, code) {
-        ("hipModuleGetFunction", _) => "ROCMError",
-        ("hipModuleLaunchKernel", _) => "InternalError",
-        (_, 2) => "MemoryError",
-        _ => "InternalError",
-    };
-    let text = message(error);
-    assert_eq!(String::from_utf8_lossy(error.kind_bytes()), expected, "{call}: {text}");
-    let tells_bytes = (call, code) == ("hipMalloc", 2) && text.starts_with("The ROCm device ");
-    assert!(text.contains(call) || tells_bytes, "{call}: {text}");
-}
-
-/// Runs the scenario with each call failing in turn. Returns the number of failures.
-fn fail_each(stand_in: StandIn, code: i32) -> u64 {
-    for call in 1.. {
-        stand_in.fail(call, code);
-        let result = scenario(stand_in);
-        let failed = stand_in.failed();
-        stand_in.fail(0, 0);
-        assert_eq!(stand_in.complaint(), None, "call {call}, {failed:?}");
-        assert_eq!(stand_in.live(), Live::default(), "call {call}, {failed:?}");
-        match (&result, failed.as_deref()) {
-            (Ok(()), None) => return call - 1,
-            (Ok(()), Some(name)) => assert!(IGNORED.contains(&name), "{name} fails, and nobody is told"),
-            (Err(error), Some(name)) => check(error, name, code),
-            (Err(error), None) => panic!("call {call}: {}", message(error)),
-        }
-    }
-    0
-}
-
-#[test]
-fn every_call_of_the_driver_may_fail() {
-    ferrite_gpu::install();
-    ferrite_gpu::functions::install();
-    let stand_in = open_stand_in(0);
-    let text = refused(Rocm.set_device(0), "InternalError");
-    assert_eq!(
-        text,
-        "ROCM HIP Error: hipGetDeviceCount failed with error: no ROCm-capable device is detected"
-    );
-    stand_in.reset(2);
-    let first = fail_each(stand_in, 999);
-    // From here on, the driver is open.
-    let counts = [fail_each(stand_in, 999), fail_each(stand_in, 2)];
-    assert!(
-        first >= counts[0] && counts.iter().all(|count| *count == counts[0] && *count > 60),
-        "{counts:?}"
-    );
-    println!("{} calls failed, one after the other, with two codes", counts[0]);
 }
