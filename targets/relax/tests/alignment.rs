@@ -105,6 +105,21 @@ fn kernels_get_aligned_tensors_from_every_entry() -> Result<()> {
 }
 
 #[test]
+fn a_tensor_is_borrowed_while_it_is_copied() -> Result<()> {
+    let (machine, seen) = recorder()?;
+    let x = shifted(&floats()?, Shift::Pointer(4))?;
+    let args = [AnyView::from(&x), AnyView::from(1i64)];
+    let elements = x.borrow_mut::<f32>()?;
+    let error = machine.call(main_of(&machine), &args).unwrap_err();
+    assert_eq!(error.kind_bytes(), b"RuntimeError");
+    drop(elements);
+    let _elements = x.as_slice::<f32>()?;
+    machine.call(main_of(&machine), &args)?;
+    expect_aligned(&seen, 1, "read");
+    Ok(())
+}
+
+#[test]
 fn nested_tuples_are_looked_at_and_the_callers_stay() -> Result<()> {
     let (machine, seen) = recorder()?;
     let part: Any = shifted(&floats()?, Shift::Pointer(4))?.into();

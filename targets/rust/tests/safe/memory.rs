@@ -4,6 +4,7 @@
 
 use ferrite::convert::AnyCompatible;
 use ferrite::device::{Device, DeviceTensor};
+use ferrite::relax::machine::copy_tensor_to;
 use ferrite::relax::memory::{Allocator, Storage};
 use ferrite::tensor::Element;
 use ferrite::{Any, AnyView, Array, Bytes, ErrorKind, Function, Map, Result, Shape, String, Tensor};
@@ -153,6 +154,9 @@ fn builtins_borrow_what_they_read_and_write() -> Result<()> {
     let (x, y) = (vector()?, vector()?);
     let (vx, vy) = (AnyView::from(&x), AnyView::from(&y));
     borrows("vm.builtin.to_device", &[vx, 1.into(), 0.into()], 0, false)?;
+    let elements = x.borrow_mut::<f32>()?;
+    in_use(copy_tensor_to(&x, Allocator::host()));
+    drop(elements);
     borrows("vm.builtin.sample_top_p_from_logits", &[vx, 1.0.into(), 0.9.into(), 0.5.into()], 0, false)?;
     borrows("vm.builtin.apply_softmax_with_temperature", &[vx, 1.0.into()], 0, true)?;
     borrows("tvm.contrib.random.uniform", &[0.0.into(), 1.0.into(), vx], 2, true)?;
@@ -167,6 +171,10 @@ fn penalties_borrow_logits_and_tokens() -> Result<()> {
     let (x, tokens) = (vector()?, Tensor::from_slice(&[1i32], &[1])?);
     let args = [(&x).into(), (&tokens).into(), AnyView::from(2.0)];
     borrows("vm.builtin.apply_repetition_penalty", &args, 0, true)?;
+    let row = Tensor::from_slice(&[0.5f32, 0.5], &[1, 2])?;
+    let draws = Tensor::from_slice(&[0.1f32], &[1])?;
+    borrows("vm.builtin.multinomial_from_uniform", &[(&row).into(), (&draws).into()], 0, false)?;
+    borrows("vm.builtin.multinomial_from_uniform", &[(&row).into(), (&draws).into()], 1, false)?;
     let elements = tokens.borrow_mut::<i32>()?;
     in_use(call::<Any>("vm.builtin.apply_repetition_penalty", &args));
     drop(elements);
@@ -181,17 +189,25 @@ fn conditions_and_shape_heaps_are_borrowed() -> Result<()> {
     let write =
         || call::<Any>("vm.builtin.match_prim_value", &[9.into(), view, 1.into(), 1.into(), AnyView::NONE]);
     let condition = || call::<bool>("vm.builtin.read_if_cond", &[view]);
+    let make = || call::<Shape>("vm.builtin.make_shape", &[view, 1.into(), 1.into(), 0.into()]);
+    let shape = Shape::from_slice(&[9])?;
+    let matches = [(&shape).into(), view, 1.into(), 1.into(), 1.into(), AnyView::NONE];
+    let matches = || call::<Any>("vm.builtin.match_shape", &matches);
     let elements = heap.as_slice::<i64>()?;
     assert_eq!((read()?, condition()?), (7, true));
     in_use(write());
-    assert_eq!(elements, [7, 1]);
+    in_use(matches());
+    assert_eq!((elements[1], make()?.as_slice()), (1, &[7][..]));
     drop(elements);
     let elements = heap.borrow_mut::<i64>()?;
     in_use(read());
     in_use(write());
     in_use(condition());
+    in_use(make());
+    in_use(matches());
     drop(elements);
     write()?;
+    matches()?;
     assert_eq!(heap.as_slice::<i64>()?, [7, 9]);
     Ok(())
 }
