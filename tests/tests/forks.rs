@@ -91,7 +91,7 @@ mod rust_programs {
 /// Path prefixes of files whose locks need not be held across a fork, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("core/src/platform/sync/", "what locks are made of"),
-    ("core/src/platform/log/bare.rs", "only without std"),
+    ("core/src/error/log/bare.rs", "only without std"),
     ("core/src/call/backend/workspace/bare.rs", "only without std"),
     ("alloc-ext/src/env/stream/bare.rs", "only without std"),
     ("alloc-ext/src/containers/faults.rs", "only in tests"),

@@ -2,8 +2,9 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
+use ferrite_core::error::log;
 use ferrite_core::plain_ensure;
-use ferrite_core::platform::{log, memory};
+use ferrite_core::platform::memory;
 
 use crate::boundary::{self, arg};
 

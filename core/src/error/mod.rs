@@ -4,6 +4,7 @@
 mod block;
 mod error_kind;
 mod foreign;
+pub mod log;
 #[doc(hidden)]
 pub mod message;
 mod out_of_memory;

@@ -6,7 +6,7 @@
 //! | [`memory`] | all memory but that of objects: `malloc` on hosts, a pool of blocks elsewhere; [`Buffer`](memory::Buffer) |
 //! | [`sync`] | locks, atomics, state of each thread, and fork handlers |
 //! | [`stack`], [`unwind`], [`backtrace`] | the rest of the stack, caught panics, and backtraces |
-//! | [`log`] | warnings |
+//! | `log` | lines on standard error |
 //! | [`text`], [`words`] | text writers without `core::fmt`; comparison of short strings as words |
 //! | [`prefetch`] | prefetch hints, on x86-64 hosts |
 //! | [`upstream_release`] | compatibility with earlier releases of upstream |
@@ -19,7 +19,8 @@ pub mod config;
 pub mod hooks;
 #[cfg(any(not(feature = "speed"), not(any(feature = "std", feature = "client"))))]
 pub(crate) mod lazy_link;
-pub mod log;
+#[cfg(feature = "std")]
+pub(crate) mod log;
 pub mod memory;
 pub mod prefetch;
 pub mod stack;

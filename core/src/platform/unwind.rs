@@ -83,7 +83,7 @@ pub fn contain_panic(body: impl FnOnce()) {
 
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
         discard(payload);
-        log::line(&|out| out.put(b"a destructor panicked; what it had not yet released is leaked"));
+        log::write(b"a destructor panicked; what it had not yet released is leaked\n");
     }
 }
 

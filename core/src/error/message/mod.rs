@@ -13,7 +13,6 @@ use core::marker::PhantomData;
 use core::ptr;
 
 use crate::error::kind;
-use crate::platform::log;
 use crate::platform::text::{Lossy, Writer};
 
 /// Marks the position of an argument in an encoded text.
@@ -295,20 +294,6 @@ macro_rules! plain_ensure {
     };
 }
 
-/// Logs a one-line warning from a template with `N` placeholders. Allocates nothing. For [`plain_warn!`](crate::plain_warn).
-#[doc(hidden)]
-#[inline(always)]
-pub fn warn<const N: usize>(template: Template<N>, args: &[Arg<'_>; N]) {
-    warn_of_text(template.text(), args.as_ptr());
-}
-
-#[cold]
-#[inline(never)]
-fn warn_of_text(text: Text, args: *const Arg<'_>) {
-    // SAFETY: the template of the text has at most as many placeholders as there are arguments, by its type.
-    log::line(&|out| unsafe { text.write(args, out) });
-}
-
 /// Logs a warning from a text and arguments as [`plain_error!`](crate::plain_error) takes them.
 #[macro_export]
 macro_rules! plain_warn {
@@ -321,7 +306,7 @@ macro_rules! plain_warn {
     };
     ($text:literal $(, $arg:expr)* $(,)?) => {
         // The kind is not shown.
-        $crate::error::message::warn(
+        $crate::error::log::warn(
             $crate::__template!(RUNTIME_ERROR, $text $(, $arg)*),
             &[$($crate::error::message::Arg::from($arg)),*],
         )

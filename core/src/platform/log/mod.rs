@@ -1,20 +1,10 @@
-//! The log: lines are written to standard error on hosts, and passed to a function that firmware sets on bare metal.
+//! Lines of the log on hosts: standard error. On bare metal `error::log` passes them to a function that firmware sets.
 
-use crate::platform::text::Writer;
+#[cfg_attr(unix, path = "stderr/unix.rs")]
+#[cfg_attr(not(unix), path = "stderr/other.rs")]
+mod stderr;
 
-#[cfg(feature = "std")]
-#[path = "std.rs"]
-mod sink;
-#[cfg(not(feature = "std"))]
-#[path = "bare.rs"]
-mod sink;
-
-#[cfg(not(feature = "std"))]
-pub use sink::set_sink;
-
-/// Logs the line that `compose` writes, composed on the stack. Longer lines are truncated. Allocates nothing, ignores failures, and
-/// holds no lock while the sink runs. [`plain_warn!`](crate::plain_warn) logs warnings.
-#[inline]
-pub(crate) fn line(compose: &dyn Fn(&mut Writer<'_>)) {
-    sink::line(compose);
+/// Writes a line, which ends with a newline. Errors of the stream are ignored.
+pub(crate) fn write(line: &[u8]) {
+    stderr::write(line);
 }

@@ -13,7 +13,8 @@ use cortex_m_rt::{ExceptionFrame, entry, exception};
 use defmt_semihosting as _;
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::error::ErrorKind;
-use ferrite_core::platform::{log, memory};
+use ferrite_core::error::log;
+use ferrite_core::platform::memory;
 use ferrite_core::{AnyView, Error, Function, Result, Tensor};
 use network::{DIGITS, PIXELS};
 

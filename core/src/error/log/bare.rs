@@ -1,9 +1,10 @@
-//! The log on bare metal: lines are passed to a sink that the program sets, or dropped.
+//! The log on bare metal: warnings are passed to a sink that the program sets, or dropped.
 
 use core::cell::Cell;
 use core::ffi::c_char;
 use core::hint::black_box;
 
+use crate::error::message::{Arg, Text};
 use crate::platform::config::LOG_CHUNK_BYTES;
 use crate::platform::sync::Lock;
 use crate::platform::text::Writer;
@@ -15,12 +16,12 @@ pub type Sink = unsafe extern "C" fn(text: *const c_char, size: usize);
 #[derive(Clone, Copy)]
 struct Log {
     sink: Sink,
-    render: unsafe fn(&dyn Fn(&mut Writer<'_>), Sink),
+    render: unsafe fn(Text, *const Arg<'_>, Sink),
 }
 
 static LOG: Lock<Cell<Option<Log>>> = Lock::new(Cell::new(None));
 
-/// Sets or removes the sink of the log.
+/// Sets or removes the sink of warnings.
 ///
 /// A line ends with a newline and has at most `2 * LOG_CHUNK_BYTES` bytes.
 ///
@@ -32,27 +33,31 @@ pub unsafe fn set_sink(sink: Option<Sink>) {
 }
 
 /// Passes one line to the sink, if any.
+///
+/// # Safety
+/// The requirements of [`Template::write`].
 #[inline]
-pub(super) fn line(compose: &dyn Fn(&mut Writer<'_>)) {
+pub(super) unsafe fn write(text: Text, args: *const Arg<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
     let log = LOG.lock().get();
     if let Some(log) = log {
-        // SAFETY: the caller of `set_sink` guarantees the sink.
-        unsafe { (log.render)(compose, log.sink) };
+        // SAFETY: the caller's promise; the caller of `set_sink` guaranteed the sink.
+        unsafe { (log.render)(text, args, log.sink) };
     }
 }
 
 /// Renders one line on the stack and passes it to the sink. Longer lines are truncated.
 ///
 /// # Safety
-/// The requirements of [`set_sink`].
-unsafe fn render(compose: &dyn Fn(&mut Writer<'_>), sink: Sink) {
+/// The requirements of [`Template::write`] and [`set_sink`].
+unsafe fn render(text: Text, args: *const Arg<'_>, sink: Sink) {
     let mut line = [0; 2 * LOG_CHUNK_BYTES];
     let mut out = Writer::new(&mut line);
-    compose(&mut out);
+    // SAFETY: the caller's promise.
+    unsafe { text.write(args, &mut out) };
     let len = out.wanted.min(line.len() - 1);
     line[len] = b'\n';
-    // SAFETY: the caller of `set_sink` guarantees the sink.
+    // SAFETY: the caller of `set_sink` guaranteed the sink.
     unsafe { sink(line.as_ptr().cast(), len + 1) };
 }
 
