@@ -86,8 +86,8 @@ fn main() -> Result<()> {
     let module = DeviceModule::<WebGpu>::load(Bytes::new(FIXTURE)?)?;
     let kernel = module.get_function(&String::new("axpy_dyn_kernel")?, false)?.expect("the kernel");
     let tensors = [device::empty(&[1024], F32, HERE)?, device::empty(&[1024], F32, HERE)?];
-    // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
     let [x, y] = [&tensors[0], &tensors[1]].map(|tensor| {
+        // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
         Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(tensor.dl_tensor().data) })
     });
     let floor = Floor::new("axpy_dyn_kernel");

@@ -35,8 +35,8 @@ fn use_device() -> Result<()> {
     // SAFETY: all tensors are live.
     unsafe { device::copy_tensor(host.dl_tensor(), x.dl_tensor(), null)? };
     for k in 0..3i64 {
-        // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
         let [px, py] = [&x, &y].map(|tensor| {
+            // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
             Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(tensor.dl_tensor().data) })
         });
         let (blocks, threads) = (16i64, 64i64);

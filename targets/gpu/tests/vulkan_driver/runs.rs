@@ -73,8 +73,8 @@ fn kernel(flags: u32, code: &[u8]) -> Result<Function> {
 }
 
 fn launch(kernel: &Function, x: &Tensor, y: &Tensor, n: i64) -> Result<()> {
-    // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
     let [x, y] = [x, y].map(|tensor| {
+        // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
         Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(tensor.dl_tensor().data) })
     });
     kernel.call_packed(&[x.view(), y.view(), n.into(), 2i64.into()]).map(drop)
