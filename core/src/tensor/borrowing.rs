@@ -30,18 +30,6 @@ pub(super) enum Owner {
 }
 
 impl Owner {
-    /// Returns `true` if the owner is a managed tensor with flags.
-    #[inline(always)]
-    fn has_flags(self) -> bool {
-        self == Owner::Versioned || OWN_EXPORTS && self == Owner::OwnVersioned
-    }
-
-    /// Returns `true` if the owner is a managed tensor that this library exported.
-    #[inline(always)]
-    fn is_own_export(self) -> bool {
-        OWN_EXPORTS && matches!(self, Owner::OwnVersioned | Owner::OwnManaged)
-    }
-
     /// Converts the kind of a foreign managed tensor to that of one that this library exported.
     #[inline(always)]
     fn of_own_export(self) -> Owner {
@@ -124,20 +112,14 @@ unsafe fn delete_legacy(managed: *mut c_void) {
     }
 }
 
-/// Returns the managed tensor of an import.
+/// Returns the managed tensor of an import of an own export.
 ///
 /// # Safety
-/// The record must be that of a live import.
+/// The record must be that of a live import whose owner is `OwnVersioned` or `OwnManaged`.
 #[inline(always)]
 unsafe fn managed_tensor(record: *mut BorrowingTensor) -> *mut c_void {
-    // SAFETY: the caller guarantees the record; the managed tensor follows that of an own export.
-    unsafe {
-        if (*record).owner.is_own_export() {
-            record.add(1).cast::<*mut c_void>().read()
-        } else {
-            (*record).keeper
-        }
-    }
+    // SAFETY: the caller guarantees the record, which the managed tensor follows.
+    unsafe { record.add(1).cast::<*mut c_void>().read() }
 }
 
 /// Deleter of tensors over borrowed data, which its address identifies. Never inlined, so that the address is unique.
@@ -183,7 +165,10 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
         loop {
             let record = record_of(object).map(|record| (record, (*record).owner));
             object = match record {
-                Some((record, owner)) if owner.has_flags() => {
+                Some((record, Owner::Versioned)) => {
+                    return (*(*record).keeper.cast::<DLManagedTensorVersioned>()).flags;
+                }
+                Some((record, Owner::OwnVersioned)) if OWN_EXPORTS => {
                     return (*managed_tensor(record).cast::<DLManagedTensorVersioned>()).flags;
                 }
                 Some((record, Owner::Object)) => (*record).keeper.cast(),

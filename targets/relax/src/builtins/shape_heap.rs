@@ -64,10 +64,10 @@ impl<'a> ShapeHeap<'a> {
 /// RuntimeError if a borrow of the tensor conflicts.
 #[inline(always)]
 pub(super) fn guard<'a, const WRITES: bool>(heap: &AnyView<'a>) -> Result<Option<Borrow<'a, WRITES>>> {
-    match TensorView::from_value(heap) {
-        Some(heap) if cfg!(feature = "all-builtins") => heap.guard().map(Some),
-        _ => Ok(None),
+    if !cfg!(feature = "all-builtins") {
+        return Ok(None);
     }
+    TensorView::from_value(heap).map(TensorView::guard).transpose()
 }
 
 #[cold]
