@@ -179,7 +179,7 @@ unsafe fn delete<M>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
     unsafe {
         let context = context(managed.as_ref());
         let object = NonNull::new(object_of(context));
-        if context.addr() & IN_TENSOR == 0 {
+        if context.addr() == object_of(context).addr() {
             memory::release(managed.cast(), Layout::new::<M>());
         } else if let Some(object) = object {
             borrowing::release_export_slot(object.as_ptr());
